@@ -1,0 +1,62 @@
+"""The one exception family of this engine: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class SamplingError(Exception):
+    """A failure of the engine, told as one sentence and, where there is one, its remedy."""
+
+    def __init__(self, message: str, *, remedy: str | None = None) -> None:
+        self.message = message
+        self.remedy = remedy
+        super().__init__(message if remedy is None else f"{message}; {remedy}")
+
+
+class ProfileError(SamplingError):
+    """An input file that is not a profile, or not a whole one.
+
+    Parameters
+    ----------
+    message : what is wrong, without the place.
+    path : the file or folder.
+    row : 1-based line or row number within it, where one is to blame.
+    column : the column's name, where one is to blame.
+    remedy : what the user can do, as an imperative.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | Path,
+        row: int | None = None,
+        column: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.path = str(path)
+        self.row = row
+        self.column = column
+        place = self.path
+        if row is not None:
+            place += f", row {row}"
+        if column is not None:
+            place += f", column {column}"
+        super().__init__(f"{place}: {message}", remedy=remedy)
+
+
+class PlanFileError(ProfileError):
+    """A plan or overrides file that cannot be read, or does not belong to the profile."""
+
+
+class EmptySelectionError(SamplingError):
+    """Filters that leave no launch."""
+
+
+class OptionError(SamplingError):
+    """An option whose value the engine cannot accept."""
+
+
+class AnalysisError(SamplingError):
+    """An analysis that cannot give an answer for this profile."""

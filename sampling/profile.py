@@ -1,0 +1,226 @@
+"""A profile: the launches of a workload, as a source of column batches. It is never one big table.
+
+A launch's **id** is its 0-based index in the whole profile. Launches of one process on one device form a
+**sequence**; sequences follow each other in (process, device) order, files in the order given, and inside a
+sequence launches stand in the order the program issued them (API order). So every batch is a run of ids.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.column_codes import dense_codes
+from sampling.kernel_names import NameTable
+
+Column = Literal["name", "signature", "duration_ns", "start_ns", "stream"]
+Dimensions = tuple[int, int, int]
+
+#: How a reader found the order of launches, best first.
+LaunchOrder = Literal["api-start", "correlation", "gpu-start", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSequence:
+    """The launches of one process on one device, in API order; ids from ``first_id`` on."""
+
+    process: int
+    device: int
+    launches: int
+    first_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A GPU as the profile describes it; what it does not say is None."""
+
+    device: int
+    name: str
+    sm_count: int | None = None
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingFacts:
+    """What a reader learnt about the recording beside its launches.
+
+    Attributes
+    ----------
+    devices : the GPUs described in the file.
+    launch_order : what the order of launches rests on.
+    api_rows_missing : launches without the API call that issued them.
+    hidden_graph_replays : CUDA-graph replays recorded as a whole, whose kernels are not in the profile.
+    product : the recording tool and its version, where the file names them.
+    """
+
+    devices: tuple[Device, ...] = ()
+    launch_order: LaunchOrder = "file"
+    api_rows_missing: int = 0
+    hidden_graph_replays: int = 0
+    product: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileFile:
+    """One input file: the path as the user gave it, where its bytes lie, and how many launches it holds."""
+
+    path: str
+    location: Path
+    launches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What is launched: a kernel name with its grid and block. Unknown dimensions are None."""
+
+    name: int
+    grid: Dimensions | None
+    block: Dimensions | None
+
+
+class KernelTable:
+    """The distinct names and (name, grid, block) signatures of a workload, each with a code from 0.
+
+    Append-only and safe for threads. One table serves all files of a workload, so codes compare across them.
+    """
+
+    def __init__(self) -> None:
+        self.names = NameTable()
+        self._codes: dict[tuple[int, ...], int] = {}
+        self._rows: list[tuple[int, ...]] = []
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def intern(
+        self,
+        name: NDArray[np.integer],
+        grid: Sequence[NDArray[np.integer]] | None,
+        block: Sequence[NDArray[np.integer]] | None,
+    ) -> NDArray[np.int32]:
+        """Return the signature code of every row, new signatures added.
+
+        Parameters
+        ----------
+        name : (n,) name codes of ``names``.
+        grid, block : three (n,) arrays x, y, z each; all zero in a row whose dimensions are unknown.
+        """
+        columns = [name, *(grid or ()), *(block or ())]
+        codes, first_rows = dense_codes(columns)
+        distinct = np.zeros((len(first_rows), 7), dtype=np.int64)
+        distinct[:, 0] = name[first_rows]
+        for offset, dimensions in ((1, grid), (4, block)):
+            for axis, column in enumerate(dimensions or ()):
+                distinct[:, offset + axis] = column[first_rows]
+        with self._lock:
+            table = np.fromiter(map(self._intern_one, map(tuple, distinct.tolist())), dtype=np.int32)
+        return table[codes] if len(codes) else np.zeros(0, dtype=np.int32)
+
+    def _intern_one(self, row: tuple[int, ...]) -> int:
+        code = self._codes.setdefault(row, len(self._rows))
+        if code == len(self._rows):
+            self._rows.append(row)
+        return code
+
+    def signature(self, code: int) -> Signature:
+        """Return the name code, grid and block behind a signature code."""
+        name, *dimensions = self._rows[code]
+        grid, block = dimensions[:3], dimensions[3:]
+        return Signature(
+            name=name,
+            grid=(grid[0], grid[1], grid[2]) if any(grid) else None,
+            block=(block[0], block[1], block[2]) if any(block) else None,
+        )
+
+    def signature_names(self) -> NDArray[np.int32]:
+        """Return (signatures,) the name code of every signature so far."""
+        return np.fromiter((row[0] for row in self._rows[:]), dtype=np.int32)
+
+    def without_grid(self) -> NDArray[np.bool_]:
+        """Return (signatures,) whether a signature's grid is unknown."""
+        return np.fromiter((not any(row[1:4]) for row in self._rows[:]), dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of consecutive launches of one sequence, the unit in which a profile is read.
+
+    Attributes
+    ----------
+    sequence : index into ``Profile.sequences``.
+    first_ordinal : index of the first launch within its sequence.
+    launches : how many.
+    handle : for the source itself, e.g. a row group and an offset in it.
+    """
+
+    sequence: int
+    first_ordinal: int
+    launches: int
+    handle: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The columns asked for, of the launches of one span; every column has shape (span.launches,).
+
+    ``name`` and ``signature`` are codes of the profile's kernel table, durations and starts int64
+    nanoseconds, ``stream`` an integer.
+    """
+
+    span: Span
+    columns: Mapping[Column, NDArray[np.integer]] = field(repr=False)
+
+    def __getitem__(self, column: Column) -> NDArray[np.integer]:
+        return self.columns[column]
+
+    def __len__(self) -> int:
+        return self.span.launches
+
+
+class Profile(ABC):
+    """The ordered launches of a workload, read span by span.
+
+    Attributes
+    ----------
+    format : the name of the format it was read from, e.g. "nsys-sqlite".
+    files : the input files, in the order given.
+    kernels : names and signatures behind the codes; complete for what has been read so far.
+    sequences : one for each process and device, in id order.
+    columns : the columns this profile can give; "name" and "duration_ns" always, "signature" always (with
+        unknown dimensions where the recording has none).
+    facts : what the reader learnt beside the launches.
+    """
+
+    format: str
+    files: tuple[ProfileFile, ...]
+    kernels: KernelTable
+    sequences: tuple[LaunchSequence, ...]
+    columns: frozenset[Column]
+    facts: RecordingFacts
+
+    @property
+    def launches(self) -> int:
+        """The number of launches."""
+        return sum(sequence.launches for sequence in self.sequences)
+
+    @property
+    @abstractmethod
+    def spans(self) -> tuple[Span, ...]:
+        """All spans, in id order."""
+
+    @abstractmethod
+    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
+        """Return the columns of one span. Threads may call this at once."""
+
+    def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
+        """Yield all launches in id order."""
+        for span in self.spans:
+            yield self.read(span, columns)

@@ -1,0 +1,8 @@
+"""How long work tells where it stands, and learns that it is no longer wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+#: Called with (done, total, what); total 0 means unknown. It may raise to cancel the work.
+Progress = Callable[[int, int, str], None]

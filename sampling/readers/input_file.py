@@ -1,0 +1,128 @@
+"""An input as the readers see it: its first bytes, its bytes as a stream, or a file on disk; gzip or not."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from sampling.errors import ProfileError
+
+GZIP_MAGIC = b"\x1f\x8b"
+HEAD_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file or folder to be recognised and read.
+
+    Attributes
+    ----------
+    path : as the user gave it ("-" for standard input); for messages.
+    location : where its bytes lie.
+    head : its first 64 KiB, decompressed; empty for a folder.
+    compressed : whether the bytes on disk are gzip.
+    """
+
+    path: str
+    location: Path
+    head: bytes
+    compressed: bool
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether this is a folder."""
+        return self.location.is_dir()
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open the decompressed bytes.
+
+        Raises
+        ------
+        ProfileError : the compressed bytes are cut short or damaged (raised while reading).
+        """
+        with self.damage_reported(), self.location.open("rb") as raw:
+            if not self.compressed:
+                yield raw
+                return
+            with gzip.open(raw) as stream:
+                yield cast("IO[bytes]", stream)
+
+    @contextmanager
+    def on_disk(self) -> Iterator[Path]:
+        """Give a path with the decompressed bytes: the file itself, or a temporary copy."""
+        if not self.compressed:
+            yield self.location
+            return
+        with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as copy:
+            with self.open() as stream:
+                shutil.copyfileobj(stream, copy, 1 << 20)
+            copy.flush()
+            yield Path(copy.name)
+
+    @contextmanager
+    def damage_reported(self) -> Iterator[None]:
+        """Turn what gzip and the file system raise into this engine's error."""
+        try:
+            yield
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ProfileError(
+                f"the gzip data is cut short or damaged ({error})",
+                path=self.path,
+                remedy="copy or record the file again",
+            ) from error
+        except OSError as error:
+            raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
+
+
+@contextmanager
+def open_input(path: str) -> Iterator[InputFile]:
+    """Open one path of the command line; "-" is standard input, kept in a temporary file meanwhile.
+
+    Raises
+    ------
+    ProfileError : it does not exist or cannot be read.
+    """
+    if path != "-":
+        yield _described(path, Path(path))
+        return
+    with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+        copy.flush()
+        yield _described(path, Path(copy.name))
+
+
+def _described(path: str, location: Path) -> InputFile:
+    if not location.exists():
+        raise ProfileError("no such file or folder", path=path, remedy="check the path")
+    if location.is_dir():
+        return InputFile(path, location, b"", compressed=False)
+    bare = InputFile(path, location, b"", compressed=False)
+    with bare.damage_reported():
+        with location.open("rb") as stream:
+            head = stream.read(HEAD_BYTES)
+        compressed = head.startswith(GZIP_MAGIC)
+        if compressed:
+            with gzip.open(location) as stream:
+                head = _as_much_as_there_is(stream)
+    return InputFile(path, location, head, compressed)
+
+
+def _as_much_as_there_is(stream: gzip.GzipFile) -> bytes:
+    """Read the head even of a stream that breaks off early: enough to recognise it by."""
+    head = bytearray()
+    try:
+        while len(head) < HEAD_BYTES and (chunk := stream.read1(4096)):
+            head += chunk
+    except (EOFError, zlib.error):
+        if not head:
+            raise
+    return bytes(head)

@@ -1,0 +1,74 @@
+"""Several files as one workload: their launches follow each other, kept apart as processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sampling.profile import Batch, Column, LaunchSequence, Profile, RecordingFacts, Span
+
+
+class Workload(Profile):
+    """Profiles read with one shared kernel table, presented as one.
+
+    Process numbers stay as recorded where they differ from file to file; where two files record the same one
+    (or none), processes are numbered 0, 1, 2... in the order of the files.
+    """
+
+    def __init__(self, profiles: Sequence[Profile]) -> None:
+        self._profiles = tuple(profiles)
+        self.format = "+".join(dict.fromkeys(profile.format for profile in profiles))
+        self.files = tuple(file for profile in profiles for file in profile.files)
+        self.kernels = profiles[0].kernels
+        self.columns = frozenset.intersection(*(profile.columns for profile in profiles))
+        self.facts = _joined_facts([profile.facts for profile in profiles])
+        self._process_numbers = _process_numbers(profiles)
+        sequences: list[LaunchSequence] = []
+        spans: list[Span] = []
+        first_id = 0
+        for file_index, profile in enumerate(profiles):
+            for span in profile.spans:
+                handle = (file_index, span.sequence, *span.handle)
+                spans.append(replace(span, sequence=len(sequences) + span.sequence, handle=handle))
+            for sequence in profile.sequences:
+                process = self._process_numbers[file_index, sequence.process]
+                sequences.append(replace(sequence, process=process, first_id=first_id))
+                first_id += sequence.launches
+        self.sequences = tuple(sequences)
+        self._spans = tuple(spans)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All spans, in id order."""
+        return self._spans
+
+    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
+        """Return the columns of one span, read from the file it lies in."""
+        file_index, sequence, *handle = span.handle
+        inner = replace(span, sequence=sequence, handle=tuple(handle))
+        return replace(self._profiles[file_index].read(inner, columns), span=span)
+
+
+def _process_numbers(profiles: Sequence[Profile]) -> dict[tuple[int, int], int]:
+    """Return (file index, recorded process) -> the process number in the workload."""
+    recorded = [
+        (index, process)
+        for index, profile in enumerate(profiles)
+        for process in dict.fromkeys(sequence.process for sequence in profile.sequences)
+    ]
+    if len({process for _, process in recorded}) == len(recorded):
+        return {(index, process): process for index, process in recorded}
+    return {place: number for number, place in enumerate(recorded)}
+
+
+def _joined_facts(facts: Sequence[RecordingFacts]) -> RecordingFacts:
+    orders = [fact.launch_order for fact in facts]
+    weakest_first = ("file", "gpu-start", "correlation", "api-start")
+    products = dict.fromkeys(fact.product for fact in facts if fact.product is not None)
+    return RecordingFacts(
+        devices=tuple(dict.fromkeys(device for fact in facts for device in fact.devices)),
+        launch_order=min(orders, key=weakest_first.index),
+        api_rows_missing=sum(fact.api_rows_missing for fact in facts),
+        hidden_graph_replays=sum(fact.hidden_graph_replays for fact in facts),
+        product=", ".join(products) or None,
+    )
