@@ -1,0 +1,114 @@
+"""STEM: how many launches to draw from each cluster so that the error stays within epsilon.
+
+Sources: Allegro Theorem 2; STEM+ROOT Equation (3), Problem 1 and appendix VIII-A. Misprints corrected: the
+floor of 30 is a maximum, and the closed form has sum_j sqrt(a_j b_j), not sqrt(sum_j a_j b_j).
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+# 2^-60 of the range of log theta: beyond what a double resolves.
+_BISECTIONS = 60
+
+
+def normal_quantile(confidence: float) -> float:
+    """Return z of a two-sided interval: 1.959964 at 0.95 (the papers print 1.96)."""
+    return NormalDist().inv_cdf(1 - (1 - confidence) / 2)
+
+
+def single_sample_size(mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, z: float) -> IntArray:
+    """Return m of each cluster taken alone: ceil((z sigma / (epsilon mu))^2), 0 where sigma or mu is 0.
+
+    Floors and caps are the caller's. [STEM+ROOT Eq. 3 without its floor; Allegro Theorem 2]
+    """
+    relative = np.divide(std_ns, mean_ns, out=np.zeros(np.shape(mean_ns)), where=np.asarray(mean_ns) > 0)
+    return np.ceil((z * relative / epsilon) ** 2).astype(np.int64)
+
+
+def joint_sample_sizes(
+    launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, z: float
+) -> IntArray:
+    """Return the papers' closed form for clusters that share one error budget, drawn with replacement.
+
+        m_i = ceil( (sum_j sqrt(a_j b_j)) / c * sqrt(b_i / a_i) ),
+        a_i = mu_i,  b_i = N_i^2 sigma_i^2,  c = (epsilon sum N_i mu_i / z)^2
+
+    0 where sigma or mu is 0; floors and caps are the caller's. [STEM+ROOT Problem 1, misprint corrected]
+    """
+    budget = (epsilon * float(np.dot(launches, mean_ns)) / z) ** 2
+    if budget == 0:
+        return np.zeros(len(launches), dtype=np.int64)
+    spread = launches * std_ns
+    root_cost = np.sqrt(mean_ns)
+    ratio = np.divide(spread, root_cost, out=np.zeros(len(launches)), where=root_cost > 0)
+    return np.ceil(float(np.dot(spread, root_cost)) / budget * ratio).astype(np.int64)
+
+
+def water_filled_sample_sizes(
+    launches: IntArray,
+    mean_ns: FloatArray,
+    std_ns: FloatArray,
+    offsets: IntArray,
+    epsilon: float,
+    z: float,
+    floor: int = 1,
+) -> IntArray:
+    """Return the least sizes, drawn without replacement, that keep every segment's total within epsilon.
+
+    Parameters
+    ----------
+    launches, mean_ns, std_ns : (s,) size, mean and POPULATION standard deviation of each cluster.
+    offsets : (g + 1,) segment i is the clusters ``offsets[i]:offsets[i + 1]``, at least one.
+    floor : no cluster gets fewer, unless it is smaller.
+
+    Notes
+    -----
+    For each segment, with b_i = N_i^2 S_i^2, S^2 = sigma^2 N/(N-1) and c = (epsilon sum N_i mu_i / z)^2,
+
+        m_i = clip( ceil( sqrt(theta b_i / a_i) ), floor, N_i )
+
+    at the smallest theta with sum b_i (1/m_i - 1/N_i) <= c. A cluster that reaches N_i is a census and
+    leaves the sum; what slack remains is rounding. All segments are bisected at once.
+    """
+    total_ns = np.add.reduceat(launches * mean_ns, offsets[:-1])
+    budget = (epsilon * total_ns / z) ** 2
+    b = launches.astype(np.float64) ** 2 * sample_variance(launches, std_ns)
+    ratio = np.divide(b, mean_ns, out=np.zeros(len(b)), where=mean_ns > 0)
+    segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    least = np.minimum(floor, launches)
+
+    def sizes(theta: FloatArray) -> IntArray:
+        wanted = np.ceil(np.sqrt(theta[segment] * ratio))
+        return np.clip(wanted, least, launches).astype(np.int64)
+
+    def feasible(theta: FloatArray) -> NDArray[np.bool_]:
+        variance = np.add.reduceat(b * (1 / sizes(theta) - 1 / launches), offsets[:-1])
+        return np.asarray(variance <= budget)
+
+    varied = ratio > 0
+    census = np.zeros(len(ratio))
+    census[varied] = launches[varied].astype(np.float64) ** 2 / ratio[varied]
+    alone = np.full(len(ratio), np.inf)
+    alone[varied] = 1 / ratio[varied]
+    # A ten-millionth more than the census needs: rounding must not leave it one launch short.
+    high = np.log(np.maximum(np.maximum.reduceat(census, offsets[:-1]), 1e-300)) + 1e-7
+    low = np.minimum(np.log(np.minimum(np.minimum.reduceat(alone, offsets[:-1]), 1e300)), high)
+    high = np.where(feasible(np.exp(low)), low, high)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        enough = feasible(np.exp(middle))
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, middle)
+    return sizes(np.exp(high))
+
+
+def sample_variance(launches: IntArray, std_ns: FloatArray) -> FloatArray:
+    """Return S^2 = sigma^2 N / (N - 1), the variance that sampling without replacement sees; 0 if N = 1."""
+    return std_ns**2 * (launches / np.maximum(launches - 1, 1))

@@ -1,0 +1,99 @@
+"""Allegro: split by 2-means until a cluster needs few samples. [Allegro Algorithm 1, Theorem 2]"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampling.allocation import FloatArray, IntArray, single_sample_size
+from sampling.duration_counts import DurationCounts
+from sampling.grouping import GroupBy
+from sampling.progress import Progress
+from sampling.split_tree import Cluster, Proposal, SplitRule, Verdict
+from sampling.splitting import Overrides, split_groups
+from sampling.strata import Strata
+from sampling.targets import Target
+
+SOURCE = "Allegro, section IV"
+NEEDS: tuple[str, ...] = ()
+PUBLISHED_GROUPING = GroupBy.LAUNCH
+RANDOM = True
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Allegro's two numbers.
+
+    Attributes
+    ----------
+    threshold : a cluster that needs no more samples than this is final (m_th).
+    floor : the least number of samples a cluster gets, for the central limit theorem's sake.
+    """
+
+    threshold: int = 50
+    floor: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCountRule:
+    """Split iff a cluster by itself needs more than ``threshold`` samples."""
+
+    target: Target
+    threshold: int
+    floor: int
+
+    @property
+    def enough(self) -> int:
+        """The threshold."""
+        return self.threshold
+
+    def samples_alone(
+        self,
+        launches: IntArray,  # noqa: ARG002 - the size that decides is not capped at N
+        mean_ns: FloatArray,
+        std_ns: FloatArray,
+    ) -> IntArray:
+        """Return max(ceil((z sigma/(mu epsilon))^2), 30), not capped. [Allegro Theorem 2]"""
+        return np.maximum(single_sample_size(mean_ns, std_ns, self.target.epsilon, self.target.z), self.floor)
+
+    def propose(self, cluster: Cluster, samples_old: int, halves: tuple[Cluster, Cluster]) -> Proposal:
+        """Return a split, for a cluster at or below the threshold is never proposed."""
+        launches = np.array([half.launches for half in halves])
+        alone = self.samples_alone(
+            launches,
+            np.array([half.mean_ns for half in halves]),
+            np.array([half.std_ns for half in halves]),
+        )
+        left, right = alone.tolist()
+        tau_new_ns = sum(
+            min(m, half.launches) * half.mean_ns for m, half in zip((left, right), halves, strict=True)
+        )
+        splits = samples_old > self.threshold
+        return Proposal(
+            samples_new=(left, right),
+            tau_old_ns=min(samples_old, cluster.launches) * cluster.mean_ns,
+            tau_new_ns=tau_new_ns,
+            verdict=Verdict.SPLIT if splits else Verdict.KEEP,
+            reason=f"it needs {samples_old} samples, {'more than' if splits else 'within'} {self.threshold}",
+        )
+
+
+def rule(target: Target, options: Options) -> SplitRule:
+    """Return the rule Allegro's trees grow by."""
+    return SampleCountRule(target, options.threshold, options.floor)
+
+
+def stratify(
+    counts: DurationCounts,
+    target: Target,
+    options: Options,
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn here
+    overrides: Overrides | None = None,
+    progress: Progress | None = None,
+) -> Strata:
+    """Split every group; draw from each final cluster what it needs by itself, at most all of it."""
+    clusters, samples = split_groups(counts, rule(target, options), overrides, progress)
+    if not target.with_replacement:
+        samples = np.minimum(samples, clusters.launches)
+    return clusters.with_samples(samples, with_replacement=target.with_replacement)

@@ -1,0 +1,118 @@
+"""A plan file held against a profile: is it that profile's plan, and what is its error there?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampling.allocation import IntArray
+from sampling.duration_counts import DurationCounts
+from sampling.errors import AnalysisError
+from sampling.plan import WHOLE_WORKLOAD_KEY, Design
+from sampling.plan_file import PlanFile, PlannedLaunch
+from sampling.profile import Profile
+from sampling.strata import WHOLE_WORKLOAD, measured_clusters
+from sampling.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class PlanError:
+    """The plan's own draw on a profile: estimate, total, and |t* - t_est| / t*."""
+
+    estimate_ns: float
+    total_ns: int
+
+    @property
+    def error(self) -> float:
+        """The sampling error; 0 where the total is 0."""
+        return abs(self.total_ns - self.estimate_ns) / self.total_ns if self.total_ns else 0.0
+
+
+def plan_error(profile: Profile, counts: DurationCounts, plan: PlanFile) -> PlanError:
+    """Return the error of the plan's own launches and weights on this profile.
+
+    Raises
+    ------
+    AnalysisError : the profile's launches are not those of the plan; says where they part.
+    """
+    if counts.launches != plan.launches:
+        raise AnalysisError(
+            f"the plan stands for {plan.launches:,} launches, this profile has {counts.launches:,}",
+            remedy="give the profile the plan was made from",
+        )
+    drawn = plan.drawn
+    ids = np.array([launch.id for launch in drawn], dtype=np.int64)
+    weight = np.array([launch.weight for launch in drawn])
+    signature, duration_ns = _read_launches(profile, ids)
+    for launch, code in zip(drawn, signature.tolist(), strict=True):
+        _same_kernel(profile, launch, code)
+    return PlanError(float(np.dot(weight, duration_ns)), counts.total_duration_ns)
+
+
+def _same_kernel(profile: Profile, launch: PlannedLaunch, code: int) -> None:
+    signature = profile.kernels.signature(code)
+    name = profile.kernels.names.full(signature.name)
+    if (name, signature.grid, signature.block) != (launch.name, launch.grid, launch.block):
+        raise AnalysisError(
+            f"launch {launch.id} is {name!r} grid {signature.grid} block {signature.block} in this profile, "
+            f"{launch.name!r} grid {launch.grid} block {launch.block} in the plan",
+            remedy="give the profile the plan was made from",
+        )
+
+
+def _read_launches(profile: Profile, ids: IntArray) -> tuple[IntArray, IntArray]:
+    """Return signature code and duration of each id; ids ascending."""
+    signature = np.zeros(len(ids), dtype=np.int64)
+    duration_ns = np.zeros(len(ids), dtype=np.int64)
+    for span in profile.spans:
+        first_id = profile.sequences[span.sequence].first_id + span.first_ordinal
+        start, stop = np.searchsorted(ids, [first_id, first_id + span.launches])
+        if start == stop:
+            continue
+        batch = profile.read(span, ("signature", "duration_ns"))
+        rows = ids[start:stop] - first_id
+        signature[start:stop] = batch["signature"][rows]
+        duration_ns[start:stop] = batch["duration_ns"][rows]
+    return signature, duration_ns
+
+
+def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
+    """Return the plan's strata found again in the reduction of its profile, so that it can be drawn anew.
+
+    Raises
+    ------
+    AnalysisError : a stratum is not there, or holds another number of launches.
+    """
+    index_of_key = {group.key: index for index, group in enumerate(counts.groups)}
+    rows = []
+    for stratum in plan.strata:
+        if stratum.key == WHOLE_WORKLOAD_KEY:
+            rows.append((WHOLE_WORKLOAD, 0, len(counts.count)))
+            continue
+        group = index_of_key.get(stratum.key)
+        if group is None:
+            raise AnalysisError(
+                f"this profile has no kernel group {stratum.key!r}",
+                remedy="give the profile the plan was made from",
+            )
+        low, high = counts.offsets[group], counts.offsets[group + 1]
+        durations = counts.duration_ns[low:high]
+        start = low + np.searchsorted(durations, stratum.low_ns)
+        stop = low + np.searchsorted(durations, stratum.high_ns, side="right")
+        rows.append((group, int(start), int(stop)))
+    group_of, start_of, stop_of = np.array(rows, dtype=np.int64).T
+    sizes = counts.launches_before[stop_of] - counts.launches_before[start_of]
+    for stratum, size in zip(plan.strata, sizes.tolist(), strict=True):
+        if size != stratum.size:
+            raise AnalysisError(
+                f"stratum {stratum.low_ns}..{stratum.high_ns} ns of {stratum.key!r} has {size:,} launches here, "
+                f"{stratum.size:,} in the plan",
+                remedy="give the profile the plan was made from",
+            )
+    clusters = measured_clusters(counts, group_of, start_of, stop_of)
+    options = plan.options
+    target = Target(options["epsilon"], options["confidence"], with_replacement=options["with_replacement"])
+    samples = np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
+    strata = clusters.with_samples(samples, with_replacement=target.with_replacement)
+    return Design(options["method"], target, strata, random=True)

@@ -1,0 +1,283 @@
+"""The plan file: versioned JSON that exporters, `judge` and people read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sampling.drawn_launches import DrawnLaunches
+from sampling.duration_counts import DurationCounts
+from sampling.errors import PlanFileError
+from sampling.findings import Finding
+from sampling.plan import WHOLE_WORKLOAD_KEY, Plan
+from sampling.profile import Dimensions, Profile
+from sampling.split_tree import Verdict
+from sampling.splitting import Overrides
+from sampling.strata import WHOLE_WORKLOAD
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLaunch:
+    """One drawn launch as the plan file lists it."""
+
+    id: int
+    process: int
+    device: int
+    ordinal: int
+    name: str
+    grid: Dimensions | None
+    block: Dimensions | None
+    occurrence: int
+    weight: float
+    duration_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStratum:
+    """One stratum as the plan file lists it: the launches of a group that last ``low_ns`` to ``high_ns``."""
+
+    key: str
+    size: int
+    mean_ns: float
+    std_ns: float
+    low_ns: int
+    high_ns: int
+    samples: int
+    launches: tuple[PlannedLaunch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """A plan file read back.
+
+    Attributes
+    ----------
+    launches, total_duration_ns : of what the plan stands for.
+    options : every option that made the plan.
+    """
+
+    path: str
+    files: tuple[Mapping[str, Any], ...]
+    launches: int
+    total_duration_ns: int
+    options: Mapping[str, Any]
+    strata: tuple[PlannedStratum, ...]
+
+    @property
+    def drawn(self) -> tuple[PlannedLaunch, ...]:
+        """All drawn launches, in id order."""
+        return tuple(
+            sorted(
+                (launch for stratum in self.strata for launch in stratum.launches), key=lambda item: item.id
+            )
+        )
+
+
+def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tuple[PlannedLaunch, ...]:
+    """Return the drawn launches with all that identifies them, in the order of the draw."""
+    rows = zip(
+        located.id.tolist(),
+        located.sequence.tolist(),
+        located.ordinal.tolist(),
+        located.signature.tolist(),
+        located.occurrence.tolist(),
+        plan.weight.tolist(),
+        plan.duration_ns.tolist(),
+        strict=True,
+    )
+    launches = []
+    for launch_id, sequence_index, ordinal, code, occurrence, weight, duration_ns in rows:
+        sequence = profile.sequences[sequence_index]
+        signature = profile.kernels.signature(code)
+        launches.append(
+            PlannedLaunch(
+                id=launch_id,
+                process=sequence.process,
+                device=sequence.device,
+                ordinal=ordinal,
+                name=profile.kernels.names.full(signature.name),
+                grid=signature.grid,
+                block=signature.block,
+                occurrence=occurrence,
+                weight=weight,
+                duration_ns=duration_ns,
+            )
+        )
+    return tuple(launches)
+
+
+def plan_document(
+    profile: Profile,
+    counts: DurationCounts,
+    plan: Plan,
+    launches: Sequence[PlannedLaunch],
+    *,
+    options: Mapping[str, Any],
+    found: Sequence[Finding] = (),
+    overrides: Overrides | None = None,
+) -> dict[str, Any]:
+    """Return the plan as the JSON document of a plan file."""
+    return {
+        "schema": SCHEMA,
+        "kind": "plan",
+        "profile": {
+            "files": [
+                {"path": file.path, "sha256": file_sha256(file.location), "launches": file.launches}
+                for file in profile.files
+            ],
+            "launches": counts.launches,
+            "total_duration_ns": counts.total_duration_ns,
+        },
+        "options": dict(options),
+        "findings": [asdict(finding) for finding in found],
+        "strata": _strata_rows(counts, plan, launches),
+        "overrides": [
+            {"key": key, "path": path, "decision": str(verdict)}
+            for key, decisions in (overrides or {}).items()
+            for path, verdict in decisions.items()
+        ],
+    }
+
+
+def _strata_rows(
+    counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch]
+) -> list[dict[str, Any]]:
+    strata = plan.design.strata
+    bounds = np.searchsorted(plan.draw.stratum, np.arange(len(strata) + 1))
+    whole = WHOLE_WORKLOAD in strata.group
+    low_ns = np.full(len(strata), counts.duration_ns.min()) if whole else counts.duration_ns[strata.start]
+    high_ns = np.full(len(strata), counts.duration_ns.max()) if whole else counts.duration_ns[strata.stop - 1]
+    return [
+        {
+            "key": WHOLE_WORKLOAD_KEY if whole else counts.groups[strata.group[index]].key,
+            "size": int(strata.launches[index]),
+            "mean_ns": float(strata.mean_ns[index]),
+            "std_ns": float(strata.std_ns[index]),
+            "low_ns": int(low_ns[index]),
+            "high_ns": int(high_ns[index]),
+            "samples": int(strata.samples[index]),
+            "launches": [
+                asdict(launch)
+                for launch in sorted(
+                    launches[bounds[index] : bounds[index + 1]], key=lambda launch: launch.id
+                )
+            ],
+        }
+        for index in range(len(strata))
+    ]
+
+
+def file_sha256(location: Path) -> str | None:
+    """Return the SHA-256 of a file; None for a folder, and for standard input once it is read."""
+    if not location.is_file():
+        return None
+    with location.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_plan(path: str) -> PlanFile:
+    """Read a plan file.
+
+    Raises
+    ------
+    PlanFileError : it cannot be read, is not a plan, or is of another schema.
+    """
+    document = _json_object(path)
+    if document.get("kind") != "plan":
+        raise PlanFileError(
+            "not a plan file", path=path, remedy="give a file written by `kernelpoint sample -o`"
+        )
+    if document.get("schema") != SCHEMA:
+        raise PlanFileError(
+            f"a plan of schema {document.get('schema')}, this version reads {SCHEMA}",
+            path=path,
+            remedy="make the plan again",
+        )
+    try:
+        profile = document["profile"]
+        return PlanFile(
+            path=path,
+            files=tuple(profile["files"]),
+            launches=int(profile["launches"]),
+            total_duration_ns=int(profile["total_duration_ns"]),
+            options=document["options"],
+            strata=tuple(_stratum(row) for row in document["strata"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise PlanFileError(
+            f"a plan file that lacks or garbles {error}", path=path, remedy="make the plan again"
+        ) from error
+
+
+def _stratum(row: Mapping[str, Any]) -> PlannedStratum:
+    return PlannedStratum(
+        key=row["key"],
+        size=int(row["size"]),
+        mean_ns=float(row["mean_ns"]),
+        std_ns=float(row["std_ns"]),
+        low_ns=int(row["low_ns"]),
+        high_ns=int(row["high_ns"]),
+        samples=int(row["samples"]),
+        launches=tuple(_launch(launch) for launch in row["launches"]),
+    )
+
+
+def _launch(row: Mapping[str, Any]) -> PlannedLaunch:
+    return PlannedLaunch(
+        **{**row, "grid": _dimensions(row["grid"]), "block": _dimensions(row["block"])},
+    )
+
+
+def _dimensions(value: Sequence[int] | None) -> Dimensions | None:
+    if value is None:
+        return None
+    x, y, z = value
+    return int(x), int(y), int(z)
+
+
+def read_overrides(path: str) -> dict[str, dict[str, Verdict]]:
+    """Read the user's split decisions from an overrides file or a plan file.
+
+    Raises
+    ------
+    PlanFileError : it cannot be read, or an entry lacks key, path or a decision of "split" or "keep".
+    """
+    rows = _json_object(path).get("overrides")
+    if not isinstance(rows, list):
+        raise PlanFileError(
+            'no list "overrides"', path=path, remedy='write {"overrides": [{"key", "path", "decision"}]}'
+        )
+    overrides: dict[str, dict[str, Verdict]] = {}
+    for number, row in enumerate(rows, start=1):
+        try:
+            decisions = overrides.setdefault(row["key"], {})
+            decisions[row["path"]] = Verdict(row["decision"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise PlanFileError(
+                f"override {number} needs key, path and a decision of split or keep ({error})", path=path
+            ) from error
+    return overrides
+
+
+def _json_object(path: str) -> dict[str, Any]:
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlanFileError(
+            f"cannot be read ({error.strerror})", path=path, remedy="check the path"
+        ) from error
+    except ValueError as error:
+        raise PlanFileError(
+            f"not JSON ({error})", path=path, remedy="give a file written by kernelpoint"
+        ) from error
+    if not isinstance(document, dict):
+        raise PlanFileError("not a JSON object", path=path, remedy="give a file written by kernelpoint")
+    return document

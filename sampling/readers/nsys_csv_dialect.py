@@ -1,0 +1,146 @@
+"""What `nsys stats` prints around its rows: which lines are headers, their units, and where a report ends.
+
+Seen with Nsight Systems 2020.4 to 2026.2. Columns came, went and changed their units from version to version,
+so a header is known by the names in it and a column by its name, never by its place.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+#: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace.
+TraceKind = Literal["gpu", "exec"]
+
+TRACE_NAMES: Mapping[TraceKind, str] = {"gpu": "GPU trace", "exec": "kernel execution trace"}
+
+_REQUIRED: Mapping[TraceKind, frozenset[str]] = {
+    "gpu": frozenset({"Start", "Duration", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Name"}),
+    "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
+}
+_NANOSECONDS = {
+    "": 1,
+    "ns": 1,
+    "nsec": 1,
+    "us": 1_000,
+    "usec": 1_000,
+    "\N{MICRO SIGN}s": 1_000,
+    "ms": 1_000_000,
+    "msec": 1_000_000,
+    "s": 1_000_000_000,
+    "sec": 1_000_000_000,
+}
+_TITLE = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
+_HEADER_MARK = re.compile(rb"GrdX|API Start")
+_CHATTER = (
+    rb"Processing |Using |Exporting |NOTICE: |SKIPPED: |Generating |Generated |WARNING: |ERROR: |\*\* |\[\d+/\d+\]"
+)
+_CHATTER_LINE = re.compile(rb"(?:\A|[\r\n])(?:\xef\xbb\xbf)?[ \t]*(?:" + _CHATTER + rb")")
+_EMPTY_OR_CHATTER_LINES = re.compile(rb"(?:[ \t]*(?:(?:" + _CHATTER + rb")[^\n]*|\r?)(?:\n|\Z))*")
+# A line of chatter, a trace's header, or what follows empty lines and is no row; empty lines at the end are none.
+_END = re.compile(
+    rb"(?:\A|(?<=\n))(?:[ \t]*\r?\n)*"
+    rb"(?=[ \t]*(?:" + _CHATTER + rb")|(?:API )?Start ?[(,])"
+    rb"|(?:\A|(?<=\n))(?:[ \t]*\r?\n)+(?=[A-Za-z])"
+    rb"|(?:\A|(?<=\n))[ \t\r\n]+\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceHeader:
+    """The header of a report that lists single launches.
+
+    Attributes
+    ----------
+    kind : which of the two traces.
+    cells : the header's cells as printed.
+    positions : the position of each column by its bare name, e.g. "Kernel Dur".
+    units : what stands in parentheses after a name, "" where nothing does.
+    """
+
+    kind: TraceKind
+    cells: tuple[str, ...]
+    positions: Mapping[str, int]
+    units: Mapping[str, str]
+
+    def nanoseconds(self, column: str) -> int | None:
+        """Return how many nanoseconds one unit of a time column is, None for a unit not known."""
+        return _NANOSECONDS.get(self.units[column].strip().casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class FoundHeader:
+    """A header in a piece of text: where its line starts, and where the line after it does."""
+
+    header: TraceHeader
+    start: int
+    stop: int
+
+
+def find_trace_header(text: bytes, start: int = 0) -> FoundHeader | None:
+    """Return the first header of a trace in ``text`` from ``start`` on, progress bars before it left out."""
+    while mark := _HEADER_MARK.search(text, start):
+        line_start = max(text.rfind(b"\n", 0, mark.start()), text.rfind(b"\r", 0, mark.start())) + 1
+        line_end = text.find(b"\n", mark.end())
+        stop = len(text) if line_end < 0 else line_end + 1
+        header = trace_header(text[line_start:stop])
+        if header is not None:
+            return FoundHeader(header, line_start, stop)
+        start = stop
+    return None
+
+
+def trace_header(line: bytes) -> TraceHeader | None:
+    """Return what a line says as the header of a trace, or None if it is none."""
+    cells = header_cells(line)
+    titles = [_title(cell) for cell in cells]
+    names = [name for name, _ in titles]
+    for kind, required in _REQUIRED.items():
+        if required.issubset(names):
+            positions = {name: names.index(name) for name in names}
+            return TraceHeader(kind, cells, positions, dict(reversed(titles)))
+    return None
+
+
+def header_cells(line: bytes) -> tuple[str, ...]:
+    """Return the cells of one line, without the byte-order mark and the line's end."""
+    text = line.decode("utf-8-sig", "replace").strip("\r\n")
+    try:
+        return tuple(next(csv.reader([text]), ()))
+    except csv.Error:
+        return ()
+
+
+def _title(cell: str) -> tuple[str, str]:
+    match = _TITLE.fullmatch(cell)
+    return (match[1], match[2] or "") if match else (cell, "")
+
+
+def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of a header's columns without their units."""
+    return frozenset(_title(cell)[0] for cell in cells)
+
+
+def report_end(text: bytes) -> tuple[int, int] | None:
+    """Return where the rows of a report end in ``text`` and where what follows starts, None if they do not.
+
+    Empty lines alone do not end a report; what follows them does, unless it goes on with rows.
+    """
+    match = _END.search(text)
+    return None if match is None else (match.start(), match.end())
+
+
+def has_chatter(head: bytes) -> bool:
+    """Return whether `nsys stats` speaks here: the lines it prints before its reports."""
+    return _CHATTER_LINE.search(head) is not None
+
+
+def first_line_of_content(text: bytes) -> tuple[str, ...] | None:
+    """Return the cells of the first line that is neither empty nor chatter, None if there is none."""
+    start = _EMPTY_OR_CHATTER_LINES.match(text)
+    assert start is not None
+    line = text[start.end() :].split(b"\n", 1)[0]
+    return header_cells(line) or None

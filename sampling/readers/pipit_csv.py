@@ -1,0 +1,126 @@
+"""The CSV of pipit's GPU traces: an Enter and a Leave event for every kernel and copy, no grids.
+
+Each Enter row carries the time of its Leave, so a launch is one row. Kernels stand in order of GPU start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import ProfileError
+from sampling.launch_table import LaunchColumns, LaunchTableBuilder
+from sampling.profile import KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.progress import Progress
+from sampling.readers.csv_cells import Kind, Layout, Part, Table, parse, parse_closely, pieces, texts, values
+from sampling.readers.input_file import InputFile
+from sampling.readers.nsys_csv_columns import names, nanoseconds
+from sampling.readers.nsys_csv_dialect import header_cells
+
+FORMAT = "pipit-csv"
+
+_KINDS: Mapping[str, Kind] = {
+    "Name": "text",
+    "type": "text",
+    "Event Type": "text",
+    "Timestamp (ns)": "integer",
+    "_matching_timestamp": "integer",
+    "streamId": "integer",
+}
+_REQUIRED = frozenset(_KINDS) - {"streamId"}
+
+
+def recognise(file: InputFile) -> bool:
+    """Return whether the first line is the header of a pipit trace with kernels in it."""
+    return _REQUIRED.issubset(header_cells(_first_line(file.head)))
+
+
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+    """Return the kernels' Enter events as launches.
+
+    Raises
+    ------
+    ProfileError : a kernel's Enter has no Leave; a row is cut short or a value is not a number; there is no
+        kernel.
+    """
+    header = header_cells(_first_line(file.head))
+    positions = {name: header.index(name) for name in _KINDS if name in header}
+    layout = Layout(header, {position: _KINDS[name] for name, position in positions.items()})
+    builder = LaunchTableBuilder(file.path, kernels)
+    launches = 0
+    total = 0 if file.compressed else file.location.stat().st_size
+    for start, text in pieces(file):
+        skipped = len(_first_line(text)) if start == 0 else 0
+        part = Part(file, layout, start + skipped, text[skipped:])
+        columns = _launches(part, positions, kernels)
+        if columns is not None:
+            builder.append(columns)
+            launches += len(columns.duration_ns)
+        if progress is not None:
+            progress(start + len(text), total, f"reading {file.path}")
+    if launches == 0:
+        raise ProfileError(
+            "a pipit trace that lists no kernel",
+            path=file.path,
+            remedy="give the trace of a run with GPU activity recorded",
+        )
+    return builder.finish(
+        format_name=FORMAT,
+        file=ProfileFile(file.path, file.location, launches),
+        facts=RecordingFacts(launch_order="gpu-start"),
+    )
+
+
+def _first_line(text: bytes) -> bytes:
+    """Return the first line that is not empty, with what is before it and with its end."""
+    content = len(text) - len(text.lstrip(b"\r\n"))
+    end = text.find(b"\n", content)
+    return text if end < 0 else text[: end + 1]
+
+
+def _launches(part: Part, positions: Mapping[str, int], kernels: KernelTable) -> LaunchColumns | None:
+    """Return the kernels that a part enters, None if there are none."""
+    if not part.text.strip():
+        return None
+    table = parse(part)
+    if table is None:
+        table = parse_closely(part)
+    rows = np.flatnonzero(
+        _equal(table, positions["type"], b"kernel") & _equal(table, positions["Event Type"], b"Enter")
+    )
+    if len(rows) == 0:
+        return None
+    table = table.take(rows)
+    leave = positions["_matching_timestamp"]
+    if table.column(str(leave)).null_count:
+        row = int(rows[np.argmax(table.column(str(leave)).is_null().to_numpy())])
+        raise part.error(
+            row,
+            "a kernel is entered and never left",
+            position=leave,
+            remedy="record the program to its end, or drop the kernels that had not ended",
+        )
+    start_ns = nanoseconds(part, table, positions["Timestamp (ns)"], rows, unit=1)
+    duration_ns = nanoseconds(part, table, leave, rows, unit=1) - start_ns
+    if duration_ns.min() < 0:
+        row = int(rows[np.argmax(duration_ns < 0)])
+        raise part.error(row, "a kernel is left before it is entered", position=leave, remedy="record it again")
+    stream = positions.get("streamId")
+    if stream is not None and table.column(str(stream)).null_count:
+        stream = None
+    return LaunchColumns(
+        name=names(part, table, positions["Name"], rows, kernels),
+        duration_ns=duration_ns,
+        order=start_ns,
+        start_ns=start_ns,
+        stream=None if stream is None else values(part, table, stream, rows),
+    )
+
+
+def _equal(table: Table, position: int, text: bytes) -> NDArray[np.bool_]:
+    """Return (n,) whether a text column's cell is ``text``."""
+    distinct, codes = texts(table, position)
+    wanted = np.fromiter((cell == text for cell in distinct.to_pylist()), dtype=np.bool_)
+    return wanted[codes]

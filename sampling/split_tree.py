@@ -1,0 +1,260 @@
+"""The split tree of a kernel group: grown one decision at a time, every decision kept, open to overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+
+from sampling.allocation import FloatArray, IntArray
+from sampling.duration_counts import DurationCounts
+from sampling.errors import OptionError
+from sampling.two_means import best_split
+
+
+class Verdict(StrEnum):
+    """What becomes of a node."""
+
+    SPLIT = "split"
+    KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A range of a reduction's pairs with its size, mean and population standard deviation."""
+
+    start: int
+    stop: int
+    launches: int
+    mean_ns: float
+    std_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a rule makes of a cluster and its two halves; the costs are sampled time in nanoseconds."""
+
+    samples_new: tuple[int, int]
+    tau_old_ns: float
+    tau_new_ns: float
+    verdict: Verdict
+    reason: str
+
+
+class SplitRule(Protocol):
+    """When to split. A rule sees one cluster at a time and never its relatives."""
+
+    @property
+    def enough(self) -> int:
+        """A cluster that costs no more samples than this is kept without looking at its halves."""
+
+    def samples_alone(self, launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray) -> IntArray:
+        """Return (c,) how many samples each cluster costs by itself, as at the root of a group."""
+
+    def propose(self, cluster: Cluster, samples_old: int, halves: tuple[Cluster, Cluster]) -> Proposal:
+        """Return the decision on a cluster that costs ``samples_old`` samples if kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitNode:
+    """One decision.
+
+    Attributes
+    ----------
+    index, left, right : places in the pre-order tuple; no children: None.
+    path : the way down from the root, e.g. "LRL"; "" is the root.
+    start, stop : its pairs in the reduction.
+    threshold_ns : largest duration of the proposed left half; None where no split was looked at.
+    samples_old, tau_old_ns : cost of keeping it whole.
+    samples_new, tau_new_ns : cost of its halves; None where no split was looked at.
+    verdict, reason : what was decided, and why in words and numbers.
+    overridden : whether the user decided.
+    """
+
+    index: int
+    depth: int
+    path: str
+    start: int
+    stop: int
+    launches: int
+    mean_ns: float
+    std_ns: float
+    threshold_ns: int | None
+    samples_old: int
+    tau_old_ns: float
+    samples_new: tuple[int, int] | None
+    tau_new_ns: float | None
+    verdict: Verdict
+    reason: str
+    left: int | None = None
+    right: int | None = None
+    overridden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTree:
+    """All decisions of one kernel group, in pre-order: the first k nodes are the tree after k decisions."""
+
+    group: int
+    nodes: tuple[SplitNode, ...]
+
+    @property
+    def leaves(self) -> tuple[SplitNode, ...]:
+        """The final clusters, shortest durations first."""
+        return tuple(node for node in self.nodes if node.verdict is Verdict.KEEP)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    cluster: Cluster
+    path: str
+    samples_old: int
+    parent: int | None
+
+
+class TreeGrower:
+    """Grows one group's tree: `step` takes the next decision in pre-order, `undo` takes the last one back.
+
+    Parameters
+    ----------
+    overrides : path -> verdict, the user's decisions in place of the rule's.
+    """
+
+    def __init__(
+        self,
+        counts: DurationCounts,
+        group: int,
+        rule: SplitRule,
+        overrides: Mapping[str, Verdict] | None = None,
+    ) -> None:
+        self._counts = counts
+        self._group = group
+        self._rule = rule
+        self._overrides = dict(overrides or {})
+        self._nodes: list[SplitNode] = []
+        self._done: list[_Pending] = []
+        root = measured_cluster(counts, int(counts.offsets[group]), int(counts.offsets[group + 1]))
+        self._pending = [_Pending(root, "", _samples_at_root(rule, root), None)]
+
+    @property
+    def tree(self) -> SplitTree:
+        """The decisions so far."""
+        return SplitTree(self._group, tuple(self._nodes))
+
+    def step(self) -> SplitNode | None:
+        """Take the next decision; None when there is none left."""
+        if not self._pending:
+            return None
+        pending = self._pending.pop()
+        index = len(self._nodes)
+        node, halves = self._decided(pending, index)
+        if pending.parent is not None and pending.path.endswith("R"):
+            self._nodes[pending.parent] = replace(self._nodes[pending.parent], right=index)
+        if node.verdict is Verdict.SPLIT and halves is not None and node.samples_new is not None:
+            left, right = node.samples_new
+            self._pending.append(_Pending(halves[1], pending.path + "R", right, index))
+            self._pending.append(_Pending(halves[0], pending.path + "L", left, index))
+            node = replace(node, left=index + 1)
+        self._nodes.append(node)
+        self._done.append(pending)
+        return node
+
+    def undo(self) -> bool:
+        """Take back the last decision; False when there is none."""
+        if not self._nodes:
+            return False
+        node, pending = self._nodes.pop(), self._done.pop()
+        if node.verdict is Verdict.SPLIT:
+            del self._pending[-2:]
+        if pending.parent is not None and pending.path.endswith("R"):
+            self._nodes[pending.parent] = replace(self._nodes[pending.parent], right=None)
+        self._pending.append(pending)
+        return True
+
+    def run(self) -> SplitTree:
+        """Take all decisions that are left and return the whole tree.
+
+        Raises
+        ------
+        OptionError : an override names no node, or splits where all durations are equal.
+        """
+        while self.step() is not None:
+            pass
+        unused = set(self._overrides) - {node.path for node in self._nodes}
+        if unused:
+            key = self._counts.groups[self._group].key
+            raise OptionError(
+                f"the tree of {key!r} has no node {min(unused)!r} to override",
+                remedy='a path is "" for the root, then L or R a step, as `kernelpoint tree` prints it',
+            )
+        return self.tree
+
+    def _decided(self, pending: _Pending, index: int) -> tuple[SplitNode, tuple[Cluster, Cluster] | None]:
+        cluster, samples_old = pending.cluster, pending.samples_old
+        override = self._overrides.get(pending.path)
+        settled = self._settled(cluster, samples_old)
+        proposal, halves = None, None
+        if cluster.stop - cluster.start > 1 and (settled is None or override is Verdict.SPLIT):
+            halves = self._halves(cluster)
+            proposal = self._rule.propose(cluster, samples_old, halves)
+        if override is Verdict.SPLIT and halves is None:
+            key = self._counts.groups[self._group].key
+            raise OptionError(
+                f"node {pending.path!r} of {key!r} cannot be split: all its durations are equal"
+            )
+        rule_verdict = proposal.verdict if proposal is not None else Verdict.KEEP
+        reason = settled if settled is not None else proposal.reason if proposal is not None else ""
+        if override is not None:
+            reason = f"decided by the user ({override}); the rule: {rule_verdict}, {reason}"
+        node = SplitNode(
+            index=index,
+            depth=len(pending.path),
+            path=pending.path,
+            start=cluster.start,
+            stop=cluster.stop,
+            launches=cluster.launches,
+            mean_ns=cluster.mean_ns,
+            std_ns=cluster.std_ns,
+            threshold_ns=None if halves is None else int(self._counts.duration_ns[halves[0].stop - 1]),
+            samples_old=samples_old,
+            tau_old_ns=samples_old * cluster.mean_ns if proposal is None else proposal.tau_old_ns,
+            samples_new=None if proposal is None else proposal.samples_new,
+            tau_new_ns=None if proposal is None else proposal.tau_new_ns,
+            verdict=rule_verdict if override is None else override,
+            reason=reason,
+            overridden=override is not None,
+        )
+        return node, halves
+
+    def _settled(self, cluster: Cluster, samples_old: int) -> str | None:
+        if cluster.stop - cluster.start == 1:
+            return "all durations are equal"
+        if samples_old > self._rule.enough:
+            return None
+        return f"{samples_old} sample{'s' if samples_old != 1 else ''} suffice without a split"
+
+    def _halves(self, cluster: Cluster) -> tuple[Cluster, Cluster]:
+        counts = self._counts
+        middle = best_split(counts.launches_before, counts.time_before_ns, cluster.start, cluster.stop)
+        assert middle is not None
+        return (
+            measured_cluster(counts, cluster.start, middle),
+            measured_cluster(counts, middle, cluster.stop),
+        )
+
+
+def _samples_at_root(rule: SplitRule, root: Cluster) -> int:
+    alone = rule.samples_alone(np.array([root.launches]), np.array([root.mean_ns]), np.array([root.std_ns]))
+    return int(alone[0])
+
+
+def measured_cluster(counts: DurationCounts, start: int, stop: int) -> Cluster:
+    """Return the cluster of the pairs ``start:stop``."""
+    launches = int(counts.launches_before[stop] - counts.launches_before[start])
+    mean_ns = int(counts.time_before_ns[stop] - counts.time_before_ns[start]) / launches
+    deviation_ns = counts.duration_ns[start:stop] - mean_ns
+    squares = float(np.dot(counts.count[start:stop], deviation_ns * deviation_ns))
+    return Cluster(start, stop, launches, mean_ns, float(np.sqrt(squares / launches)))

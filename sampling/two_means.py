@@ -1,0 +1,56 @@
+"""Exact 1-D 2-means on (duration, launches) pairs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Scores this close (relative) may be equal but for rounding; they are compared again as exact fractions.
+_NEARLY_EQUAL = 1e-12
+
+
+def best_split(
+    launches_before: NDArray[np.int64], time_before_ns: NDArray[np.int64], start: int, stop: int
+) -> int | None:
+    """Return the pair where the right half of the best split of ``start:stop`` begins.
+
+    None if it is a single pair.
+
+    Parameters
+    ----------
+    launches_before, time_before_ns : (p + 1,) prefix sums over pairs sorted by duration, as
+        `DurationCounts` has them.
+
+    Notes
+    -----
+    The least sum of squares within two clusters is the greatest between them,
+
+        n1 n2 / (n1 + n2) (mu1 - mu2)^2,
+
+    taken over every threshold between distinct durations (equal durations never part). No square of a
+    duration is summed, so nothing cancels. Of equal thresholds the lowest wins; ties are settled in exact
+    integers.
+    """
+    if stop - start < 2:
+        return None
+    left_launches = launches_before[start + 1 : stop] - launches_before[start]
+    left_time_ns = time_before_ns[start + 1 : stop] - time_before_ns[start]
+    launches = int(launches_before[stop] - launches_before[start])
+    time_ns = int(time_before_ns[stop] - time_before_ns[start])
+    right_launches = launches - left_launches
+    distance_ns = left_time_ns / left_launches - (time_ns - left_time_ns) / right_launches
+    between = (left_launches * (right_launches / launches)) * distance_ns**2
+    candidates = np.flatnonzero(between >= between.max() * (1 - _NEARLY_EQUAL))
+    best = max(
+        candidates.tolist(),
+        key=lambda at: (_exact_score(int(left_launches[at]), int(left_time_ns[at]), launches, time_ns), -at),
+    )
+    return start + 1 + int(best)
+
+
+def _exact_score(left_launches: int, left_time_ns: int, launches: int, time_ns: int) -> Fraction:
+    """Return the sum of squares between the halves, times the (constant) number of launches."""
+    numerator = (launches * left_time_ns - left_launches * time_ns) ** 2
+    return Fraction(numerator, left_launches * (launches - left_launches))

@@ -1,0 +1,28 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("suite", deadline=None, max_examples=60, print_blob=True)
+settings.load_profile("suite")
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real profiles recorded by others; not part of the project."""
+    folder = PROJECT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the real profiles (shared/data beside the project) are not here")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample_data() -> Path:
+    """The sample data that ships with the project."""
+    return PROJECT / "sample_data"

@@ -1,0 +1,1 @@
+"""Charts as grids of glyphs: drawn once, shown by any sink."""

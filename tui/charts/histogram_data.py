@@ -1,0 +1,138 @@
+"""The numbers behind a histogram of durations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Int64Array = npt.NDArray[np.int64]
+
+# Clocks tick in at most this many nanoseconds; a larger common divisor of the durations is chance.
+_COARSEST_CLOCK_NS = 1_000
+# From this many clock ticks a bin on, a tick more or less in a bin is no longer seen.
+_TICKS_NOT_SEEN = 8
+_LARGEST_NS = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramData:
+    """Launches by duration and cluster.
+
+    Attributes
+    ----------
+    edges_ns : (bins + 1,) int64 array, ascending. Bin i holds edges_ns[i] <= duration < edges_ns[i + 1], the
+        last bin also its upper edge.
+    counts : (bins,) int64 array, launches in each bin; their sum is all launches.
+    cluster_counts : (clusters, bins) int64 array, the same by cluster.
+    has_zero_bin : whether the first bin holds what a logarithm cannot: the durations of zero.
+    """
+
+    edges_ns: Int64Array
+    counts: Int64Array
+    cluster_counts: Int64Array
+    has_zero_bin: bool
+
+    def bin_of(self, duration_ns: int) -> int:
+        """The bin of a duration; the nearest one for a duration outside all bins."""
+        last = self.counts.size - 1
+        return int(np.clip(np.searchsorted(self.edges_ns, duration_ns, side="right") - 1, 0, last))
+
+
+def histogram_data(
+    values_ns: Int64Array,
+    counts: Int64Array,
+    clusters: Sequence[tuple[int, int]],
+    bins: int,
+    *,
+    log: bool = False,
+) -> HistogramData:
+    """Launches by duration and cluster, every launch in exactly one bin.
+
+    Edges are whole nanoseconds. On a linear axis the bins are equally wide; where they would hold only a few
+    ticks of the profile's clock, they are whole ticks wide, lest the rounding be taken for a pattern.
+
+    Parameters
+    ----------
+    values_ns : (p,) int64 array, distinct durations, in nanoseconds.
+    counts : (p,) int64 array, launches of each.
+    clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over everything.
+    bins : how many, at least 1.
+    log : bins of equal ratio; durations of zero are in a first bin of their own.
+
+    Raises
+    ------
+    ValueError
+        If there is no bin, or a duration belongs to no cluster.
+    """
+    if bins < 1:
+        raise ValueError(f"`bins` must be at least 1, not {bins}.")
+    cluster = cluster_of(values_ns, clusters)
+    edges_ns, has_zero_bin = _log_edges(values_ns, bins) if log else (_linear_edges(values_ns, bins), False)
+    column = np.clip(np.searchsorted(edges_ns, values_ns, side="right") - 1, 0, bins - 1)
+    rows = max(len(clusters), 1)
+    launches = np.bincount(cluster * bins + column, weights=counts, minlength=rows * bins)
+    cluster_counts = launches.astype(np.int64).reshape(rows, bins)
+    return HistogramData(edges_ns, cluster_counts.sum(axis=0), cluster_counts, has_zero_bin)
+
+
+def cluster_of(values_ns: Int64Array, clusters: Sequence[tuple[int, int]]) -> npt.NDArray[np.intp]:
+    """(p,) index of the cluster whose closed range holds each duration."""
+    if not clusters:
+        return np.zeros(values_ns.size, dtype=np.intp)
+    low, high = np.array(clusters, dtype=np.int64).T
+    cluster = np.minimum(np.searchsorted(high, values_ns, side="left"), len(clusters) - 1)
+    outside = (values_ns < low[cluster]) | (values_ns > high[cluster])
+    if outside.any():
+        raise ValueError(f"`clusters` must cover every duration, but not {values_ns[outside][0]} ns.")
+    return cluster
+
+
+def useful_bins(values_ns: Int64Array, most: int, *, log: bool = False) -> int:
+    """How many of `most` bins a chart can fill: fewer if their range has fewer ticks of the clock."""
+    if values_ns.size == 0 or most < 1:
+        return 1
+    if log and values_ns.max() > 0:
+        return most
+    ticks = _clock_ticks(values_ns)[1]
+    return most if ticks >= _TICKS_NOT_SEEN * most else -(-ticks // -(-ticks // most))
+
+
+def _clock_ticks(values_ns: Int64Array) -> tuple[int, int]:
+    """The clock's tick in nanoseconds, and how many of them the durations' range has."""
+    low = values_ns.min()
+    tick_ns = int(np.gcd.reduce(values_ns - low)) or 1
+    if tick_ns > _COARSEST_CLOCK_NS:
+        tick_ns = 1
+    return tick_ns, (int(values_ns.max()) - int(low)) // tick_ns + 1
+
+
+def _linear_edges(values_ns: Int64Array, bins: int) -> Int64Array:
+    if values_ns.size == 0:
+        return np.arange(bins + 1, dtype=np.int64)
+    low, high = int(values_ns.min()), int(values_ns.max())
+    tick_ns, ticks = _clock_ticks(values_ns)
+    if ticks < _TICKS_NOT_SEEN * bins:
+        bin_ns = -(-ticks // bins) * tick_ns
+        edges = [min(low + i * bin_ns, _LARGEST_NS) for i in range(bins + 1)]
+    else:
+        edges = [low + -(-i * (high - low) // bins) for i in range(bins + 1)]
+    return np.array(edges, dtype=np.int64)
+
+
+def _log_edges(values_ns: Int64Array, bins: int) -> tuple[Int64Array, bool]:
+    positive = values_ns[values_ns > 0]
+    if positive.size == 0:
+        return _linear_edges(values_ns, bins), False
+    has_zero_bin = positive.size < values_ns.size
+    ratios = max(bins - has_zero_bin, 1)
+    low, high = int(positive.min()), int(positive.max())
+    exponent = np.linspace(np.log(low), np.log(high), ratios + 1)
+    # Clipping keeps the rounding of exp() from passing the ends, which are exact.
+    inner = [min(max(int(np.ceil(edge)), low), high) for edge in np.exp(exponent[1:-1])]
+    edges = [low, *inner, high]
+    if has_zero_bin:
+        edges = [int(values_ns.min()), *(edges if bins > 1 else edges[1:])]
+    return np.array(edges, dtype=np.int64), has_zero_bin

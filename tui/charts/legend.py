@@ -1,0 +1,84 @@
+"""The lines below a histogram that say which cluster is which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tui.charts.glyphs import cluster_style, cluster_symbol, glyph_set
+from tui.charts.grid import LABEL, PROPOSED, Grid, blank, fitted, put
+from tui.charts.quantities import count, duration, duration_range
+
+_GAP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing in the legend: its symbol (may be empty) in its style, and words for it, ever shorter."""
+
+    symbol: str
+    style: int
+    wordings: tuple[str, str, str]
+
+
+def cluster_entries(
+    ranges_ns: Sequence[tuple[int, int]], launches: Sequence[int], *, ascii_only: bool
+) -> list[Entry]:
+    """An entry a cluster, ascending, numbers in columns; the only cluster of a group has no symbol."""
+    ranges = [duration_range(low_ns, high_ns) for low_ns, high_ns in ranges_ns]
+    numbers = [count(n) for n in launches]
+    range_width, number_width = (max(map(len, texts), default=0) for texts in (ranges, numbers))
+    entries = []
+    for k, (range_text, number) in enumerate(zip(ranges, numbers, strict=True)):
+        symbol = cluster_symbol(k, ascii_only=ascii_only) if len(ranges) > 1 else ""
+        text = f"{range_text:<{range_width}}  {number:>{number_width}}"
+        entries.append(Entry(symbol, cluster_style(k), (f"{text} launches", text, range_text)))
+    return entries
+
+
+def proposal_entry(threshold_ns: int, *, ascii_only: bool) -> Entry:
+    """The entry for a threshold that is proposed."""
+    at = duration(threshold_ns)
+    symbol = glyph_set(ascii_only=ascii_only).proposed
+    return Entry(symbol, PROPOSED, (f"split proposed at {at}", f"split at {at}?", f"{at}?"))
+
+
+def legend(entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: bool) -> Grid:
+    """The entries side by side, in as few rows as they need and at most `most_rows`.
+
+    Words are shortened where all entries then have room; what still has none is counted in the last place.
+    """
+    wording, places = _wording(entries, width, most_rows)
+    texts = [entry.wordings[wording] for entry in entries]
+    cell = _cell(texts)
+    left_out = max(len(entries) - most_rows * places, 0)
+    shown = len(entries) - left_out - (left_out > 0)
+    grid = blank(width, min(-(-len(entries) // places), most_rows))
+    for place, entry in enumerate(entries[:shown]):
+        row, column = place // places, place % places * cell
+        indent = 2 if entry.symbol else 0
+        put(grid, row, column, entry.symbol, entry.style)
+        put(
+            grid,
+            row,
+            column + indent,
+            fitted(texts[place], width - column - indent, ascii_only=ascii_only),
+            LABEL,
+        )
+    if left_out:
+        more = f"+{left_out + 1} more clusters" if shown else f"{len(entries)} clusters"
+        put(grid, shown // places, shown % places * cell, more, LABEL)
+    return grid
+
+
+def _wording(entries: Sequence[Entry], width: int, most_rows: int) -> tuple[int, int]:
+    """The longest wording with room for all entries, else the shortest; and its places in a row."""
+    for wording in range(3):
+        places = max((width + _GAP) // _cell([entry.wordings[wording] for entry in entries]), 1)
+        if len(entries) <= places * most_rows:
+            break
+    return wording, places
+
+
+def _cell(texts: Sequence[str]) -> int:
+    return max(map(len, texts), default=0) + 2 + _GAP

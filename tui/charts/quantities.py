@@ -1,0 +1,121 @@
+"""Numbers as a person reads them; for display only, never for data that is read back."""
+
+from __future__ import annotations
+
+import math
+
+TIME_UNITS = (("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000))
+UNKNOWN = "-"
+
+_SI_PREFIXES = (
+    ("", 1),
+    ("k", 10**3),
+    ("M", 10**6),
+    ("G", 10**9),
+    ("T", 10**12),
+    ("P", 10**15),
+    ("E", 10**18),
+)
+# A value this share of a unit already reads as 1.00 of it when it is rounded to three digits.
+_READS_AS_ONE = 0.9995
+
+
+def duration(ns: float) -> str:
+    """A duration in the unit that suits it, to three digits: ``"12.5 us"``; ``"-"`` if not finite."""
+    if not math.isfinite(ns):
+        return UNKNOWN
+    if ns < 0:
+        return "-" + duration(-ns)
+    name, factor = time_unit(ns)
+    if factor == 1 and ns == int(ns):
+        return f"{int(ns)} ns"
+    return f"{_three_digits(ns / factor)} {name}"
+
+
+def duration_range(low_ns: int, high_ns: int) -> str:
+    """A closed range of durations, ``"10.1-12.3 us"``, with digits enough to tell its ends apart."""
+    if low_ns == high_ns:
+        return duration(low_ns)
+    low, high = duration(low_ns), duration(high_ns)
+    if low == high:
+        return _close_range(low_ns, high_ns)
+    number, unit = low.split(" ")
+    if low_ns == 0 or high.endswith(f" {unit}"):
+        low = number
+    return f"{low}-{high}"
+
+
+def _close_range(low_ns: int, high_ns: int) -> str:
+    """A range whose ends three digits do not tell apart."""
+    name, factor = time_unit(high_ns)
+    for decimals in range(len(str(factor))):
+        low, high = (decimal(ns * 10**decimals // factor, decimals) for ns in (low_ns, high_ns))
+        if low != high:
+            break
+    return f"{low}-{high} {name}"
+
+
+def decimal(scaled: int, decimals: int) -> str:
+    """The number scaled / 10^decimals, exactly, its thousands apart."""
+    whole, part = divmod(scaled, 10**decimals)
+    return f"{whole:,}.{part:0{decimals}d}" if decimals else f"{whole:,}"
+
+
+def time_unit(ns: float) -> tuple[str, int]:
+    """The name and the nanoseconds of the largest unit of which `ns`, as displayed, is at least one."""
+    for name, factor in reversed(TIME_UNITS):
+        if ns >= _READS_AS_ONE * factor:
+            return name, factor
+    return TIME_UNITS[0]
+
+
+def count(n: int) -> str:
+    """A whole number with its thousands apart: ``"1,952"``."""
+    return f"{n:,}"
+
+
+def ratio(x: float) -> str:
+    """A speedup or another ratio, to three digits: ``"31.2x"``."""
+    return f"{_three_digits(x)}x" if math.isfinite(x) else UNKNOWN
+
+
+def share(fraction: float) -> str:
+    """A fraction as per cent with one decimal, ``"12.3 %"``; never rounded to a false 0 or 100."""
+    if not math.isfinite(fraction):
+        return UNKNOWN
+    if 0 < fraction < 0.0005:
+        return "<0.1 %"
+    if 0.9995 <= fraction < 1:
+        return ">99.9 %"
+    return f"{100 * fraction:.1f} %"
+
+
+def si(value: float, unit: str = "") -> str:
+    """A quantity with an SI prefix, to three digits: ``"1.95k"``, or ``"12.5 MB"`` where it has a unit."""
+    if not math.isfinite(value):
+        return UNKNOWN
+    if value < 0:
+        return "-" + si(-value, unit)
+    prefix, factor = _si_prefix(value)
+    number = f"{int(value)}" if factor == 1 and value == int(value) else _three_digits(value / factor)
+    return f"{number} {prefix}{unit}" if unit else f"{number}{prefix}"
+
+
+def si_tick(value: int) -> str:
+    """A round number on an axis, with an SI prefix and no more digits than it needs: ``"1.5k"``."""
+    prefix, factor = _si_prefix(value)
+    return f"{value / factor:g}{prefix}"
+
+
+def _si_prefix(value: float) -> tuple[str, int]:
+    for prefix, factor in reversed(_SI_PREFIXES):
+        if value >= _READS_AS_ONE * factor:
+            return prefix, factor
+    return _SI_PREFIXES[0]
+
+
+def _three_digits(value: float) -> str:
+    """Three significant digits for values from 1 on, two decimals below."""
+    if abs(value) >= 99.95:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"

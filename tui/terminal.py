@@ -1,0 +1,113 @@
+"""What the terminal is and can show, decided from the environment; nothing here draws."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+ColorMode = Literal["auto", "always", "never"]
+
+DEFAULT_WIDTH = 80
+
+_TERMS_WITHOUT_UNICODE = frozenset({"linux", "dumb", "vt100"})
+_LOCALES_WITHOUT_UNICODE = frozenset({"C", "POSIX"})
+# What Python itself sets LC_CTYPE to when it finds the C locale (PEP 538): no statement of the user's.
+_COERCED_LOCALES = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
+_GLYPHS_TO_ENCODE = "─│└┤┬┴┊╌├▁▄█…"
+
+
+class Stream(Protocol):
+    """An output or input stream, as far as it is asked here."""
+
+    def isatty(self) -> bool:
+        """Whether the stream is a terminal."""
+
+    def fileno(self) -> int:
+        """The stream's file descriptor."""
+
+
+def ascii_only(flag: bool, environ: Mapping[str, str], encoding: str | None) -> bool:
+    """Whether to draw with ASCII alone.
+
+    Parameters
+    ----------
+    flag : the user asks for it.
+    environ : ``TERM`` may name a terminal without the glyphs; ``LC_ALL``, ``LC_CTYPE`` or ``LANG`` (the first
+        that is set) may name a locale without UTF-8.
+    encoding : of the stream to be written to, None if it has none.
+    """
+    return (
+        flag
+        or environ.get("TERM", "") in _TERMS_WITHOUT_UNICODE
+        or not _is_unicode_locale(environ)
+        or not _can_encode_glyphs(encoding)
+    )
+
+
+def _is_unicode_locale(environ: Mapping[str, str]) -> bool:
+    """Whether the locale is of UTF-8; where none is set, nothing is said against it."""
+    everything, characters, language = (environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    if not everything and characters in _COERCED_LOCALES and language in _LOCALES_WITHOUT_UNICODE:
+        return False
+    locale = everything or characters or language
+    return not locale or "utf8" in locale.lower().replace("-", "")
+
+
+def _can_encode_glyphs(encoding: str | None) -> bool:
+    if encoding is None:
+        return True
+    try:
+        _GLYPHS_TO_ENCODE.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def use_color(mode: ColorMode, stream: Stream | None, environ: Mapping[str, str]) -> bool:
+    """Whether to write colour to `stream`.
+
+    ``auto`` writes it to a terminal that is not ``dumb``, to anything if ``FORCE_COLOR`` is set (and not 0),
+    and nowhere if ``NO_COLOR`` is set: the user's no comes first.
+    """
+    if mode != "auto":
+        return mode == "always"
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR", "").lower() not in {"", "0", "false"}:
+        return True
+    return is_terminal(stream) and environ.get("TERM") != "dumb"
+
+
+def width(environ: Mapping[str, str], stream: Stream | None) -> int:
+    """The columns to write in: ``COLUMNS``, else those of the stream's terminal, else 80."""
+    columns = environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    if stream is None:
+        return DEFAULT_WIDTH
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
+    except (OSError, ValueError):
+        return DEFAULT_WIDTH
+
+
+def is_terminal(stream: Stream | None) -> bool:
+    """Whether a stream is there, open, and a terminal."""
+    if stream is None:
+        return False
+    try:
+        return stream.isatty()
+    except ValueError:
+        return False
+
+
+def is_interactive() -> bool:
+    """Whether a person can see and answer: stdin, stdout and stderr are all terminals."""
+    return all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def over_ssh(environ: Mapping[str, str]) -> bool:
+    """Whether this session came in over SSH, where every byte on the wire counts."""
+    return any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
