@@ -198,7 +198,10 @@ class _Recorder:
 
     def _normal(self) -> float:
         """Draw from a near-normal distribution: twelve uniform draws need no library's logarithm."""
-        return sum(self._random.random() for _ in range(12)) - 6.0
+        total = 0.0
+        for _ in range(12):  # not sum(): from Python 3.12 on it rounds in another way
+            total += self._random.random()
+        return total - 6.0
 
     def _between(self, low: int, high: int) -> int:
         return low + int((high - low) * self._random.random())

@@ -75,8 +75,8 @@ def _graph_level_trace(evidence: Evidence) -> Finding | None:
     return Finding(
         "graph-level-trace",
         "warning",
-        f"{replays:,} CUDA-graph replays were recorded as a whole; their kernels are not in the profile, so the "
-        "total and every bound leave them out.",
+        f"{replays:,} CUDA-graph replays were recorded as a whole; their kernels are not in the profile, so "
+        "the total and every bound leave them out.",
         "record again with `nsys profile --cuda-graph-trace=node`",
     )
 
@@ -88,9 +88,9 @@ def _api_rows_missing(evidence: Evidence) -> Finding | None:
     return Finding(
         "api-rows-missing",
         "note",
-        f"{missing:,} of {launches:,} launches ({_percent(missing / launches)}) have no API call in the recording; "
-        f"their order rests on {_order_basis(evidence)}, which launch ids depend on, the bound does not.",
-        "start the capture before the work is queued; check ids against the trace's own list before simulating",
+        f"{missing:,} of {launches:,} launches ({_percent(missing / launches)}) have no API call in the "
+        f"recording; their order, and so the launch ids, rest on {_order_basis(evidence)}.",
+        "start the capture before the work is queued; check ids against the trace's own list",
     )
 
 
@@ -108,9 +108,9 @@ def _communication_kernels(evidence: Evidence) -> Finding | None:
     return Finding(
         "communication-kernels",
         "warning",
-        f"{int(counts.group_launches[chosen].sum()):,} launches are collective communication ({_percent(share)} of "
-        "the time); they wait for other GPUs, which a one-GPU simulator cannot reproduce, so the bound does not "
-        "carry over to their simulated time.",
+        f"{int(counts.group_launches[chosen].sum()):,} launches are collective communication "
+        f"({_percent(share)} of the time); they wait for other GPUs, which a one-GPU simulator cannot "
+        "reproduce, so the bound does not carry over to their simulated time.",
         "leave them out with `--exclude communication` and account for them separately",
     )
 
@@ -142,8 +142,8 @@ def _zero_durations(evidence: Evidence) -> Finding | None:
     return Finding(
         "zero-durations",
         "note",
-        f"{zeros:,} launches ({_percent(zeros / evidence.counts.launches)}) have duration 0: shorter than the "
-        "clock shows. They count as launches and add nothing to total, spread or bound.",
+        f"{zeros:,} launches ({_percent(zeros / evidence.counts.launches)}) have duration 0: shorter than "
+        "the clock shows. They count as launches and add nothing to total, spread or bound.",
         "record with a finer clock (Nsight Systems, or a newer PyTorch) if these kernels matter",
     )
 
@@ -159,8 +159,8 @@ def _coarse_clock(evidence: Evidence) -> Finding | None:
         "coarse-clock",
         "note",
         f"Durations come in steps of {step_ns:,} ns and {_percent(share)} of the launches last fewer than "
-        f"{_STEPS_FOR_A_SPREAD} steps: part of their spread is rounding, so the bound on them is too wide or, "
-        "where all fall on one step, zero without being so.",
+        f"{_STEPS_FOR_A_SPREAD} steps: part of their spread is rounding, so the bound on them is too wide "
+        "or, where all fall on one step, zero without being so.",
         "read bounds of short kernels with that in mind; a noise floor on the plan covers it",
     )
 
@@ -221,8 +221,8 @@ def _one_launch_dominates(evidence: Evidence) -> Finding | None:
     return Finding(
         "one-launch-dominates",
         "warning",
-        f"One launch of {counts.groups[group].name!r} takes {_percent(share)} of the time: no plan that simulates "
-        f"it whole is faster than {1 / share:.1f}x, and one that misses it has no useful bound.",
+        f"One launch of {counts.groups[group].name!r} takes {_percent(share)} of the time: no plan that "
+        f"simulates it whole is faster than {1 / share:.1f}x, and one that misses it has no useful bound.",
         "sample inside that launch, or shorten it",
     )
 

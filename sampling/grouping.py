@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.group_by import GroupBy
 from sampling.kernel_names import stem_script_name
 from sampling.profile import Dimensions, KernelTable, Profile
-
-
-class GroupBy(StrEnum):
-    """What launches of one group share.
-
-    ``launch``: full name, grid and block (Allegro section IV-A). ``name``: the full name (STEM+ROOT section
-    IV-C). ``short-name``: the function's own name. ``stem-script``: the name cut at its first "(", as STEM's
-    published script does, which merges distinct kernels. ``published``: each method its own paper's key.
-    """
-
-    LAUNCH = "launch"
-    NAME = "name"
-    SHORT_NAME = "short-name"
-    STEM_SCRIPT = "stem-script"
-    PUBLISHED = "published"
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,8 +106,8 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
     for stratum, size in zip(plan.strata, sizes.tolist(), strict=True):
         if size != stratum.size:
             raise AnalysisError(
-                f"stratum {stratum.low_ns}..{stratum.high_ns} ns of {stratum.key!r} has {size:,} launches here, "
-                f"{stratum.size:,} in the plan",
+                f"stratum {stratum.low_ns}..{stratum.high_ns} ns of {stratum.key!r} has {size:,} launches "
+                f"here, {stratum.size:,} in the plan",
                 remedy="give the profile the plan was made from",
             )
     clusters = measured_clusters(counts, group_of, start_of, stop_of)

@@ -22,7 +22,7 @@ import numpy as np
 
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
-from sampling.grouping import GroupBy
+from sampling.group_by import GroupBy
 from sampling.progress import Progress
 from sampling.split_tree import SplitRule
 from sampling.splitting import Overrides

@@ -8,7 +8,7 @@ import numpy as np
 
 from sampling.allocation import FloatArray, IntArray, single_sample_size
 from sampling.duration_counts import DurationCounts
-from sampling.grouping import GroupBy
+from sampling.group_by import GroupBy
 from sampling.progress import Progress
 from sampling.split_tree import Cluster, Proposal, SplitRule, Verdict
 from sampling.splitting import Overrides, split_groups

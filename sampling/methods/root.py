@@ -15,7 +15,7 @@ from sampling.allocation import (
     water_filled_sample_sizes,
 )
 from sampling.duration_counts import DurationCounts
-from sampling.grouping import GroupBy
+from sampling.group_by import GroupBy
 from sampling.progress import Progress
 from sampling.split_tree import Cluster, Proposal, SplitRule, Verdict
 from sampling.splitting import Overrides, split_groups

@@ -5,7 +5,7 @@ Under one and the same ``--group-by`` it is Allegro; the papers differ in the gr
 
 from __future__ import annotations
 
-from sampling.grouping import GroupBy
+from sampling.group_by import GroupBy
 from sampling.methods.allegro import Options, rule, stratify
 
 __all__ = ["NEEDS", "PUBLISHED_GROUPING", "RANDOM", "SOURCE", "Options", "rule", "stratify"]

@@ -110,7 +110,11 @@ def parse(part: Part) -> Table | None:
     """Return the columns asked for, or None if the part holds anything out of the common."""
     import pyarrow as pa
 
-    types = {"integer": pa.int64(), "number": pa.float64(), "text": pa.dictionary(pa.int32(), pa.binary())}
+    types: dict[Kind, Any] = {
+        "integer": pa.int64(),
+        "number": pa.float64(),
+        "text": pa.dictionary(pa.int32(), pa.binary()),
+    }
     try:
         table = _arrow_table(part, types)
     except pa.ArrowInvalid:
@@ -119,7 +123,7 @@ def parse(part: Part) -> Table | None:
 
 
 def parse_closely(part: Part) -> Table:
-    """Return the columns asked for, numbers taken with surrounding blanks, thousands separators and fractions.
+    """Return the columns asked for; numbers may have blanks around them, thousands separators, fractions.
 
     Raises
     ------
@@ -127,7 +131,11 @@ def parse_closely(part: Part) -> Table:
     """
     import pyarrow as pa
 
-    types = {"integer": pa.string(), "number": pa.string(), "text": pa.dictionary(pa.int32(), pa.binary())}
+    types: dict[Kind, Any] = {
+        "integer": pa.string(),
+        "number": pa.string(),
+        "text": pa.dictionary(pa.int32(), pa.binary()),
+    }
     try:
         table = _arrow_table(part, types)
     except pa.ArrowInvalid as error:
@@ -160,7 +168,7 @@ def _arrow_table(part: Part, types: Mapping[Kind, Any]) -> Table:
 
 def _swallowed_a_line(part: Part, table: Table) -> bool:
     """Return whether a quote that is not closed has made one cell of two lines."""
-    import pyarrow.compute as compute
+    from pyarrow import compute
 
     text = part.text.rstrip(b"\r\n")
     if text.count(b'"', text.rfind(b"\n") + 1) % 2:
@@ -177,7 +185,7 @@ def _damage(part: Part, reason: str) -> ProfileError:
     expected = len(part.layout.header)
     remedy = "write the report again: it is cut short or damaged"
     for row, (_, text) in enumerate(part.rows()):
-        cells = len(next(csv.reader([text.decode("utf-8", "replace")])))
+        cells = _cells(text)
         unclosed = text.count(b'"') % 2 == 1
         if cells == expected and not unclosed:
             continue
@@ -187,11 +195,19 @@ def _damage(part: Part, reason: str) -> ProfileError:
     return part.error(0, f"the rows from here on do not parse ({reason})", position=None, remedy=remedy)
 
 
+def _cells(line: bytes) -> int:
+    try:
+        return len(next(csv.reader([line.decode("utf-8", "replace")])))
+    except csv.Error:
+        return 0
+
+
 def _numbers(part: Part, table: Table, position: int, kind: Kind) -> Any:
     import pyarrow as pa
-    import pyarrow.compute as compute
+    from pyarrow import compute
 
     cells = compute.utf8_trim_whitespace(table.column(str(position)))
+    cells = compute.if_else(compute.is_in(cells, pa.array(NULLS)), pa.scalar(None, pa.string()), cells)
     grouped = compute.match_substring_regex(cells, _WITH_THOUSANDS)
     cells = compute.if_else(grouped, compute.replace_substring(cells, ",", ""), cells)
     bad = compute.invert(compute.fill_null(compute.match_substring_regex(cells, _NUMBER), True))
@@ -221,7 +237,7 @@ def texts(table: Table, position: int) -> tuple[Any, NDArray[np.int32]]:
     return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
 
 
-def values(part: Part, table: Table, position: int, rows: NDArray[np.int64] | None) -> NDArray[np.generic]:
+def values(part: Part, table: Table, position: int, rows: NDArray[np.int64] | None) -> NDArray[Any]:
     """Return a number column as (n,) int64 or float64.
 
     Parameters
@@ -234,7 +250,7 @@ def values(part: Part, table: Table, position: int, rows: NDArray[np.int64] | No
     """
     column = table.column(str(position))
     if column.null_count:
-        import pyarrow.compute as compute
+        from pyarrow import compute
 
         row = compute.index(column.is_null(), True).as_py()
         raise part.error(
@@ -243,5 +259,5 @@ def values(part: Part, table: Table, position: int, rows: NDArray[np.int64] | No
             position=position,
             remedy="write the report again",
         )
-    array: NDArray[np.generic] = column.to_numpy()
+    array: NDArray[Any] = column.to_numpy()
     return array

@@ -9,9 +9,11 @@ whole ones and fractions become exact nanoseconds, but a fraction behind a date 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,15 +26,16 @@ from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.kineto_columns import (
     CallRows,
+    DimensionCodes,
     LaunchRows,
     NameCodes,
     ShapeRows,
     call_rows,
+    grids_and_blocks,
     joined,
     launch_rows,
     places_of,
     shape_rows,
-    with_shapes_of_calls,
 )
 
 if TYPE_CHECKING:
@@ -75,8 +78,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     if not events.launches:
         raise _without_kernels(events, file.path)
     launches = joined(events.launches)
-    if events.shapes:
-        launches = with_shapes_of_calls(launches, joined(events.shapes))
+    grid, block = grids_and_blocks(launches, joined(events.shapes), events.dimensions)
     order, facts = _order_and_facts(launches, events)
     builder = LaunchTableBuilder(file.path, kernels)
     builder.append(
@@ -86,8 +88,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             order=order,
             process=np.full(len(launches.name), _rank(events.document), dtype=np.int32),
             device=launches.device,
-            grid=tuple(launches.grid.T),
-            block=tuple(launches.block.T),
+            grid=tuple(grid),
+            block=tuple(block),
             start_ns=launches.start_ns,
             stream=launches.stream,
         )
@@ -101,12 +103,14 @@ class _Events:
     """What has been read of a trace so far."""
 
     document: Document
+    names: NameCodes
+    dimensions: DimensionCodes
     count: int = 0
     launches: list[LaunchRows] = field(default_factory=list)
     calls: list[CallRows] = field(default_factory=list)
     shapes: list[ShapeRows] = field(default_factory=list)
+    call_names: Counter[str | None] = field(default_factory=Counter)
     graph_launches: list[int] = field(default_factory=list)
-    kernel_launch_calls: int = 0
 
 
 def _collected(file: InputFile, kernels: KernelTable, progress: Progress | None) -> _Events:
@@ -114,12 +118,15 @@ def _collected(file: InputFile, kernels: KernelTable, progress: Progress | None)
     from sampling.readers.kineto_events import Document, decode
     from sampling.readers.kineto_text import trace_pieces
 
-    collected = _Events(Document())
-    codes = NameCodes(kernels.names)
+    collected = _Events(Document(), NameCodes(kernels.names), DimensionCodes())
+    _add_calls(collected, [])
     for piece in trace_pieces(_blocks(file, progress)):
         events, collected.document = decode(piece, file.path, collected.count)
-        _add_launches(collected, events, codes, file.path)
-        _add_calls(collected, events)
+        categories = set(map(attrgetter("cat"), events))
+        if chosen := _chosen(events, categories, _is_kernel):
+            _add_launches(collected, events, chosen, file.path)
+        if chosen := _chosen(events, categories, _is_api):
+            _add_calls(collected, chosen)
         collected.count += len(events)
     return collected
 
@@ -136,64 +143,87 @@ def _blocks(file: InputFile, progress: Progress | None) -> Iterator[bytes]:
             yield block
 
 
-def _add_launches(collected: _Events, events: list[Event], codes: NameCodes, path: str) -> None:
+def _chosen(
+    events: list[Event], categories: set[str | None], is_wanted: Callable[[str], bool]
+) -> list[Event]:
+    """Return the events with a duration whose category is wanted; ``categories`` are all there are."""
+    wanted = {category for category in categories if category is not None and is_wanted(category.lower())}
+    if not wanted:
+        return []
+    return [event for event in events if event.cat in wanted and event.ph == "X"]
+
+
+def _is_kernel(category: str) -> bool:
+    return category == "kernel"
+
+
+def _is_api(category: str) -> bool:
+    return category.endswith(("runtime", "driver"))
+
+
+def _add_launches(collected: _Events, events: list[Event], kernels: list[Event], path: str) -> None:
     from sampling.readers.kineto_events import Arguments
 
-    kernels = _of_categories(events, collected.categories.kernels)
-    if not kernels:
-        return
-
     def number_in_file(row: int) -> int:
-        return collected.count + 1 + next(index for index, event in enumerate(events) if event is kernels[row])
+        return (
+            collected.count + 1 + next(index for index, event in enumerate(events) if event is kernels[row])
+        )
 
     none = Arguments()
     arguments = [event.args or none for event in kernels]
-    collected.launches.append(launch_rows(kernels, arguments, codes, path, number_in_file))
+    collected.launches.append(
+        launch_rows(kernels, arguments, collected.names, collected.dimensions, path, number_in_file)
+    )
 
 
-def _add_calls(collected: _Events, events: list[Event]) -> None:
+def _add_calls(collected: _Events, calls: list[Event]) -> None:
     """Add the calls of the CUDA or HIP runtime and driver."""
-    from sampling.readers.kineto_events import UNKNOWN_DIMENSIONS
+    from sampling.readers.kineto_events import Arguments
 
-    calls = [event for event in _of_categories(events, collected.categories.calls) if event.args is not None]
-    if not calls:
-        return
-    arguments = [event.args for event in calls if event.args is not None]
+    none = Arguments()
+    names = [event.name for event in calls]
+    arguments = [event.args or none for event in calls]
     collected.calls.append(call_rows(calls, arguments))
-    shaped = [
-        (event, call_arguments)
-        for event, call_arguments in zip(calls, arguments, strict=True)
-        if call_arguments.grid is not UNKNOWN_DIMENSIONS
+    collected.call_names.update(names)
+    with_grid = [row for row, known in enumerate(arguments) if known.grid is not None]
+    collected.shapes.append(
+        shape_rows(
+            [names[row] or "" for row in with_grid],
+            [arguments[row] for row in with_grid],
+            collected.dimensions,
+        )
+    )
+    collected.graph_launches += [
+        known.correlation
+        for name, known in zip(names, arguments, strict=True)
+        if name is not None and "GraphLaunch" in name and isinstance(known.correlation, int)
     ]
-    if shaped:
-        collected.shapes.append(shape_rows(shaped))
-    launching = [event for event in calls if "Launch" in (event.name or "")]
-    collected.kernel_launch_calls += len(launching)
-    graph_launches = [event for event in launching if "GraphLaunch" in (event.name or "")]
-    correlations = [event.args.correlation for event in graph_launches if event.args is not None]
-    collected.graph_launches += [number for number in correlations if isinstance(number, int)]
-
-
-def _is_api(category: str | None) -> bool:
-    return category is not None and category.lower().endswith(("runtime", "driver"))
 
 
 def _order_and_facts(launches: LaunchRows, events: _Events) -> tuple[NDArray[np.int64], RecordingFacts]:
     """Return what puts the launches in order, and what the recording says beside them."""
-    known = _earliest_first(joined(events.calls)) if events.calls else None
-    calls = known or CallRows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    calls = _earliest_first(joined(events.calls))
     place = places_of(launches.correlation, calls.correlation)
-    missing = int(np.count_nonzero(place < 0))
     order, launch_order = _order(launches, calls, place)
-    replays = np.setdiff1d(np.array(events.graph_launches, dtype=np.int64), launches.correlation)
     facts = RecordingFacts(
-        devices=_devices(events.document, np.unique(launches.device).tolist()),
+        devices=_devices(events.document, _distinct(launches.device)),
         launch_order=launch_order,
-        api_rows_missing=missing,
-        hidden_graph_replays=len(replays),
+        api_rows_missing=int(np.count_nonzero(place < 0)),
+        hidden_graph_replays=_hidden_replays(events.graph_launches, launches),
         product=_product(events.document),
     )
     return order, facts
+
+
+def _distinct(labels: NDArray[np.int32]) -> set[int]:
+    """Return the distinct values of long runs of equal ones."""
+    return set(labels[np.flatnonzero(np.diff(labels, prepend=labels[0] - 1))].tolist())
+
+
+def _hidden_replays(graph_launches: list[int], launches: LaunchRows) -> int:
+    """Return how many CUDA-graph launches have no kernel in the trace."""
+    issued = np.array(graph_launches, dtype=np.int64)
+    return int(np.count_nonzero(places_of(issued, launches.correlation) < 0))
 
 
 def _earliest_first(calls: CallRows) -> CallRows:
@@ -218,7 +248,7 @@ def _rank(document: Document) -> int:
     return rank if isinstance(rank, int) else 0
 
 
-def _devices(document: Document, launching: list[int]) -> tuple[Device, ...]:
+def _devices(document: Document, launching: set[int]) -> tuple[Device, ...]:
     """Return the described GPUs that launched kernels.
 
     A single described GPU is the single one that launched, whatever its number: AMD counts the CPUs too.
@@ -226,8 +256,7 @@ def _devices(document: Document, launching: list[int]) -> tuple[Device, ...]:
     described = document.device_properties if isinstance(document.device_properties, list) else []
     devices = [device for device in map(_device, described) if device is not None]
     if len(devices) == len(launching) == 1:
-        only = devices[0]
-        return (Device(launching[0], only.name, only.sm_count, only.memory_bytes),)
+        return (replace(devices[0], device=min(launching)),)
     return tuple(device for device in devices if device.device in launching)
 
 
@@ -253,7 +282,10 @@ def _product(document: Document) -> str:
 def _without_kernels(events: _Events, path: str) -> ProfileError:
     """Return why a trace without kernel events has none."""
     what = f"a Kineto (Chrome) trace of {events.count} events without a GPU kernel among them"
-    if events.kernel_launch_calls:
-        called = f"{events.kernel_launch_calls} launches were called but the GPU's side was not recorded"
+    launched = sum(
+        calls for name, calls in events.call_names.items() if name is not None and "Launch" in name
+    )
+    if launched:
+        called = f"{launched} launches were called but the GPU's side was not recorded"
         return ProfileError(f"{what}: {called}", path=path, remedy=_ALLOW_RECORDING)
     return ProfileError(what, path=path, remedy=_RECORD_GPU)

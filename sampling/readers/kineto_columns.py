@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ _LAST_DIGITS = re.compile(r"(\d+)\D*\Z")
 
 
 class LaunchRows(NamedTuple):
-    """Kernel launches in file order: (n,) each, ``grid`` and ``block`` (n, 3) with zeros where unknown."""
+    """Kernel launches in file order: (n,) each; ``grid`` and ``block`` are codes of their dimensions."""
 
     name: NDArray[np.int32]
     start_ns: NDArray[np.int64]
@@ -32,8 +31,8 @@ class LaunchRows(NamedTuple):
     device: NDArray[np.int32]
     stream: NDArray[np.int32]
     correlation: NDArray[np.int64]
-    grid: NDArray[np.int64]
-    block: NDArray[np.int64]
+    grid: NDArray[np.int32]
+    block: NDArray[np.int32]
 
 
 class CallRows(NamedTuple):
@@ -44,14 +43,14 @@ class CallRows(NamedTuple):
 
 
 class ShapeRows(NamedTuple):
-    """Grids (m, 3) and blocks (m, 3) that stand on API calls (AMD).
+    """What API calls record of the launch itself (AMD): codes of grid and block.
 
     ``in_work_items``: whether the call counts its grid in work-items instead of blocks.
     """
 
     correlation: NDArray[np.int64]
-    grid: NDArray[np.int64]
-    block: NDArray[np.int64]
+    grid: NDArray[np.int32]
+    block: NDArray[np.int32]
     in_work_items: NDArray[np.bool_]
 
 
@@ -66,6 +65,34 @@ class NameCodes(dict[str, int]):
         return code
 
 
+class DimensionCodes(dict[object, int]):
+    """The code of every grid or block seen, as the JSON has it; 0 for what is not three counts."""
+
+    def __init__(self) -> None:
+        self._distinct: list[tuple[int, int, int]] = [(0, 0, 0)]
+
+    def __missing__(self, value: object) -> int:
+        code = 0
+        if _is_three_counts(value):
+            code = len(self._distinct)
+            self._distinct.append(value)
+        self[value] = code
+        return code
+
+    def of(self, arguments: Sequence[Arguments], field: str) -> NDArray[np.int32]:
+        """Return (n,) the codes of the field."""
+        values = list(map(attrgetter(field), arguments))
+        try:
+            return np.fromiter(map(self.__getitem__, values), dtype=np.int32, count=len(values))
+        except TypeError:  # something that has no hash, so it is no triple of counts either
+            hashable = (value if _is_three_counts(value) else None for value in values)
+            return np.fromiter(map(self.__getitem__, hashable), dtype=np.int32, count=len(values))
+
+    def decoded(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return (3, n) x, y and z, zeros where unknown."""
+        return np.array(self._distinct, dtype=np.int64).T[:, codes]
+
+
 _Rows = TypeVar("_Rows", LaunchRows, CallRows, ShapeRows)
 
 
@@ -76,56 +103,62 @@ def joined(parts: Sequence[_Rows]) -> _Rows:
 
 def launch_rows(
     events: Sequence[Event],
-    numbers: Sequence[int],
     arguments: Sequence[Arguments],
-    codes: NameCodes,
+    names: NameCodes,
+    dimensions: DimensionCodes,
     path: str,
+    number_in_file: Callable[[int], int],
 ) -> LaunchRows:
     """Return the columns of kernel events.
 
     Parameters
     ----------
-    numbers : (n,) the 1-based number of each event in the file, for messages.
     arguments : (n,) the events' arguments, empty where an event has none.
+    number_in_file : gives the 1-based number of an event of the file from its place in ``events``.
 
     Raises
     ------
     ProfileError : a kernel has no name, start or duration, or a negative duration.
     """
-    names = [event.name or "" for event in events]
-    start_us = _numbers(map(attrgetter("ts"), events), len(events))
-    duration_us = _numbers(map(attrgetter("dur"), events), len(events))
-    has_time = {
-        "ts": np.abs(start_us) < _LARGEST_MICROSECONDS,
-        "dur": np.abs(duration_us) < _LARGEST_MICROSECONDS,
-    }
-    is_named = np.fromiter(map(bool, names), dtype=np.bool_, count=len(names))
-    for column, is_good in {"name": is_named, **has_time}.items():
+    name_texts = [event.name or "" for event in events]
+    start_us = _numbers(events, "ts")
+    duration_us = _numbers(events, "dur")
+    checks = (
+        ("name", np.fromiter(map(bool, name_texts), dtype=np.bool_, count=len(events)), "is missing"),
+        ("ts", np.abs(start_us) < _LARGEST_MICROSECONDS, "is not a time in microseconds"),
+        ("dur", np.abs(duration_us) < _LARGEST_MICROSECONDS, "is not a time in microseconds"),
+        ("dur", duration_us >= 0, "is negative"),
+    )
+    for column, is_good, complaint in checks:
         if not is_good.all():
-            raise _unusable(f"a kernel event without a usable {column}", path, numbers, is_good, column)
-    if not (duration_us >= 0).all():
-        raise _unusable("a kernel ends before it starts", path, numbers, duration_us >= 0, "dur")
+            raise ProfileError(
+                f"a kernel event whose {column!r} {complaint}",
+                path=path,
+                row=number_in_file(int(np.argmin(is_good))),
+                column=column,
+                remedy="record the trace again",
+            )
     return LaunchRows(
-        name=np.fromiter(map(codes.__getitem__, names), dtype=np.int32, count=len(names)),
+        name=np.fromiter(map(names.__getitem__, name_texts), dtype=np.int32, count=len(events)),
         start_ns=_nanoseconds(start_us),
         duration_ns=_nanoseconds(duration_us),
         device=_labels(arguments, "device", events, "pid"),
         stream=_labels(arguments, "stream", events, "tid"),
         correlation=_correlations(arguments),
-        grid=_dimensions(arguments, "grid"),
-        block=_dimensions(arguments, "block"),
+        grid=dimensions.of(arguments, "grid"),
+        block=dimensions.of(arguments, "block"),
     )
 
 
 def call_rows(events: Sequence[Event], arguments: Sequence[Arguments]) -> CallRows:
     """Return the columns of the API calls that carry a correlation number and a time."""
-    start_us = _numbers(map(attrgetter("ts"), events), len(events))
+    start_us = _numbers(events, "ts")
     correlation = _correlations(arguments)
     usable = (correlation >= 0) & (np.abs(start_us) < _LARGEST_MICROSECONDS)
     return CallRows(correlation[usable], _nanoseconds(start_us[usable]))
 
 
-def shape_rows(calls: Sequence[tuple[Event, Arguments]]) -> ShapeRows:
+def shape_rows(names: Sequence[str], arguments: Sequence[Arguments], dimensions: DimensionCodes) -> ShapeRows:
     """Return grid and block of the API calls that record them.
 
     Notes
@@ -133,60 +166,57 @@ def shape_rows(calls: Sequence[tuple[Event, Arguments]]) -> ShapeRows:
     hipExtModuleLaunchKernel and its older name hipHccModuleLaunchKernel take the global size in work-items,
     every other call takes blocks; the profiler writes down what the call was given.
     """
-    arguments = [call_arguments for _, call_arguments in calls]
+    in_work_items = (name.startswith(("hipExtModule", "hipHccModule")) for name in names)
     return ShapeRows(
         correlation=_correlations(arguments),
-        grid=_dimensions(arguments, "grid"),
-        block=_dimensions(arguments, "block"),
-        in_work_items=np.fromiter(
-            ((event.name or "").startswith(("hipExtModule", "hipHccModule")) for event, _ in calls),
-            dtype=np.bool_,
-            count=len(calls),
-        ),
+        grid=dimensions.of(arguments, "grid"),
+        block=dimensions.of(arguments, "block"),
+        in_work_items=np.fromiter(in_work_items, dtype=np.bool_, count=len(names)),
     )
 
 
-def with_shapes_of_calls(launches: LaunchRows, shapes: ShapeRows) -> LaunchRows:
-    """Return the launches with the grid and block of their calls, all grids in blocks."""
+def grids_and_blocks(
+    launches: LaunchRows, shapes: ShapeRows, dimensions: DimensionCodes
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (3, n) grids in blocks and (3, n) blocks, from the launch or else from its call, else zeros."""
+    grid = dimensions.decoded(launches.grid)
+    block = dimensions.decoded(launches.block)
     place = places_of(launches.correlation, shapes.correlation)
     rows = np.flatnonzero(place >= 0)
+    if len(rows) == 0:
+        return grid, block
     call = place[rows]
-    unknown = ~launches.grid[rows].any(axis=1, keepdims=True)
-    grid = np.where(unknown, shapes.grid[call], launches.grid[rows])
-    block = np.where(unknown, shapes.block[call], launches.block[rows])
-    in_blocks = -(-grid // np.maximum(block, 1))
-    launches.grid[rows] = np.where(shapes.in_work_items[call, np.newaxis], in_blocks, grid)
-    launches.block[rows] = block
-    return launches
+    unknown = launches.grid[rows] == 0
+    call_grid = np.where(unknown, dimensions.decoded(shapes.grid[call]), grid[:, rows])
+    call_block = np.where(unknown, dimensions.decoded(shapes.block[call]), block[:, rows])
+    in_blocks = -(-call_grid // np.maximum(call_block, 1))
+    grid[:, rows] = np.where(shapes.in_work_items[call], in_blocks, call_grid)
+    block[:, rows] = call_block
+    return grid, block
 
 
 def places_of(wanted: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each wanted number first occurs among the known, -1 where it does not."""
+    """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
     if len(known) == 0:
         return np.full(len(wanted), -1, dtype=np.int64)
     order = np.argsort(known, kind="stable")
     position = np.searchsorted(known, wanted, sorter=order)
     place = order[np.minimum(position, len(known) - 1)]
-    return np.where(known[place] == wanted, place, -1)
+    return np.where((known[place] == wanted) & (wanted >= 0), place, -1)
 
 
-def _unusable(
-    message: str, path: str, numbers: Sequence[int], is_good: NDArray[np.bool_], column: str
-) -> ProfileError:
-    row = numbers[int(np.argmin(is_good))]
-    return ProfileError(message, path=path, row=row, column=column, remedy="record the trace again")
-
-
-def _numbers(values: Iterable[object], count: int) -> NDArray[np.float64]:
-    """Return (count,) the values as numbers, whether written as integer, fraction or text; else NaN.
+def _numbers(owners: Sequence[Event] | Sequence[Arguments], field: str) -> NDArray[np.float64]:
+    """Return (n,) the field as a number, whether written as integer, fraction or text; else NaN.
 
     Whole microseconds are exact in float64 for 285 years.
     """
-    listed = list(values)
+    value_of = attrgetter(field)
     try:
-        return np.fromiter(listed, dtype=np.float64, count=count)
+        return np.fromiter(map(value_of, owners), dtype=np.float64, count=len(owners))
     except (TypeError, ValueError, OverflowError):
-        return np.fromiter(map(_number, listed), dtype=np.float64, count=count)
+        return np.fromiter(
+            (_number(value_of(owner)) for owner in owners), dtype=np.float64, count=len(owners)
+        )
 
 
 def _number(value: Any) -> float:
@@ -207,7 +237,7 @@ def _labels(
     arguments: Sequence[Arguments], field: str, events: Sequence[Event], otherwise: str
 ) -> NDArray[np.int32]:
     """Return device or stream numbers: the argument, else the digits that ``otherwise`` ends with, else 0."""
-    values = _numbers(map(attrgetter(field), arguments), len(arguments))
+    values = _numbers(arguments, field)
     fallback = attrgetter(otherwise)
     for row in np.flatnonzero(~np.isfinite(values)).tolist():
         digits = _LAST_DIGITS.search(str(fallback(events[row])))
@@ -217,26 +247,13 @@ def _labels(
 
 def _correlations(arguments: Sequence[Arguments]) -> NDArray[np.int64]:
     """Return correlation numbers, -1 where there is none."""
-    values = _numbers(map(attrgetter("correlation"), arguments), len(arguments))
+    values = _numbers(arguments, "correlation")
     return np.where(np.abs(values) < _LARGEST_MICROSECONDS, values, -1).astype(np.int64)
 
 
-def _dimensions(arguments: Sequence[Arguments], field: str) -> NDArray[np.int64]:
-    """Return (n, 3) x, y, z; zeros where the event has no three counts."""
-    values = list(map(attrgetter(field), arguments))
-    try:
-        if set(map(len, values)) <= {3}:
-            flat = np.fromiter(chain.from_iterable(values), dtype=np.int64, count=3 * len(values))
-            if len(flat) == 0 or (flat.min() >= 0 and flat.max() <= _LARGEST_DIMENSION):
-                return flat.reshape(-1, 3)
-    except (TypeError, ValueError, OverflowError):
-        pass  # odd ones among them: told apart one by one below
-    return np.array([value if _is_three_counts(value) else (0, 0, 0) for value in values], dtype=np.int64)
-
-
-def _is_three_counts(value: Any) -> bool:
+def _is_three_counts(value: object) -> TypeGuard[tuple[int, int, int]]:
     return (
-        isinstance(value, list)
+        isinstance(value, tuple)
         and len(value) == 3
         and all(isinstance(count, int) and 0 <= count <= _LARGEST_DIMENSION for count in value)
     )

@@ -16,18 +16,18 @@ import msgspec
 from sampling.errors import ProfileError
 from sampling.readers.kineto_text import TracePiece
 
-#: The grid or block of an event that has none.
-UNKNOWN_DIMENSIONS = (0, 0, 0)
+#: A kernel's grid or block is a list of three; other events use these names for values of any type.
+_Dimensions = tuple[Any, ...] | dict[str, Any] | str | float | bool | None
 
 
 class Arguments(msgspec.Struct, gc=False):
-    """What is read of an event's ``args``; other categories use these names for values of any type."""
+    """What is read of an event's ``args``."""
 
     device: Any = None
     stream: Any = None
     correlation: Any = None
-    grid: Any = UNKNOWN_DIMENSIONS
-    block: Any = UNKNOWN_DIMENSIONS
+    grid: _Dimensions = None
+    block: _Dimensions = None
 
 
 class Event(msgspec.Struct, gc=False):

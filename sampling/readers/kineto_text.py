@@ -54,7 +54,7 @@ def trace_pieces(blocks: Iterable[bytes]) -> Iterator[TracePiece]:
     while True:
         start = 0
         while boundary is not None and (found := boundary.search(rest, start + search_from)) is not None:
-            events = rest[start : found.start() + 1]
+            events = memoryview(rest)[start : found.start() + 1]
             yield TracePiece(b"[%b]" % events, len(b"["), len(opening) + done_bytes - len(b"["))
             done_bytes += found.end("comma") - start
             start = found.end("comma")

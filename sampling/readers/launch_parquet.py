@@ -107,7 +107,7 @@ class _Source:
         missing = [name for name in REQUIRED if name not in present]
         if missing:
             raise ProfileError(
-                f"a Parquet file without the column {missing[0]}, with {', '.join(sorted(present)) or 'none'}",
+                f"a Parquet file without a column {missing[0]}, with {', '.join(sorted(present)) or 'none'}",
                 path=file.path,
                 remedy=_what_to_do(file.location, present),
             )

@@ -19,11 +19,12 @@ from sampling.readers.nsys_csv_dialect import (
     TraceKind,
     find_trace_header,
     first_line_of_content,
-    has_chatter,
+    other_report,
     report_end,
+    skipped_report,
 )
 from sampling.readers.nsys_csv_launches import Trace
-from sampling.readers.refusals import is_nsys_report, refusal
+from sampling.readers.refusals import refusal
 
 FORMAT = "nsys-csv"
 
@@ -32,7 +33,8 @@ def recognise(file: InputFile) -> bool:
     """Return whether a trace's header is in the head, or may follow a report that fills the head."""
     if find_trace_header(file.head) is not None:
         return True
-    return len(file.head) == HEAD_BYTES and (has_chatter(file.head) or is_nsys_report(file.head))
+    more_to_come = len(file.head) == HEAD_BYTES
+    return more_to_come and (other_report(file.head) or skipped_report(file.head)) is not None
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
@@ -104,7 +106,7 @@ class _Reports:
                 f"holds a second nsys {TRACE_NAMES[kind]} (the first is in line {first})",
                 path=self._file.path,
                 row=lines_before(self._file, start) + 1,
-                remedy="write each report to a file of its own with `nsys stats --output` and give one of each run",
+                remedy="write each to a file of its own with `nsys stats --output`, and give one of each run",
             )
         self._traces[kind] = Trace(self._file, found.header, start, self._kernels)
         return self._traces[kind]

@@ -50,7 +50,9 @@ class TraceColumns:
         duration_ns = self.times(column)
         if duration_ns.min() < 0:
             row = int(np.argmax(duration_ns < 0))
-            raise self._error(row, column, f"a launch lasts {duration_ns[row]:,} ns", "record the profile again")
+            raise self._error(
+                row, column, f"a launch lasts {duration_ns[row]:,} ns", "record the profile again"
+            )
         return duration_ns
 
     def whole(self, column: str) -> IntArray | None:
@@ -72,7 +74,7 @@ class TraceColumns:
     def dimensions(self, column: str) -> list[IntArray] | None:
         """Return x, y and z, (n,) each, from one column of three numbers; zeros where it is empty."""
         import pyarrow as pa
-        import pyarrow.compute as compute
+        from pyarrow import compute
 
         position = self.header.positions.get(column)
         if position is None:
@@ -171,5 +173,5 @@ def names(
 
 def _compact(numbers: IntArray) -> IntArray:
     """Return the numbers in 32 bits where they fit."""
-    fits = -(1 << 31) <= numbers.min() and numbers.max() < 1 << 31
+    fits = numbers.min() >= -(1 << 31) and numbers.max() < 1 << 31
     return numbers.astype(np.int32) if fits else numbers

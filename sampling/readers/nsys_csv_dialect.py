@@ -21,6 +21,19 @@ _REQUIRED: Mapping[TraceKind, frozenset[str]] = {
     "gpu": frozenset({"Start", "Duration", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Name"}),
     "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
 }
+#: Other reports of `nsys stats`, by names that stand in their headers; the first that fits is named.
+_OTHER_REPORTS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"RangeStack", "NumGPUOps"}), "NVTX projection trace"),
+    (frozenset({"RangeStack"}), "NVTX trace"),
+    (frozenset({"Start", "Duration", "Name", "Result"}), "CUDA API trace"),
+    (frozenset({"Start", "Duration", "Name", "T-Pri"}), "operating-system runtime trace"),
+    (frozenset({"Start", "Duration"}), "trace of something other than kernels"),
+    (frozenset({"Start", "End"}), "trace of something other than kernels"),
+    (frozenset({"Total Time"}), "summary"),
+    (frozenset({"Total", "Count"}), "summary"),
+    (frozenset({"Total", "Operations"}), "summary"),
+    (frozenset({"Count", "QCount"}), "summary"),
+)
 _NANOSECONDS = {
     "": 1,
     "ns": 1,
@@ -35,12 +48,13 @@ _NANOSECONDS = {
 }
 _TITLE = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
 _HEADER_MARK = re.compile(rb"GrdX|API Start")
+# Lines that nsys prints around its reports, by their first words.
 _CHATTER = (
-    rb"Processing |Using |Exporting |NOTICE: |SKIPPED: |Generating |Generated |WARNING: |ERROR: |\*\* |\[\d+/\d+\]"
+    rb"Processing |Using |Exporting |NOTICE: |SKIPPED: |Generat(?:ing|ed) |WARNING: |ERROR: "
+    rb"|\*\* |\[\d+/\d+\]"
 )
-_CHATTER_LINE = re.compile(rb"(?:\A|[\r\n])(?:\xef\xbb\xbf)?[ \t]*(?:" + _CHATTER + rb")")
 _EMPTY_OR_CHATTER_LINES = re.compile(rb"(?:[ \t]*(?:(?:" + _CHATTER + rb")[^\n]*|\r?)(?:\n|\Z))*")
-# A line of chatter, a trace's header, or what follows empty lines and is no row; empty lines at the end are none.
+# Chatter, a trace's header, what follows empty lines and is no row, or empty lines up to the end.
 _END = re.compile(
     rb"(?:\A|(?<=\n))(?:[ \t]*\r?\n)*"
     rb"(?=[ \t]*(?:" + _CHATTER + rb")|(?:API )?Start ?[(,])"
@@ -124,6 +138,18 @@ def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
     return frozenset(_title(cell)[0] for cell in cells)
 
 
+def other_report(head: bytes) -> str | None:
+    """Return what the first header in ``head`` that `nsys stats` prints belongs to; None if there is none."""
+    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
+        if b"," not in line or not line[:1].isalpha():
+            continue
+        names = bare_names(header_cells(line))
+        for required, title in _OTHER_REPORTS:
+            if required <= names:
+                return title
+    return None
+
+
 def report_end(text: bytes) -> tuple[int, int] | None:
     """Return where the rows of a report end in ``text`` and where what follows starts, None if they do not.
 
@@ -133,9 +159,10 @@ def report_end(text: bytes) -> tuple[int, int] | None:
     return None if match is None else (match.start(), match.end())
 
 
-def has_chatter(head: bytes) -> bool:
-    """Return whether `nsys stats` speaks here: the lines it prints before its reports."""
-    return _CHATTER_LINE.search(head) is not None
+def skipped_report(head: bytes) -> str | None:
+    """Return the line in which `nsys stats` says that it skipped a report, None if it does not."""
+    match = re.search(rb"^SKIPPED: [^\r\n]*", head, re.MULTILINE)
+    return None if match is None else match[0].decode("utf-8", "replace").strip()
 
 
 def first_line_of_content(text: bytes) -> tuple[str, ...] | None:

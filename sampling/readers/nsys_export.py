@@ -51,8 +51,7 @@ def read_export(
     order = OrderOfLaunches()
     rows = _RowsRead(tables, progress)
     for arrays in tables.integers(KERNEL, columns):
-        part = dict(zip(columns, arrays, strict=True))
-        builder.append(_launches(part, names, order, rows.kernels))
+        builder.append(_launches(dict(zip(columns, arrays, strict=True)), names, order, rows.kernels))
         rows.advance(len(arrays[0]), kernels=True)
     if rows.kernels == 0:
         raise without_kernels(tables)
@@ -132,7 +131,7 @@ def _dimensions(part: Columns, axes: Sequence[str]) -> list[Int64Array] | None:
     """Return x, y, z; NULL becomes 0, which is "unknown"."""
     if not all(axis in part for axis in axes):
         return None
-    return [np.maximum(part[axis], 0) for axis in axes]
+    return [part[axis] if part[axis].min() >= 0 else np.maximum(part[axis], 0) for axis in axes]
 
 
 class _Names:
@@ -179,7 +178,7 @@ class _Names:
 
     def _nameless(self, row: int) -> ProfileError:
         return ProfileError(
-            f"a launch of this nsys export has no kernel name: its string is not in the table StringIds",
+            "a launch of this nsys export has no kernel name: its string is not in the table StringIds",
             path=self.path,
             row=row + 1,
             column=_NAMES[0],

@@ -55,7 +55,7 @@ class _Gpus:
             device=device,
             name=gpu["name"],
             sm_count=_positive(gpu.get("smCount", gpu.get("numMultiprocessors"))),
-            memory_bytes=_positive(gpu.get("totalMemory", gpu.get("globalMemorySize"))),
+            memory_bytes=_memory_bytes(gpu),
         )
 
     def _candidates(self, process: int, device: int) -> Iterator[_Record]:
@@ -80,20 +80,29 @@ def _positive(value: object) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
+def _memory_bytes(gpu: _Record) -> int | None:
+    if (memory_bytes := _positive(gpu.get("totalMemory"))) is not None:
+        return memory_bytes
+    # The table of 2020 counts in MiB.
+    memory_mib = _positive(gpu.get("globalMemorySize"))
+    return None if memory_mib is None else memory_mib << 20
+
+
 def without_kernels(tables: NsysTables) -> ProfileError:
     """Return the error for an nsys export without kernel launches: why it has none, and what to do."""
     replays = tables.row_count(GRAPH_TRACE) or _graph_launches_traced_whole(tables)
     if replays:
         return ProfileError(
-            f"this nsys export was recorded with graph-level tracing: it holds {_counted(replays, 'graph replay')}"
-            " but none of the kernels inside",
+            "this nsys export was recorded with graph-level tracing: "
+            f"it holds {_counted(replays, 'graph replay')} but none of the kernels inside",
             path=tables.path,
             remedy="record again with `nsys profile --trace=cuda --cuda-graph-trace=node ...`",
         )
     calls = tables.row_count(RUNTIME)
     if calls:
         return ProfileError(
-            f"this nsys export has {_counted(calls, 'CUDA API call')} but no kernel launches: none was recorded",
+            f"this nsys export has {_counted(calls, 'CUDA API call')} but no kernel launches: "
+            "kernels were not recorded",
             path=tables.path,
             remedy="check that the profiled range launches kernels and record again with "
             "`nsys profile --trace=cuda ...`; if there are still none, set CuptiUseRawGpuTimestamps=false "

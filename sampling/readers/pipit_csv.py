@@ -106,7 +106,9 @@ def _launches(part: Part, positions: Mapping[str, int], kernels: KernelTable) ->
     duration_ns = nanoseconds(part, table, leave, rows, unit=1) - start_ns
     if duration_ns.min() < 0:
         row = int(rows[np.argmax(duration_ns < 0)])
-        raise part.error(row, "a kernel is left before it is entered", position=leave, remedy="record it again")
+        raise part.error(
+            row, "a kernel is left before it is entered", position=leave, remedy="record it again"
+        )
     stream = positions.get("streamId")
     if stream is not None and table.column(str(stream)).null_count:
         stream = None

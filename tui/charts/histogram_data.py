@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 Int64Array = npt.NDArray[np.int64]
 
-# Clocks tick in at most this many nanoseconds; a larger common divisor of the durations is chance.
-_COARSEST_CLOCK_NS = 1_000
+# The ticks of profilers' clocks, in nanoseconds, and the share of durations that must be whole ticks.
+_CLOCK_TICKS_NS = (1_000, 40, 32, 10)
+_SHARE_OF_WHOLE_TICKS = 0.95
 # From this many clock ticks a bin on, a tick more or less in a bin is no longer seen.
 _TICKS_NOT_SEEN = 8
 _LARGEST_NS = int(np.iinfo(np.int64).max)
@@ -51,8 +52,9 @@ def histogram_data(
 ) -> HistogramData:
     """Launches by duration and cluster, every launch in exactly one bin.
 
-    Edges are whole nanoseconds. On a linear axis the bins are equally wide; where they would hold only a few
-    ticks of the profile's clock, they are whole ticks wide, lest the rounding be taken for a pattern.
+    Edges are whole nanoseconds, from the shortest duration on. On a linear axis bins are equally wide; where
+    they would hold only a few ticks of the profile's clock, they are whole ticks wide and end between ticks,
+    lest the clock be taken for a pattern in the durations.
 
     Parameters
     ----------
@@ -96,27 +98,31 @@ def useful_bins(values_ns: Int64Array, most: int, *, log: bool = False) -> int:
         return 1
     if log and values_ns.max() > 0:
         return most
-    ticks = _clock_ticks(values_ns)[1]
+    ticks = _clock_ticks(values_ns)[2]
     return most if ticks >= _TICKS_NOT_SEEN * most else -(-ticks // -(-ticks // most))
 
 
-def _clock_ticks(values_ns: Int64Array) -> tuple[int, int]:
-    """The clock's tick in nanoseconds, and how many of them the durations' range has."""
-    low = values_ns.min()
-    tick_ns = int(np.gcd.reduce(values_ns - low)) or 1
-    if tick_ns > _COARSEST_CLOCK_NS:
-        tick_ns = 1
-    return tick_ns, (int(values_ns.max()) - int(low)) // tick_ns + 1
+def _clock_ticks(values_ns: Int64Array) -> tuple[int, int, int]:
+    """The clock's tick in nanoseconds, the first tick in the durations' range, and how many it has."""
+    tick_ns = next((tick for tick in _CLOCK_TICKS_NS if _are_whole_ticks(values_ns, tick)), 1)
+    first, last = ((int(ns) + tick_ns // 2) // tick_ns for ns in (values_ns.min(), values_ns.max()))
+    return tick_ns, first, last - first + 1
+
+
+def _are_whole_ticks(values_ns: Int64Array, tick_ns: int) -> bool:
+    """Whether nearly all durations are whole ticks, give or take the nanosecond of rounding begin and end."""
+    beyond_ns = values_ns % tick_ns
+    return float(((beyond_ns <= 1) | (beyond_ns == tick_ns - 1)).mean()) >= _SHARE_OF_WHOLE_TICKS
 
 
 def _linear_edges(values_ns: Int64Array, bins: int) -> Int64Array:
     if values_ns.size == 0:
         return np.arange(bins + 1, dtype=np.int64)
     low, high = int(values_ns.min()), int(values_ns.max())
-    tick_ns, ticks = _clock_ticks(values_ns)
+    tick_ns, first, ticks = _clock_ticks(values_ns)
     if ticks < _TICKS_NOT_SEEN * bins:
-        bin_ns = -(-ticks // bins) * tick_ns
-        edges = [min(low + i * bin_ns, _LARGEST_NS) for i in range(bins + 1)]
+        start, bin_ns = first * tick_ns - tick_ns // 2, -(-ticks // bins) * tick_ns
+        edges = [low, *(min(start + i * bin_ns, _LARGEST_NS) for i in range(1, bins + 1))]
     else:
         edges = [low + -(-i * (high - low) // bins) for i in range(bins + 1)]
     return np.array(edges, dtype=np.int64)
@@ -130,8 +136,8 @@ def _log_edges(values_ns: Int64Array, bins: int) -> tuple[Int64Array, bool]:
     ratios = max(bins - has_zero_bin, 1)
     low, high = int(positive.min()), int(positive.max())
     exponent = np.linspace(np.log(low), np.log(high), ratios + 1)
-    # Clipping keeps the rounding of exp() from passing the ends, which are exact.
-    inner = [min(max(int(np.ceil(edge)), low), high) for edge in np.exp(exponent[1:-1])]
+    # The rounding of exp() must neither pass the ends nor lift an edge that is whole to the next nanosecond.
+    inner = [min(max(int(np.ceil(edge * (1 - 1e-12))), low), high) for edge in np.exp(exponent[1:-1])]
     edges = [low, *inner, high]
     if has_zero_bin:
         edges = [int(values_ns.min()), *(edges if bins > 1 else edges[1:])]

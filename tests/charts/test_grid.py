@@ -1,0 +1,144 @@
+"""The grid, its sinks and the sparkline."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.charts.glyphs import ASCII, ASCII_FILLS, LETTERS, UNICODE, cluster_style, cluster_symbol
+from tui.charts.grid import AXIS, LABEL, MARKER, PLAIN, PROPOSED, Grid, blank, fitted, put, runs, stack
+from tui.charts.palette import CLUSTER_COLOURS, ansi_code, style_name
+from tui.charts.plain import plain
+from tui.charts.rich_sink import ansi, to_text
+from tui.charts.sparkline import sparkline
+
+
+def drawn() -> Grid:
+    grid = blank(8, 3)
+    put(grid, 0, 1, "ab", 0)
+    put(grid, 0, 3, "c", 1)
+    put(grid, 2, 0, "end", MARKER)
+    return grid
+
+
+def test_a_blank_grid_is_blank_and_its_size_never_negative() -> None:
+    assert (blank(3, 2).glyph == " ").all()
+    assert (blank(3, 2).style == PLAIN).all()
+    assert blank(-1, -2).glyph.shape == (0, 0)
+
+
+@given(st.integers(-3, 5), st.integers(-12, 12), st.text("xyz", max_size=12))
+def test_text_outside_the_grid_is_cut_off(row: int, column: int, text: str) -> None:
+    grid = blank(6, 2)
+    put(grid, row, column, text)
+    inside = {column + i: glyph for i, glyph in enumerate(text) if 0 <= column + i < 6 and 0 <= row < 2}
+    assert {c: glyph for r in range(2) for c, glyph in enumerate(grid.glyph[r]) if glyph != " "} == inside
+    assert (grid.style != PLAIN).sum() == len(inside)
+
+
+def test_stacked_grids_are_one_below_the_other() -> None:
+    grid = stack([drawn(), blank(2, 1), drawn()])
+    assert (grid.height, grid.width) == (7, 8)
+    assert plain(grid) == " abc\n\nend\n\n abc\n\nend"
+    assert grid.style[6, 2] == MARKER
+    assert stack([]).glyph.shape == (0, 0)
+
+
+def test_runs_are_of_one_style_and_without_blanks_at_the_end() -> None:
+    assert list(runs(drawn(), 0)) == [(" ", PLAIN), ("ab", 0), ("c", 1)]
+    assert list(runs(drawn(), 1)) == []
+
+
+def test_all_sinks_show_the_same_glyphs() -> None:
+    grid = drawn()
+    assert plain(grid) == " abc\n\nend"
+    assert to_text(grid).plain == plain(grid)
+    assert re.sub("\x1b\\[[0-9;]*m", "", ansi(grid)) == plain(grid)
+
+
+def test_colours_are_the_terminals_own() -> None:
+    assert ansi(drawn()) == " \x1b[36mab\x1b[0m\x1b[33mc\x1b[0m\n\n\x1b[1mend\x1b[0m"
+    styles = [*range(MARKER), MARKER, LABEL, AXIS, PROPOSED, PLAIN]
+    assert all(re.fullmatch(r"|3[0-7]|[12]|1;3[0-7]", ansi_code(style)) for style in styles)
+
+
+def test_a_rich_text_has_the_styles_of_the_grid() -> None:
+    text = to_text(drawn())
+    assert [(text.plain[s.start : s.end], str(s.style)) for s in text.spans] == [
+        ("ab", "cyan"),
+        ("c", "yellow"),
+        ("end", "bold"),
+    ]
+
+
+def test_neighbouring_clusters_differ_in_colour_and_in_symbol() -> None:
+    for k in range(300):
+        assert cluster_symbol(k, ascii_only=False) != cluster_symbol(k + 1, ascii_only=False)
+        assert cluster_symbol(k, ascii_only=True) != cluster_symbol(k + 1, ascii_only=True)
+        assert ansi_code(cluster_style(k)) != ansi_code(cluster_style(k + 1))
+        assert style_name(cluster_style(k)) != style_name(cluster_style(k + 1))
+    assert len(set(LETTERS)) == len(LETTERS)
+    assert len(set(ASCII_FILLS)) == len(ASCII_FILLS)
+    assert len({code for _, code in CLUSTER_COLOURS}) == len(CLUSTER_COLOURS)
+
+
+def test_glyphs_are_one_cell_wide_and_the_ascii_ones_ascii() -> None:
+    fields = [str(getattr(UNICODE, name)) for name in UNICODE.__slots__]
+    assert all(unicodedata.east_asian_width(glyph) in "NAH" or glyph.isascii() for glyph in "".join(fields))
+    assert all(str(getattr(ASCII, name)).isascii() for name in ASCII.__slots__)
+    assert ASCII_FILLS.isascii()
+
+
+@given(st.text("ab ", max_size=20), st.integers(0, 20), st.booleans())
+def test_a_fitted_text_has_room(text: str, width: int, ascii_only: bool) -> None:
+    short = fitted(text, width, ascii_only=ascii_only)
+    assert len(short) <= width
+    assert short == text or len(text) > width
+    assert short.isascii() or not ascii_only
+
+
+def test_a_shortened_text_says_so() -> None:
+    assert fitted("launches", 6, ascii_only=False) == "launc…"
+    assert fitted("launches", 6, ascii_only=True) == "lau..."
+
+
+def test_charts_import_neither_rich_nor_textual() -> None:
+    modules = "tui.charts.histogram, tui.charts.tree, tui.charts.plain, tui.charts.rich_sink, tui.terminal"
+    code = f"import sys, {modules}; print({{'rich', 'textual', 'typer', 'pandas'}} & sys.modules.keys())"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("counts", "width", "text"),
+    [
+        ([], 5, ""),
+        ([1, 2], 0, ""),
+        ([0, 0], 5, "  "),
+        ([1, 0, 4, 8], 9, "▁ ▄█"),
+        ([0, 0, 9, 0, 0, 0, 0, 1], 4, " █ ▁"),
+    ],
+)
+def test_sparkline(counts: list[int], width: int, text: str) -> None:
+    assert sparkline(counts, width) == text
+
+
+@given(st.lists(st.integers(0, 10**12), max_size=60), st.integers(0, 50), st.booleans())
+def test_a_sparkline_has_room_and_rises_with_its_counts(
+    counts: list[int], width: int, ascii_only: bool
+) -> None:
+    text = sparkline(counts, width, ascii_only=ascii_only)
+    assert len(text) == min(len(counts), width)
+    assert text.isascii() or not ascii_only
+    if len(counts) <= width:
+        levels = np.array([(" " + (ASCII if ascii_only else UNICODE).shades).index(glyph) for glyph in text])
+        order = np.argsort(counts)
+        assert (np.diff(levels[order]) >= 0).all()
+        assert ((levels > 0) == (np.array(counts) > 0)).all()

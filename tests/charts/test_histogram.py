@@ -1,0 +1,311 @@
+"""The histogram: its numbers, and that the drawing says the same."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid
+from tui.charts.histogram import histogram, histogram_data
+from tui.charts.histogram_layout import LEFT, lay_out
+from tui.charts.plain import plain
+
+GOLDEN = Path(__file__).parent / "golden"
+LEVELS = " ▁▂▃▄▅▆▇█"
+LARGEST = 10**18
+
+
+def pairs(*peaks: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Durations in bell-shaped peaks of (centre_ns, width_ns, height), their counts beside them."""
+    launches: dict[int, int] = {}
+    for centre_ns, width_ns, height in peaks:
+        for step in range(-12, 13):
+            n = round(height * np.exp(-((step / 5) ** 2)))
+            if n:
+                launches[centre_ns + step * width_ns // 5] = n
+    values_ns = np.array(sorted(launches), dtype=np.int64)
+    return values_ns, np.array([launches[int(ns)] for ns in values_ns], dtype=np.int64)
+
+
+def clusters_at(values_ns: np.ndarray, *thresholds_ns: int) -> list[tuple[int, int]]:
+    """The closed ranges that thresholds make of the durations: equal to a threshold goes left."""
+    ends = [-1, *thresholds_ns, int(values_ns.max())]
+    parts = [values_ns[(values_ns > low) & (values_ns <= high)] for low, high in pairwise(ends)]
+    return [(int(part.min()), int(part.max())) for part in parts]
+
+
+THREE_PEAKS = pairs((61_003, 2_100, 140), (84_001, 4_100, 60), (120_007, 3_300, 25))
+THREE_CLUSTERS = clusters_at(THREE_PEAKS[0], 72_000, 100_000)
+DECADES = pairs((1_013, 300, 9), (8_011, 3_000, 20), (5_000_017, 900_000, 14))
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]]]:
+    """A kernel group: distinct durations, their counts, and clusters that cover them."""
+    values = sorted(draw(st.sets(st.integers(0, 10 ** draw(st.integers(1, 18))), min_size=1, max_size=40)))
+    counts = draw(st.lists(st.integers(1, 10**6), min_size=len(values), max_size=len(values)))
+    cuts = sorted(draw(st.sets(st.integers(1, len(values) - 1), max_size=9))) if len(values) > 1 else []
+    clusters = [(values[first], values[last - 1]) for first, last in pairwise([0, *cuts, len(values)])]
+    return np.array(values, dtype=np.int64), np.array(counts, dtype=np.int64), clusters
+
+
+def bar_heights(grid: Grid, foot: int) -> list[int]:
+    """The height of each column's bar in eighths of a cell, as it is drawn in Unicode."""
+    bars = (grid.style[:foot] >= 0) & (grid.style[:foot] < MARKER)
+    return [
+        sum(LEVELS.index(glyph) for glyph in grid.glyph[:foot, column][bars[:, column]])
+        for column in range(grid.width)
+    ]
+
+
+# The numbers
+
+
+@given(groups(), st.integers(1, 100), st.booleans())
+def test_every_launch_is_in_exactly_one_bin_of_its_cluster(group, bins: int, log: bool) -> None:
+    values_ns, counts, clusters = group
+    data = histogram_data(values_ns, counts, clusters, bins, log=log)
+    assert data.edges_ns.shape == (bins + 1,)
+    assert data.counts.shape == (bins,)
+    assert data.counts.sum() == counts.sum()
+    assert (data.cluster_counts.sum(axis=0) == data.counts).all()
+    for (low_ns, high_ns), row in zip(clusters, data.cluster_counts, strict=True):
+        assert row.sum() == counts[(values_ns >= low_ns) & (values_ns <= high_ns)].sum()
+
+
+@given(groups(), st.integers(1, 60), st.booleans())
+def test_the_edges_bound_what_the_bins_count(group, bins: int, log: bool) -> None:
+    values_ns, counts, clusters = group
+    data = histogram_data(values_ns, counts, clusters, bins, log=log)
+    assert (np.diff(data.edges_ns) >= 0).all()
+    assert data.edges_ns[0] == values_ns.min()
+    assert data.edges_ns[-1] >= values_ns.max()
+    for i, launches in enumerate(data.counts):
+        inside = (values_ns >= data.edges_ns[i]) & (values_ns < data.edges_ns[i + 1])
+        if i == bins - 1:
+            inside |= values_ns == data.edges_ns[-1]
+        assert counts[inside].sum() == launches
+
+
+def test_linear_bins_are_equally_wide() -> None:
+    data = histogram_data(np.array([0, 999_999, 1_000_003]), np.array([1, 2, 3]), [], 4)
+    assert data.edges_ns.tolist() == [0, 250_001, 500_002, 750_003, 1_000_003]
+    assert data.counts.tolist() == [1, 0, 0, 5]
+
+
+def test_logarithmic_bins_have_equal_ratios() -> None:
+    data = histogram_data(np.array([10, 99, 100, 1_000, 10_000]), np.array([1, 2, 4, 8, 16]), [], 3, log=True)
+    assert data.edges_ns.tolist() == [10, 100, 1_000, 10_000]
+    assert data.counts.tolist() == [3, 4, 24]
+    assert not data.has_zero_bin
+
+
+def test_zeros_have_a_logarithmic_bin_of_their_own() -> None:
+    data = histogram_data(np.array([0, 10, 100, 1_000]), np.array([7, 1, 2, 4]), [], 3, log=True)
+    assert data.edges_ns.tolist() == [0, 10, 100, 1_000]
+    assert data.counts.tolist() == [7, 1, 6]
+    assert data.has_zero_bin
+
+
+@pytest.mark.parametrize("tick_ns", [1_000, 32])
+def test_a_coarse_clock_makes_no_pattern(tick_ns: int) -> None:
+    """As many launches at every tick of the clock, which rounds to a nanosecond: every bin holds as many."""
+    values_ns = np.array([tick_ns * i - i % 2 for i in range(100, 300)])
+    data = histogram_data(values_ns, np.full(200, 5), [], 70)
+    filled = data.counts[data.counts > 0]
+    assert filled[:-1].tolist() == [15] * 66
+    assert data.counts.sum() == 1_000
+
+
+def test_one_duration_is_in_the_first_bin() -> None:
+    data = histogram_data(np.array([12_345]), np.array([9]), [], 5)
+    assert data.counts.tolist() == [9, 0, 0, 0, 0]
+
+
+def test_no_durations_make_empty_bins() -> None:
+    none = np.array([], dtype=np.int64)
+    assert histogram_data(none, none, [], 3).counts.tolist() == [0, 0, 0]
+    assert histogram_data(none, none, [], 3, log=True).counts.tolist() == [0, 0, 0]
+
+
+def test_a_duration_outside_all_clusters_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"`clusters` must cover every duration, but not 15 ns"):
+        histogram_data(np.array([10, 15, 20]), np.array([1, 1, 1]), [(10, 14), (16, 20)], 4)
+
+
+def test_no_bins_are_refused() -> None:
+    with pytest.raises(ValueError, match="`bins` must be at least 1"):
+        histogram_data(np.array([10]), np.array([1]), [], 0)
+
+
+# The drawing
+
+
+@given(groups(), st.integers(0, 120), st.integers(0, 40), st.booleans(), st.booleans())
+def test_a_grid_has_the_size_asked_for(group, width: int, height: int, log: bool, ascii_only: bool) -> None:
+    values_ns, counts, clusters = group
+    threshold_ns = int(values_ns[values_ns.size // 2])
+    grid = histogram(
+        values_ns, counts, clusters, width, height, log=log, ascii_only=ascii_only, threshold_ns=threshold_ns
+    )
+    assert grid.glyph.shape == grid.style.shape == (height, width)
+    assert all(len(row) <= width for row in plain(grid).split("\n"))
+    assert plain(grid).isascii() or not ascii_only
+
+
+@given(groups(), st.randoms(use_true_random=False), st.booleans())
+def test_the_order_of_the_pairs_does_not_matter(group, random, log: bool) -> None:
+    values_ns, counts, clusters = group
+    order = list(range(values_ns.size))
+    random.shuffle(order)
+    drawn = histogram(values_ns, counts, clusters, 60, 15, log=log)
+    again = histogram(values_ns[order], counts[order], clusters, 60, 15, log=log)
+    assert (drawn.glyph == again.glyph).all()
+    assert (drawn.style == again.style).all()
+
+
+@given(groups(), st.integers(20, 90), st.integers(4, 30), st.booleans())
+def test_bars_are_as_high_as_the_numbers_say(group, width: int, height: int, log: bool) -> None:
+    """A higher bar never has fewer launches, the highest reaches the top, and none is invisible."""
+    values_ns, counts, _ = group
+    log = log and values_ns.size > 2
+    grid = histogram(values_ns, counts, [], width, height, log=log)
+    foot = height - 2 - (height >= 5)
+    layout = lay_out(values_ns, width, foot, log=log)
+    data = histogram_data(values_ns, counts, [], layout.bins, log=log)
+    launches = np.where(layout.bin_of_column >= 0, data.counts[layout.bin_of_column], 0)
+    heights = np.array(bar_heights(grid, foot))
+    assert set(layout.bin_of_column[layout.bin_of_column >= 0].tolist()) == set(range(layout.bins))
+    assert (np.diff(heights[np.argsort(launches)]) >= 0).all()
+    assert ((heights > 0) == (launches > 0)).all()
+    assert heights.max() == 8 * foot
+
+
+def test_a_split_line_is_amid_the_gap_between_its_clusters() -> None:
+    grid = histogram(*THREE_PEAKS, THREE_CLUSTERS, 80, 24)
+    foot = 24 - 2 - 2
+    assert grid.glyph[foot, LEFT - 1] == "└"
+    lines = [c for c in range(LEFT, 80) if (grid.style[:foot, c] == MARKER).all()]
+    bars = [c for c in range(LEFT, 80) if grid.style[foot - 1, c] in {0, 1, 2}]
+    assert len(lines) == 2
+    for line, (left, right) in zip(lines, ((0, 1), (1, 2)), strict=True):
+        last = max(c for c in bars if grid.style[foot - 1, c] == left)
+        first = min(c for c in bars if grid.style[foot - 1, c] == right)
+        assert line == (last + first) // 2
+        assert grid.glyph[foot, line] == "┴"
+
+
+def test_without_a_gap_the_split_line_stands_on_the_lower_bar() -> None:
+    grid = histogram(np.array([12, 13]), np.array([100, 25]), [(12, 12), (13, 13)], 40, 10)
+    text = plain(grid).split("\n")
+    assert text[0].endswith("██████│")
+    assert text[4].endswith("██████▄▄▄▄▄▄")
+
+
+def test_the_proposed_threshold_is_drawn_and_told_apart_from_a_split() -> None:
+    values_ns, counts = THREE_PEAKS
+    grid = histogram(values_ns, counts, [], 80, 24, threshold_ns=THREE_CLUSTERS[0][1])
+    split = histogram(values_ns, counts, clusters_at(values_ns, 72_000), 80, 24)
+    columns = set(np.flatnonzero((grid.style[:19] == PROPOSED).all(axis=0)).tolist())
+    assert columns == set(np.flatnonzero((split.style[:19] == MARKER).all(axis=0)).tolist())
+    assert len(columns) == 1
+    assert "┊ split proposed at 65.6 us" in plain(grid)
+
+
+@pytest.mark.parametrize("threshold_ns", [0, 10**9])
+def test_a_threshold_that_splits_nothing_draws_no_line(threshold_ns: int) -> None:
+    grid = histogram(*THREE_PEAKS, [], 80, 24, threshold_ns=threshold_ns)
+    assert not (grid.style[:20] == PROPOSED).any()
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_clusters_are_told_apart_without_colour(ascii_only: bool) -> None:
+    grid = histogram(*THREE_PEAKS, THREE_CLUSTERS, 80, 24, ascii_only=ascii_only)
+    symbols = "#o*" if ascii_only else "ABC"
+    axis, legend = plain(grid).split("\n")[20], "".join(plain(grid).split("\n")[22:])
+    assert [glyph for glyph in axis if glyph in symbols] == list(symbols)
+    assert [glyph for glyph in legend if glyph in symbols] == list(symbols)
+    if ascii_only:
+        bars = set(grid.glyph[:20][(grid.style[:20] >= 0) & (grid.style[:20] < 3)].tolist())
+        assert bars == {"#", "o", "*", "."}
+
+
+def test_clusters_without_room_in_the_legend_are_counted() -> None:
+    values_ns = np.arange(30) * 1_001
+    clusters = [(int(ns), int(ns)) for ns in values_ns]
+    text = plain(histogram(values_ns, np.ones(30, dtype=np.int64), clusters, 60, 10))
+    shown = sum(f"{letter} " in "".join(text.split("\n")[-2:]) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    assert f"+{30 - shown} more clusters" in text
+
+
+def test_the_axes_name_the_highest_count_and_one_unit() -> None:
+    rows = plain(histogram(np.array([10_000, 90_000]), np.array([1_234_567, 5]), [], 60, 12)).split("\n")
+    assert rows[0].startswith("1.23M ┤")
+    assert rows[-2].split() == ["20", "40", "60", "80", "us"]
+
+
+def test_zeros_stand_apart_on_a_logarithmic_axis() -> None:
+    grid = histogram(np.array([0, 100, 10_000]), np.array([5, 5, 5]), [], 40, 10, log=True)
+    rows = plain(grid).split("\n")
+    assert rows[0][LEFT : LEFT + 3] == "█ █"
+    assert rows[-2][LEFT] == "0"
+
+
+@pytest.mark.parametrize(
+    ("values", "log"),
+    [
+        ([12_345], False),
+        ([12_345], True),
+        ([0], False),
+        ([0], True),
+        ([0, 1], True),
+        ([1, LARGEST], True),
+        ([1, LARGEST], False),
+        ([LARGEST, LARGEST + 1], False),
+        ([LARGEST, LARGEST + 1], True),
+    ],
+)
+@pytest.mark.parametrize("size", [(0, 0), (1, 1), (19, 3), (20, 4), (80, 24), (200, 60)])
+def test_extreme_durations_have_a_chart(values: list[int], log: bool, size: tuple[int, int]) -> None:
+    grid = histogram(np.array(values), np.ones(len(values), dtype=np.int64), [], *size, log=log)
+    assert grid.glyph.shape == size[::-1]
+    assert size < (20, 4) or (grid.style == 0).any()
+
+
+def test_no_launches_are_said_to_be_none() -> None:
+    none = np.array([], dtype=np.int64)
+    assert plain(histogram(none, none, [], 40, 10)).strip() == "no launches"
+
+
+def test_below_twenty_by_four_there_are_numbers_instead_of_axes() -> None:
+    grid = histogram(*THREE_PEAKS, THREE_CLUSTERS, 19, 3)
+    rows = plain(grid).split("\n")
+    assert set(rows[0]) <= set(LEVELS)
+    assert rows[1:] == ["1,991 launches", "56.4-126 us"]
+    assert (grid.style[1:] == LABEL).any()
+
+
+GOLDENS = {
+    "clusters": (*THREE_PEAKS, THREE_CLUSTERS, {}),
+    "proposed": (*THREE_PEAKS, [], {"threshold_ns": THREE_CLUSTERS[0][1]}),
+    "log": (*DECADES, clusters_at(DECADES[0], 1_000_000), {"log": True}),
+}
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.parametrize("size", [(80, 24), (40, 10)])
+@pytest.mark.parametrize("name", GOLDENS)
+def test_golden(name: str, size: tuple[int, int], ascii_only: bool) -> None:
+    """As in golden/; run once with UPDATE_GOLDEN=1 to write them anew, and read the difference."""
+    values_ns, counts, clusters, options = GOLDENS[name]
+    text = plain(histogram(values_ns, counts, clusters, *size, ascii_only=ascii_only, **options)) + "\n"
+    path = GOLDEN / f"histogram-{name}-{size[0]}x{size[1]}-{'ascii' if ascii_only else 'unicode'}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8", newline="\n")
+    assert text == path.read_text(encoding="utf-8")

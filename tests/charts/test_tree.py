@@ -1,0 +1,188 @@
+"""The drawn split tree."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.charts.grid import MARKER
+from tui.charts.plain import plain
+from tui.charts.tree import tree
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@dataclass(frozen=True)
+class Node:
+    path: str
+    verdict: str
+    launches: int = 1_952
+    mean_ns: float = 66_600.0
+    std_ns: float = 27_306.0
+    threshold_ns: int | None = 71_000
+    samples_old: int | None = 63
+    tau_old_ns: float | None = 4.2e6
+    samples_new: tuple[int, ...] | None = (2, 15)
+    tau_new_ns: float | None = 1.1e6
+    reason: str = "2 + 15 samples cost 1,100,000 ns, 63 of the whole 4,200,000 ns: less"
+    overridden: bool = False
+
+    @property
+    def depth(self) -> int:
+        return len(self.path)
+
+
+def leaf(path: str, launches: int, mean_ns: float) -> Node:
+    return Node(
+        path,
+        "keep",
+        launches,
+        mean_ns,
+        mean_ns / 50,
+        threshold_ns=None,
+        samples_old=1,
+        tau_old_ns=mean_ns,
+        samples_new=None,
+        tau_new_ns=None,
+        reason="1 sample suffices without a split",
+    )
+
+
+TREE = (
+    Node("", "split"),
+    leaf("L", 1_200, 52_000.0),
+    Node("R", "split", 752, 96_000.0, 18_000.0, 100_000, 15, 1.44e6, (3, 2), 4.9e5),
+    Node("RL", "split", 500, 84_000.0, 3_000.0, 83_000, 3, 2.5e5, (2, 2), 3.3e5, overridden=True),
+    leaf("RLL", 240, 82_000.0),
+    leaf("RLR", 260, 86_000.0),
+    Node("RR", "keep", 252, 120_000.0, 2_500.0, 121_000, 2, 2.4e5, (1, 2), 3.6e5, "it costs more"),
+)
+
+
+def grown(splits: set[str], path: str = "") -> list[Node]:
+    """A tree in pre-order in which the nodes of these paths are split."""
+    if path not in splits:
+        return [leaf(path, 1, 1e3)]
+    return [Node(path, "split"), *grown(splits, path + "L"), *grown(splits, path + "R")]
+
+
+paths = st.sets(st.text("LR", max_size=7), max_size=30)
+
+
+def test_branches_lead_from_every_node_to_its_children() -> None:
+    rows = [row[:14].rstrip() for row in plain(tree(TREE, 80)).split("\n")]
+    assert rows == [
+        "node",
+        "root",
+        "├─ L         A",
+        "└─ R",
+        "   ├─ RL",
+        "   │  ├─ RLL B",
+        "   │  └─ RLR C",
+        "   └─ RR     D",
+        "! decided by t",
+    ]
+
+
+def test_a_row_has_the_numbers_of_its_decision() -> None:
+    rows = [" ".join(row.split()) for row in plain(tree(TREE, 120)).split("\n")]
+    assert rows[0] == "node launches mean CoV samples tau old tau new decision"
+    assert rows[1] == "root 1,952 66.6 us 0.41 63 -> 2+15 4.20 ms 1.10 ms split at 71.0 us"
+    assert rows[2] == "├─ L A 1,200 52.0 us 0.02 1 52.0 us - keep: 1 sample suffices without a split"
+
+
+def test_columns_without_room_are_left_out_not_the_decision() -> None:
+    assert "CoV" not in plain(tree(TREE, 70))
+    assert plain(tree(TREE, 40)).split("\n")[1].split() == ["root", "split", "at", "71.0", "us"]
+
+
+def test_a_reason_is_given_whole_where_there_is_room() -> None:
+    assert "split at 71.0 us: 2 + 15 samples cost" in plain(tree(TREE, 200))
+    assert "samples cost" not in plain(tree(TREE, 120))
+    assert "keep: it costs more" in plain(tree(TREE, 120))
+
+
+def test_overridden_nodes_are_marked_and_the_mark_explained() -> None:
+    grid = tree(TREE, 80)
+    rows = plain(grid).split("\n")
+    assert [("!" in row) for row in rows] == [False, False, False, False, True, False, False, False, True]
+    assert rows[4].endswith("! split at 83.0 us")
+    assert (grid.style[4] == MARKER).any()
+    assert "!" not in plain(tree(TREE[:3], 80))
+
+
+def test_nodes_below_the_depth_are_counted() -> None:
+    rows = plain(tree(TREE, 80, max_depth=1)).split("\n")
+    assert [row[:8].rstrip() for row in rows[:4]] == ["node", "root", "├─ L A", "└─ R"]
+    assert rows[4:] == ["   └─ ... 4 nodes below"]
+    assert plain(tree(TREE, 80, max_depth=2)).split("\n")[5].strip() == "│  └─ ... 2 nodes below"
+    assert "1 node below" in plain(tree(TREE[:5], 80, max_depth=2))
+
+
+def test_hidden_leaves_keep_their_symbols() -> None:
+    rows = plain(tree(TREE, 80, max_depth=2)).split("\n")
+    assert [row[:10].split()[-1] for row in rows if "RR" in row] == ["D"]
+
+
+@given(paths, st.integers(1, 250), st.none() | st.integers(0, 8), st.booleans())
+def test_every_row_has_room_and_every_node_is_there(
+    splits: set[str], width: int, max_depth: int | None, ascii_only: bool
+) -> None:
+    nodes = grown(splits)
+    grid = tree(nodes, width, max_depth=max_depth, ascii_only=ascii_only)
+    text = plain(grid)
+    assert grid.width == width
+    assert text.isascii() or not ascii_only
+    if width >= 80:
+        drawn = [node for node in nodes if max_depth is None or node.depth <= max_depth]
+        below = [int(row.split("... ")[1].split()[0]) for row in text.split("\n") if " below" in row]
+        assert len(drawn) + sum(below) == len(nodes)
+        assert grid.height == 1 + len(drawn) + len(below)
+
+
+@given(paths)
+def test_leaves_are_lettered_from_left_to_right(splits: set[str]) -> None:
+    nodes = grown(splits)
+    text = plain(tree(nodes, 120, ascii_only=True)).split("\n")[1:]
+    keeps = [row for node, row in zip(nodes, text, strict=True) if node.verdict == "keep"]
+    column = next(i for i, glyph in enumerate(keeps[0]) if glyph == "#")
+    symbols = "#o*x+%@=&$~^ABCDEFGHIJKLMNPQRSTUVWYZ"
+    assert [row[column] for row in keeps] == [symbols[i % len(symbols)] for i in range(len(keeps))]
+
+
+@given(paths, st.integers(1, 60))
+def test_the_first_nodes_are_a_tree_too(splits: set[str], decisions: int) -> None:
+    nodes = grown(splits)[:decisions]
+    assert tree(nodes, 80).height == 1 + len(nodes)
+
+
+def test_a_deep_tree_gives_its_branches_away_before_its_numbers() -> None:
+    nodes = grown({"L" * depth for depth in range(20)})
+    rows = plain(tree(nodes, 80)).split("\n")
+    assert rows[20].startswith("L" * 19 + " ")
+    assert rows[20].endswith("1,952  66.6 us  4.20 ms  1.10 ms  split at 71.0 us")
+
+
+def test_nothing_known_is_a_dash() -> None:
+    node = Node("", "keep", 0, 0.0, 0.0, None, None, None, None, None, "")
+    assert plain(tree([node], 120)).split("\n")[1].split()[2:] == ["0", "0", "ns", "-", "-", "-", "-", "keep"]
+
+
+def test_no_nodes_are_no_rows() -> None:
+    assert tree([], 80).glyph.shape == (0, 80)
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.parametrize("width", [80, 40])
+def test_golden(width: int, ascii_only: bool) -> None:
+    """As in golden/; run once with UPDATE_GOLDEN=1 to write them anew, and read the difference."""
+    text = plain(tree(TREE, width, ascii_only=ascii_only)) + "\n"
+    path = GOLDEN / f"tree-{width}-{'ascii' if ascii_only else 'unicode'}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8", newline="\n")
+    assert text == path.read_text(encoding="utf-8")

@@ -1,0 +1,582 @@
+"""`nsys stats` CSV: every dialect, what surrounds the rows, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import ProfileError
+from sampling.profile import Device, KernelTable, Profile
+from sampling.readers import csv_cells, nsys_csv
+from sampling.readers.input_file import HEAD_BYTES, InputFile, open_input
+
+HEADER_2020 = (
+    "Start(sec),Duration(nsec),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem,DymSMem,Bytes,Thru(MB/s),"
+    "SrcMemKd,DstMemKd,Device,Ctx,Strm,Name"
+)
+HEADER_2022 = (
+    "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
+    "Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name"
+)
+HEADER_2023 = HEADER_2022.replace("MBps", "MB/s").replace("Ctx,Strm", "Ctx,GreenCtx,Strm")
+HEADER_EXEC = (
+    "API Start (ns),API Dur (ns),Queue Start (ns),Queue Dur (ns),Kernel Start (ns),Kernel Dur (ns),"
+    "Total Dur (ns),PID,TID,DevId,API Function,GridXYZ,BlockXYZ,Kernel Name"
+)
+HEADER_SUMMARY = "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name"
+CHATTER = "Processing [x.sqlite] with [/opt/nvidia/reports/cuda_gpu_trace.py]... \n"
+
+SCALE = '"void scale<float, 4>(float *, int)"'
+ADD = "add"
+GPU_ROWS = (
+    f"1000,320,12,8,4,1,256,1,1,32,0.000,0.004,,,,,NVIDIA A100 (1),1,,7,{SCALE}",
+    f"2000,96,11,8,4,1,256,1,1,32,0.000,0.004,,,,,NVIDIA A100 (1),1,,13,{ADD}",
+    "2500,99,10,,,,,,,,,,67.109,4294.967,Pageable,Device,NVIDIA A100 (1),1,,7,[CUDA memcpy Host-to-Device]",
+    "2600,9,14,,,,,,,,,,0.001,10.000,Device,,NVIDIA A100 (1),1,,7,[CUDA memset]",
+    f"3000,64,13,2,1,1,64,2,1,32,0.000,0.000,,,,,NVIDIA A100 (0),2,,7,{ADD}",
+)
+EXEC_ROWS = (
+    f"100,5,105,20,500,64,464,42,43,0,cudaLaunchKernel,   8    4    1, 256    1    1,{SCALE}",
+    f"200,5,,,300,32,132,42,43,0,cudaLaunchKernel,   1    1    1,1024    1    1,{ADD}",
+    f"150,5,155,20,700,96,646,41,41,1,cudaGraphLaunch_v10000,   1    1    1,1024    1    1,{ADD}",
+    f"150,5,155,20,600,97,547,41,41,1,cudaGraphLaunch_v10000,   8    4    1, 256    1    1,{SCALE}",
+)
+
+
+def text_of(header: str, rows: Sequence[str], before: str = CHATTER, after: str = "\n") -> str:
+    return before + "\n".join((header, *rows)) + "\n" + after
+
+
+def write(folder: Path, text: str | bytes, name: str = "trace.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def read(path: Path) -> Profile:
+    with open_input(str(path)) as file:
+        assert nsys_csv.recognise(file)
+        return nsys_csv.read(file, KernelTable(), None)
+
+
+def refusal_of(path: Path) -> ProfileError:
+    with pytest.raises(ProfileError) as caught:
+        read(path)
+    return caught.value
+
+
+def launches(profile: Profile) -> list[dict[str, Any]]:
+    """The launches in id order, every column and the names behind the codes."""
+    rows = []
+    for batch in profile.batches(sorted(profile.columns)):
+        sequence = profile.sequences[batch.span.sequence]
+        for index in range(len(batch)):
+            signature = profile.kernels.signature(int(batch["signature"][index]))
+            row: dict[str, Any] = {column: int(batch[column][index]) for column in profile.columns}
+            assert signature.name == row.pop("name")
+            del row["signature"]
+            row |= {"name": profile.kernels.names.full(signature.name)}
+            row |= {"grid": signature.grid, "block": signature.block}
+            rows.append(row | {"place": (sequence.process, sequence.device)})
+    return rows
+
+
+def column(profile: Profile, name: str) -> list[Any]:
+    return [row[name] for row in launches(profile)]
+
+
+class TestGpuTrace:
+    def test_launches_stand_by_device_then_by_correlation(self, tmp_path: Path) -> None:
+        profile = read(write(tmp_path, text_of(HEADER_2023, GPU_ROWS)))
+        whole = SCALE.strip('"')
+        assert launches(profile) == [
+            {
+                "name": ADD,
+                "grid": (2, 1, 1),
+                "block": (64, 2, 1),
+                "duration_ns": 64,
+                "start_ns": 3000,
+                "stream": 7,
+                "place": (0, 0),
+            },
+            {
+                "name": ADD,
+                "grid": (8, 4, 1),
+                "block": (256, 1, 1),
+                "duration_ns": 96,
+                "start_ns": 2000,
+                "stream": 13,
+                "place": (0, 1),
+            },
+            {
+                "name": whole,
+                "grid": (8, 4, 1),
+                "block": (256, 1, 1),
+                "duration_ns": 320,
+                "start_ns": 1000,
+                "stream": 7,
+                "place": (0, 1),
+            },
+        ]
+        assert profile.format == "nsys-csv"
+        assert profile.facts.launch_order == "correlation"
+        assert profile.facts.devices == (Device(0, "NVIDIA A100"), Device(1, "NVIDIA A100"))
+        assert profile.files[0].launches == profile.launches == 3
+
+    def test_names_of_copies_are_not_interned(self, tmp_path: Path) -> None:
+        profile = read(write(tmp_path, text_of(HEADER_2023, GPU_ROWS)))
+        assert len(profile.kernels.names) == 2
+
+    def test_of_2020_seconds_become_nanoseconds(self, tmp_path: Path) -> None:
+        rows = (
+            "0.448410,47648,140,40,1,1,128,1,1,40,8192,0,,,,,Quadro P2000 (0),1,7,sort",
+            "0.4476,542530,118,,,,,,,,,,4194304,77.0,Pageable,Device,P2000 (0),1,7,[CUDA memcpy HtoD]",
+            "12.000001,32,139,1,1,1,128,1,1,40,8192,0,,,,,Quadro P2000 (0),1,7,sort",
+        )
+        before = (
+            "Using r32.sqlite export for stats reports.\n"
+            "Exporting [/opt/reports/gputrace.py r32.sqlite] to console... \n\n"
+        )
+        profile = read(write(tmp_path, text_of(HEADER_2020, rows, before)))
+        assert column(profile, "start_ns") == [12_000_001_000, 448_410_000]
+        assert column(profile, "duration_ns") == [32, 47648]
+
+    def test_of_2022_none_is_null(self, tmp_path: Path) -> None:
+        rows = (
+            f"432,155,720{',None' * 9},67.1,4294.9,Pageable,Device,RTX 3090 (0),1,7,[CUDA memcpy HtoD]",
+            "465,3937,723,8,1,1,512,1,1,16,0.000,0.000,None,,None,None,RTX 3090 (0),1,7,Fan1",
+        )
+        profile = read(write(tmp_path, text_of(HEADER_2022, rows)))
+        assert column(profile, "name") == ["Fan1"]
+        assert profile.facts.devices == (Device(0, "RTX 3090"),)
+
+    @pytest.mark.parametrize(
+        ("unit", "start", "duration", "nanoseconds"),
+        [
+            ("ns", "1500", "32", (1500, 32)),
+            ("nsec", "1500", "32", (1500, 32)),
+            ("us", "1.5", "0.032", (1500, 32)),
+            ("usec", "1.500", "2", (1500, 2000)),
+            ("ms", "0.0015", "0.000032", (1500, 32)),
+            ("s", "12.000000015", "0.000000032", (12_000_000_015, 32)),
+            ("sec", "1e-6", "0.000000032", (1000, 32)),
+            ("ns", "1500.0", "31.6", (1500, 32)),
+        ],
+    )
+    def test_units_stand_in_the_header(
+        self, tmp_path: Path, unit: str, start: str, duration: str, nanoseconds: tuple[int, int]
+    ) -> None:
+        header = HEADER_2023.replace("Start (ns),Duration (ns)", f"Start ({unit}),Duration ({unit})")
+        row = f"{start},{duration},12,8,4,1,256,1,1,32,0.000,0.004,,,,,NVIDIA A100 (1),1,,7,{ADD}"
+        (launch,) = launches(read(write(tmp_path, text_of(header, [row]))))
+        assert (launch["start_ns"], launch["duration_ns"]) == nanoseconds
+
+    def test_without_a_unit_times_are_nanoseconds(self, tmp_path: Path) -> None:
+        header = HEADER_2023.replace(" (ns)", "")
+        assert column(read(write(tmp_path, text_of(header, GPU_ROWS))), "duration_ns") == [64, 96, 320]
+
+    def test_an_unknown_unit_is_refused(self, tmp_path: Path) -> None:
+        header = HEADER_2023.replace("Duration (ns)", "Duration (fortnight)")
+        error = refusal_of(write(tmp_path, text_of(header, GPU_ROWS)))
+        assert "fortnight" in str(error)
+        assert (error.row, error.column) == (2, "Duration")
+
+    def test_thousands_separators_in_quotes(self, tmp_path: Path) -> None:
+        rows = [f'"1,234,567","1,234","1,012",8,4,1,"1,024",1,1,,,,,,,,A (1),1,,7,{SCALE}', GPU_ROWS[0]]
+        profile = read(write(tmp_path, text_of(HEADER_2023, rows)))
+        assert column(profile, "duration_ns") == [320, 1234]
+        assert column(profile, "start_ns") == [1000, 1_234_567]
+        assert column(profile, "block") == [(256, 1, 1), (1024, 1, 1)]
+
+    def test_without_correlation_launches_stand_by_start(self, tmp_path: Path) -> None:
+        rows = [row.replace(f",{corr},", ",,", 1) for row, corr in zip(GPU_ROWS, (12, 11), strict=False)]
+        profile = read(write(tmp_path, text_of(HEADER_2023, rows)))
+        assert profile.facts.launch_order == "gpu-start"
+        assert column(profile, "start_ns") == [1000, 2000]
+
+    def test_launches_of_one_graph_replay_keep_the_order_of_start(self, tmp_path: Path) -> None:
+        rows = [GPU_ROWS[0].replace("1000,", f"{start},", 1) for start in (30, 10, 20)]
+        assert column(read(write(tmp_path, text_of(HEADER_2023, rows))), "start_ns") == [10, 20, 30]
+
+    @pytest.mark.parametrize(
+        ("device", "number", "devices"),
+        [
+            ("Tesla V100 (3)", 3, (Device(3, "Tesla V100"),)),
+            (" (3)", 3, ()),
+            ("3", 3, ()),
+            ("GPU (big) (3)", 3, (Device(3, "GPU (big)"),)),
+        ],
+    )
+    def test_device(self, tmp_path: Path, device: str, number: int, devices: tuple[Device, ...]) -> None:
+        profile = read(
+            write(tmp_path, text_of(HEADER_2023, [GPU_ROWS[0].replace("NVIDIA A100 (1)", device)]))
+        )
+        assert profile.sequences[0].device == number
+        assert profile.facts.devices == devices
+
+    def test_columns_are_found_by_name(self, tmp_path: Path) -> None:
+        rows = [line.split(",") for line in (HEADER_2023, GPU_ROWS[1])]
+        turned = [",".join(reversed(cells)) for cells in rows]
+        (launch,) = launches(read(write(tmp_path, text_of(turned[0], turned[1:]))))
+        assert (launch["name"], launch["start_ns"], launch["stream"]) == (ADD, 2000, 13)
+
+
+class TestKernelExecutionTrace:
+    def test_launches_stand_by_process_and_device_in_api_order(self, tmp_path: Path) -> None:
+        profile = read(write(tmp_path, text_of(HEADER_EXEC, EXEC_ROWS)))
+        assert profile.facts.launch_order == "api-start"
+        assert column(profile, "place") == [(41, 1), (41, 1), (42, 0), (42, 0)]
+        # The two of one graph launch share their API start and stand in the order of their own.
+        assert column(profile, "duration_ns") == [97, 96, 64, 32]
+        assert column(profile, "start_ns") == [600, 700, 500, 300]
+        assert column(profile, "grid") == [(8, 4, 1), (1, 1, 1), (8, 4, 1), (1, 1, 1)]
+        assert column(profile, "block") == [(256, 1, 1), (1024, 1, 1), (256, 1, 1), (1024, 1, 1)]
+
+    def test_wide_grids_fill_their_cells(self, tmp_path: Path) -> None:
+        row = EXEC_ROWS[1].replace("   1    1    1", "2147483647 65535 65535")
+        assert column(read(write(tmp_path, text_of(HEADER_EXEC, [row]))), "grid") == [
+            (2147483647, 65535, 65535)
+        ]
+
+    def test_no_grid_is_unknown(self, tmp_path: Path) -> None:
+        row = EXEC_ROWS[1].replace("   1    1    1", "").replace("1024    1    1", "None")
+        (launch,) = launches(read(write(tmp_path, text_of(HEADER_EXEC, [row]))))
+        assert (launch["grid"], launch["block"]) == (None, None)
+
+    def test_without_the_columns_grids_are_unknown(self, tmp_path: Path) -> None:
+        header = HEADER_EXEC.replace("GridXYZ,BlockXYZ,", "")
+        row = EXEC_ROWS[1].replace("   1    1    1,1024    1    1,", "")
+        (launch,) = launches(read(write(tmp_path, text_of(header, [row]))))
+        assert (launch["grid"], launch["name"]) == (None, ADD)
+
+    def test_a_grid_of_two_numbers_is_refused(self, tmp_path: Path) -> None:
+        row = EXEC_ROWS[1].replace("   1    1    1", "  1   1")
+        error = refusal_of(write(tmp_path, text_of(HEADER_EXEC, [EXEC_ROWS[0], row])))
+        assert (error.row, error.column) == (4, "GridXYZ")
+
+
+class TestSurroundings:
+    EXPECTED = (64, 96, 320)
+
+    @pytest.mark.parametrize(
+        "before",
+        [
+            "",
+            "\n\n",
+            "NOTICE: Existing SQLite export found: x.sqlite\n        It is assumed to be new.\n\n" + CHATTER,
+            "Generating SQLite file x.sqlite from x.nsys-rep\n"
+            "Exporting 1374 events: [   5%\rExporting 1374 events: [==100%]\n" + CHATTER,
+            "Exporting 1374 events: [   5%\rExporting 1374 events: [==100%]\r",
+            "\ufeff",
+            "hello from the program, with GrdX in its output\n",
+            CHATTER + "\n ** CUDA GPU Trace (cuda_gpu_trace):\n\n",
+        ],
+    )
+    def test_what_comes_before_is_passed_over(self, tmp_path: Path, before: str) -> None:
+        profile = read(write(tmp_path, text_of(HEADER_2023, GPU_ROWS, before)))
+        assert tuple(column(profile, "duration_ns")) == self.EXPECTED
+
+    def test_windows_line_ends(self, tmp_path: Path) -> None:
+        text = text_of(HEADER_2023, GPU_ROWS).replace("\n", "\r\n")
+        assert tuple(column(read(write(tmp_path, text)), "duration_ns")) == self.EXPECTED
+
+    def test_no_line_end_at_the_end(self, tmp_path: Path) -> None:
+        text = text_of(HEADER_2023, GPU_ROWS).rstrip("\n")
+        assert tuple(column(read(write(tmp_path, text)), "duration_ns")) == self.EXPECTED
+
+    def test_gzip(self, tmp_path: Path) -> None:
+        data = gzip.compress(text_of(HEADER_2023, GPU_ROWS).encode())
+        assert tuple(column(read(write(tmp_path, data, "trace.csv.gz")), "duration_ns")) == self.EXPECTED
+
+    def test_gzip_cut_short_is_refused(self, tmp_path: Path) -> None:
+        data = gzip.compress(text_of(HEADER_2023, GPU_ROWS * 5000).encode())
+        assert "gzip" in str(refusal_of(write(tmp_path, data[: len(data) // 2])))
+
+    @pytest.mark.parametrize("between", ["\n", "", CHATTER, "\n" + CHATTER, "\nNOTICE: more\n\n" + CHATTER])
+    def test_reports_before_and_after_are_left_alone(self, tmp_path: Path, between: str) -> None:
+        summary = f"{HEADER_SUMMARY}\n99.0,480,3,160,96,64,320,1.5,{SCALE}\n\n"
+        trace = text_of(HEADER_2023, GPU_ROWS, before="", after="")
+        other = between or CHATTER
+        text = summary + between + trace + other + summary
+        assert tuple(column(read(write(tmp_path, text)), "duration_ns")) == self.EXPECTED
+
+    def test_a_trace_behind_a_report_longer_than_the_head_is_found(self, tmp_path: Path) -> None:
+        summary = f"99.0,480,3,160,96,64,320,1.5,{SCALE}\n" * (HEAD_BYTES // 40)
+        text = CHATTER + HEADER_SUMMARY + "\n" + summary + "\n" + text_of(HEADER_2023, GPU_ROWS)
+        assert tuple(column(read(write(tmp_path, text)), "duration_ns")) == self.EXPECTED
+
+    def test_long_reports_without_a_trace_are_refused_by_name(self, tmp_path: Path) -> None:
+        summary = f"99.0,480,3,160,96,64,320,1.5,{SCALE}\n" * (HEAD_BYTES // 40)
+        assert "summary" in str(refusal_of(write(tmp_path, CHATTER + HEADER_SUMMARY + "\n" + summary)))
+
+    def test_pieces_meet_anywhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        rows = [f"{i},{i % 7},{i},8,4,1,{i % 3 + 1},1,1,,,,,,,,A (0),1,,7,{SCALE}" for i in range(200)]
+        summary = f"{HEADER_SUMMARY}\n99.0,480,3,160,96,64,320,1.5,{SCALE}\n\n"
+        text = summary + text_of(HEADER_2023, rows) + CHATTER + summary
+        whole = launches(read(write(tmp_path, text)))
+        assert [row["duration_ns"] for row in whole] == [i % 7 for i in range(200)]
+        for size in (1, 64, 101, 1000, len(text) - 30):
+            monkeypatch.setattr(csv_cells, "_PIECE_BYTES", size)
+            assert launches(read(tmp_path / "trace.csv")) == whole
+
+    def test_progress_ends_at_the_size(self, tmp_path: Path) -> None:
+        path = write(tmp_path, text_of(HEADER_2023, GPU_ROWS))
+        seen: list[tuple[int, int]] = []
+        with open_input(str(path)) as file:
+            nsys_csv.read(file, KernelTable(), lambda done, total, _: seen.append((done, total)))
+        assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+class TestSeveralTraces:
+    def exec_rows(self, count: int) -> list[str]:
+        return [EXEC_ROWS[index] for index in range(count)]
+
+    @pytest.mark.parametrize("gpu_first", [True, False])
+    @pytest.mark.parametrize(("executed", "order"), [(4, "api-start"), (3, "api-start"), (2, "correlation")])
+    def test_of_both_kinds_one_is_taken(
+        self, tmp_path: Path, gpu_first: bool, executed: int, order: str
+    ) -> None:
+        texts = [text_of(HEADER_2023, GPU_ROWS), text_of(HEADER_EXEC, self.exec_rows(executed))]
+        profile = read(write(tmp_path, "".join(texts if gpu_first else reversed(texts))))
+        assert profile.facts.launch_order == order
+        assert profile.launches == max(3, executed)
+
+    @pytest.mark.parametrize("between", ["\n", ""])
+    def test_two_of_one_kind_are_refused(self, tmp_path: Path, between: str) -> None:
+        text = text_of(HEADER_2023, GPU_ROWS, after=between) + text_of(HEADER_2023, GPU_ROWS, before="")
+        error = refusal_of(write(tmp_path, text))
+        assert error.row == 8 + len(between)
+        assert "second nsys GPU trace" in str(error)
+        assert "line 2" in str(error)
+        assert error.remedy is not None
+        assert "file of its own" in error.remedy
+
+    def test_rows_interrupted_by_chatter_are_refused_not_dropped(self, tmp_path: Path) -> None:
+        lines = text_of(HEADER_2023, GPU_ROWS).splitlines()
+        lines.insert(4, "WARNING: disk nearly full")
+        error = refusal_of(write(tmp_path, "\n".join(lines) + "\n"))
+        assert "interrupted" in str(error)
+        assert error.row == 5
+
+
+class TestDamage:
+    def damaged(self, folder: Path, row: int, text: str) -> ProfileError:
+        rows = list(GPU_ROWS)
+        rows[row] = text
+        return refusal_of(write(folder, text_of(HEADER_2023, rows)))
+
+    def test_only_a_header(self, tmp_path: Path) -> None:
+        error = refusal_of(write(tmp_path, text_of(HEADER_2023, ())))
+        assert "lists no kernel launch" in str(error)
+        assert error.remedy is not None
+        assert "nsys profile" in error.remedy
+
+    def test_only_copies(self, tmp_path: Path) -> None:
+        error = refusal_of(write(tmp_path, text_of(HEADER_2023, GPU_ROWS[2:4])))
+        assert "only 2 copies and memsets" in str(error)
+
+    def test_too_few_cells(self, tmp_path: Path) -> None:
+        error = self.damaged(tmp_path, 1, "2000,96,11,8,4")
+        assert (error.row, error.column) == (4, "GrdZ")
+        assert "5 cells where the header names 21" in str(error)
+
+    def test_too_many_cells(self, tmp_path: Path) -> None:
+        error = self.damaged(tmp_path, 1, GPU_ROWS[1] + ",more")
+        assert (error.row, error.column) == (4, None)
+
+    def test_cut_short_within_a_row(self, tmp_path: Path) -> None:
+        text = text_of(HEADER_2023, GPU_ROWS, after="")[:-40]
+        error = refusal_of(write(tmp_path, text))
+        assert error.row == 7
+        assert "cells" in str(error)
+
+    @pytest.mark.parametrize("end", ["", "\n"])
+    def test_cut_short_within_a_quoted_name(self, tmp_path: Path, end: str) -> None:
+        text = text_of(HEADER_2023, [*GPU_ROWS, GPU_ROWS[0]], after="").rstrip("\n")[:-5] + end
+        error = refusal_of(write(tmp_path, text))
+        assert (error.row, error.column) == (8, "Name")
+        assert "quote" in str(error)
+
+    def test_a_quote_left_open_swallows_no_row(self, tmp_path: Path) -> None:
+        error = self.damaged(tmp_path, 0, GPU_ROWS[0][:-1])
+        assert (error.row, error.column) == (3, "Name")
+
+    @pytest.mark.parametrize("cell", ["fast", "12ns", "1,5", "0b1", "1 2", "--"])
+    def test_a_duration_that_is_no_number(self, tmp_path: Path, cell: str) -> None:
+        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("3000,64", f'3000,"{cell}"'))
+        assert (error.row, error.column) == (7, "Duration (ns)")
+        assert repr(cell) in str(error)
+
+    @pytest.mark.parametrize("cell", ["", "None", "-", "nan", "N/A"])
+    def test_a_launch_without_a_duration(self, tmp_path: Path, cell: str) -> None:
+        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("3000,64", f"3000,{cell}"))
+        assert (error.row, error.column) == (7, "Duration (ns)")
+
+    def test_a_negative_duration(self, tmp_path: Path) -> None:
+        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("3000,64", "3000,-64"))
+        assert (error.row, error.column) == (7, "Duration (ns)")
+
+    def test_an_infinite_start(self, tmp_path: Path) -> None:
+        header = HEADER_2023.replace("Start (ns)", "Start (s)")
+        error = refusal_of(write(tmp_path, text_of(header, [GPU_ROWS[0].replace("1000,", "inf,", 1)])))
+        assert (error.row, error.column) == (3, "Start (s)")
+
+    def test_half_a_grid(self, tmp_path: Path) -> None:
+        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace(",2,1,1,", ",2,,1,"))
+        assert (error.row, error.column) == (7, "GrdY")
+
+    def test_no_name(self, tmp_path: Path) -> None:
+        error = self.damaged(tmp_path, 4, GPU_ROWS[4].removesuffix(ADD))
+        assert (error.row, error.column) == (7, "Name")
+
+    def test_no_device_number(self, tmp_path: Path) -> None:
+        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("A100 (0)", "A100"))
+        assert (error.row, error.column) == (7, "Device")
+
+    def test_a_line_without_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(csv_cells, "_LONGEST_LINE_BYTES", 1 << 10)
+        monkeypatch.setattr(csv_cells, "_PIECE_BYTES", 1 << 8)
+        error = refusal_of(write(tmp_path, text_of(HEADER_2023, GPU_ROWS) + "x" * 4096))
+        assert "holds a line of more than" in str(error)
+
+
+class TestRecognition:
+    @pytest.mark.parametrize(
+        "head",
+        [
+            b"",
+            b"SQLite format 3\0",
+            b'{"traceEvents": []}',
+            HEADER_SUMMARY.encode() + b"\n1,2,3,4,5,6,7,8,k\n",
+            b"Name,Duration\nk,1\n",
+            b'header = "' + HEADER_2023.encode() + b'"\n',
+            HEADER_2023[:60].encode(),
+        ],
+    )
+    def test_others_are_left_to_others(self, tmp_path: Path, head: bytes) -> None:
+        assert not nsys_csv.recognise(InputFile("x", tmp_path, head, compressed=False))
+
+
+cell_characters = st.characters(codec="utf-8", exclude_characters="\0\r\n", exclude_categories=("Cs",))
+kernel_names = st.text(cell_characters, min_size=1, max_size=40).filter(
+    lambda name: not name.startswith("[CUDA ")
+)
+
+
+@given(
+    launched=st.lists(
+        st.tuples(
+            kernel_names,
+            st.integers(0, 2**40),
+            st.tuples(*[st.integers(1, 2**31 - 1)] * 3),
+            st.tuples(*[st.integers(1, 1024)] * 3),
+        ),
+        min_size=1,
+        max_size=20,
+    ),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+    piece_bytes=st.sampled_from([1, 200, 1 << 24]),
+)
+def test_every_name_comes_back_whole(
+    tmp_path_factory: pytest.TempPathFactory,
+    launched: list[tuple[str, int, tuple[int, ...], tuple[int, ...]]],
+    line_end: str,
+    piece_bytes: int,
+) -> None:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator=line_end)
+    writer.writerow(HEADER_2023.split(","))
+    for number, (name, duration, grid, block) in enumerate(launched):
+        writer.writerow(
+            [number, duration, number, *grid, *block, 32, 0, 0, "", "", "", "", "A (0)", 1, "", 7, name]
+        )
+    path = write(tmp_path_factory.mktemp("names"), out.getvalue())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_cells, "_PIECE_BYTES", piece_bytes)
+        rows = launches(read(path))
+    assert [(row["name"], row["duration_ns"], row["grid"], row["block"]) for row in rows] == launched
+
+
+class TestRealFiles:
+    def reference(self, path: Path, name: str, duration: str) -> list[dict[str, str]]:
+        """The rows of the report as the csv module reads them."""
+        lines = path.read_text().splitlines()
+        first = next(
+            i for i, line in enumerate(lines) if name in line and duration in line and line.count(",") > 9
+        )
+        return [row for row in csv.DictReader(lines[first:]) if row[name]]
+
+    @pytest.mark.parametrize(
+        ("file", "duration", "count"),
+        [
+            ("p2000-sort-gputrace-nsys2020.4.csv", "Duration(nsec)", 1700),
+            ("rtx3090-gaussian-gputrace-nsys2022.4.csv", "Duration (ns)", 8190),
+            ("derived-h100-cuda_gpu_trace-greenctx.csv", "Duration (ns)", 3442),
+        ],
+    )
+    def test_gpu_traces(self, shared_data: Path, file: str, duration: str, count: int) -> None:
+        path = shared_data / "nsys-csv" / file
+        kernels = [row for row in self.reference(path, "Name", duration) if row["GrdX"] not in {"", "None"}]
+        profile = read(path)
+        assert profile.launches == len(kernels) == count
+        axes = ("GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ")
+        kernels.sort(key=lambda row: (int(row["Device"].split("(")[-1].strip(")")), int(row["CorrId"])))
+        found = [
+            (row["name"], row["duration_ns"], *row["grid"], *row["block"], row["stream"])
+            for row in launches(profile)
+        ]
+        assert found == [
+            (row["Name"], int(row[duration]), *(int(row[axis]) for axis in axes), int(row["Strm"]))
+            for row in kernels
+        ]
+
+    def test_kernel_execution_trace(self, shared_data: Path) -> None:
+        path = shared_data / "nsys-csv" / "a100-nerf-cuda_kern_exec_trace-nsys2023.4.csv"
+        kernels = self.reference(path, "Kernel Name", "Kernel Dur (ns)")
+        profile = read(path)
+        assert profile.launches == len(kernels) == 1106
+        assert {(sequence.process, sequence.device) for sequence in profile.sequences} == {(6014, 0)}
+        found = [
+            (row["name"], row["duration_ns"], row["start_ns"], list(row["grid"]), list(row["block"]))
+            for row in launches(profile)
+        ]
+        assert found == [
+            (
+                row["Kernel Name"],
+                int(row["Kernel Dur (ns)"]),
+                int(row["Kernel Start (ns)"]),
+                [int(number) for number in row["GridXYZ"].split()],
+                [int(number) for number in row["BlockXYZ"].split()],
+            )
+            for row in kernels
+        ]
+
+    def test_the_csv_holds_what_the_database_holds(self, shared_data: Path) -> None:
+        database = shared_data / "nsys-sqlite" / "rtx3090-gaussian-nsys2022.4.sqlite"
+        connection = sqlite3.connect(f"file:{database}?mode=ro&immutable=1", uri=True)
+        stored = connection.execute(
+            "SELECT value, gridX, gridY, gridZ, blockX, blockY, blockZ, end - start "
+            "FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON demangledName = id"
+        ).fetchall()
+        connection.close()
+        profile = read(shared_data / "nsys-csv" / "rtx3090-gaussian-gputrace-nsys2022.4.csv")
+        listed = Counter(
+            (row["name"], *row["grid"], *row["block"], row["duration_ns"]) for row in launches(profile)
+        )
+        assert listed == Counter(stored)
+
+    def test_durations_are_whole_numbers(self, shared_data: Path) -> None:
+        profile = read(shared_data / "nsys-csv" / "rtx3090-gaussian-gputrace-nsys2022.4.csv")
+        for batch in profile.batches(["duration_ns", "start_ns"]):
+            assert batch["duration_ns"].dtype == batch["start_ns"].dtype == np.int64

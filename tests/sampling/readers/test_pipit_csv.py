@@ -1,0 +1,148 @@
+"""pipit's GPU traces: an Enter row a launch, its duration from the matching Leave."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from sampling.errors import ProfileError
+from sampling.profile import KernelTable, Profile
+from sampling.readers import csv_cells, pipit_csv
+from sampling.readers.input_file import InputFile, open_input
+
+HEADER = (
+    "Name,streamId,type,bytes,Trace Type,Event Type,Timestamp (ns),_matching_event,_matching_timestamp,"
+    "_depth,_parent,_children"
+)
+ROWS = (
+    '"k<int, 4>(float*)",7,kernel,,gpu_trace,Enter,2000,4,2064,0,,',
+    '"k<int, 4>(float*)",7,kernel,,gpu_trace,Leave,2064,0,2000,0,,',
+    "CUDA_MEMCPY_KIND_DTOH,7,CUDA_MEMCPY_KIND_DTOH,2048,gpu_trace,Enter,3000,9,3999,0,,",
+    "CUDA_MEMCPY_KIND_DTOH,7,CUDA_MEMCPY_KIND_DTOH,2048,gpu_trace,Leave,3999,2,3000,0,,",
+    "add,13,kernel,,gpu_trace,Enter,1000,5,1320,0,,",
+    "add,13,kernel,,gpu_trace,Leave,1320,4,1000,0,,",
+)
+
+
+def write(folder: Path, rows: Sequence[str], header: str = HEADER) -> Path:
+    path = folder / "trace.csv"
+    path.write_text("\n".join((header, *rows)) + "\n")
+    return path
+
+
+def read(path: Path) -> Profile:
+    with open_input(str(path)) as file:
+        assert pipit_csv.recognise(file)
+        return pipit_csv.read(file, KernelTable(), None)
+
+
+def launches(profile: Profile) -> list[tuple[str, int, int]]:
+    """Name, start and duration of every launch, in id order."""
+    return [
+        (profile.kernels.names.full(int(name)), int(start), int(duration))
+        for batch in profile.batches(["name", "start_ns", "duration_ns"])
+        for name, start, duration in zip(batch["name"], batch["start_ns"], batch["duration_ns"], strict=True)
+    ]
+
+
+def refusal_of(path: Path) -> ProfileError:
+    with pytest.raises(ProfileError) as caught:
+        read(path)
+    return caught.value
+
+
+def test_entered_kernels_are_launches_in_order_of_start(tmp_path: Path) -> None:
+    profile = read(write(tmp_path, ROWS))
+    assert launches(profile) == [("add", 1000, 320), ("k<int, 4>(float*)", 2000, 64)]
+    assert profile.format == "pipit-csv"
+    assert profile.facts.launch_order == "gpu-start"
+    assert profile.kernels.signature(0).grid is None
+    assert [int(stream) for batch in profile.batches(["stream"]) for stream in batch["stream"]] == [13, 7]
+
+
+def test_times_that_pandas_wrote_as_fractions(tmp_path: Path) -> None:
+    rows = [row.replace("1320,", "1320.0,").replace("2064,", "2064.0,") for row in ROWS]
+    assert launches(read(write(tmp_path, rows))) == [("add", 1000, 320), ("k<int, 4>(float*)", 2000, 64)]
+
+
+def test_without_streams(tmp_path: Path) -> None:
+    header = HEADER.replace("streamId,", "")
+    rows = [row.replace(",7,", ",", 1).replace(",13,", ",", 1) for row in ROWS]
+    profile = read(write(tmp_path, rows, header))
+    assert profile.launches == 2
+    assert "stream" not in profile.columns
+
+
+def test_pieces_meet_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, ROWS * 20)
+    whole = launches(read(path))
+    for size in (1, 100, 257):
+        monkeypatch.setattr(csv_cells, "_PIECE_BYTES", size)
+        assert launches(read(path)) == whole
+
+
+def test_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv.gz"
+    path.write_bytes(gzip.compress("\n".join((HEADER, *ROWS)).encode()))
+    assert read(path).launches == 2
+
+
+def test_an_enter_without_leave_is_refused(tmp_path: Path) -> None:
+    rows = [*ROWS, "add,13,kernel,,gpu_trace,Enter,5000,,,0,,"]
+    error = refusal_of(write(tmp_path, rows))
+    assert (error.row, error.column) == (8, "_matching_timestamp")
+    assert "never left" in str(error)
+
+
+def test_a_leave_before_its_enter_is_refused(tmp_path: Path) -> None:
+    error = refusal_of(write(tmp_path, [row.replace("Enter,1000", "Enter,9000") for row in ROWS]))
+    assert (error.row, error.column) == (6, "_matching_timestamp")
+
+
+def test_a_row_cut_short_is_refused(tmp_path: Path) -> None:
+    error = refusal_of(write(tmp_path, [*ROWS, "add,13,kernel,,gpu_tr"]))
+    assert (error.row, error.column) == (8, "Event Type")
+
+
+def test_a_time_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    error = refusal_of(write(tmp_path, [row.replace("Enter,1000", "Enter,soon") for row in ROWS]))
+    assert (error.row, error.column) == (6, "Timestamp (ns)")
+
+
+@pytest.mark.parametrize("rows", [(), ROWS[2:4], ROWS[1:2]])
+def test_a_trace_without_kernels_is_refused(tmp_path: Path, rows: Sequence[str]) -> None:
+    assert "lists no kernel" in str(refusal_of(write(tmp_path, rows)))
+
+
+@pytest.mark.parametrize("head", [b"", b"Name,type\nk,kernel\n", b"Timestamp (ns),Event Type,Name,Process\n"])
+def test_others_are_left_to_others(tmp_path: Path, head: bytes) -> None:
+    assert not pipit_csv.recognise(InputFile("x", tmp_path, head, compressed=False))
+
+
+def test_the_real_file(shared_data: Path) -> None:
+    path = shared_data / "nsys-csv" / "cloverleaf_gpu_trace.csv"
+    with path.open(newline="") as stream:
+        events = [row for row in csv.DictReader(stream) if row["type"] == "kernel"]
+    entered = [row for row in events if row["Event Type"] == "Enter"]
+    left = [row for row in events if row["Event Type"] == "Leave"]
+    found = launches(read(path))
+    assert len(found) == len(entered) == 1312
+    assert found == sorted(
+        (
+            (
+                row["Name"],
+                int(row["Timestamp (ns)"]),
+                int(row["_matching_timestamp"]) - int(row["Timestamp (ns)"]),
+            )
+            for row in entered
+        ),
+        key=lambda launch: launch[1],
+    )
+    total = sum(int(row["Timestamp (ns)"]) for row in left) - sum(
+        int(row["Timestamp (ns)"]) for row in entered
+    )
+    assert sum(duration for *_, duration in found) == total

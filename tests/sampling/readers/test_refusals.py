@@ -1,0 +1,219 @@
+"""What is no profile is named, and the way to a profile is shown."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from sampling.errors import ProfileError
+from sampling.readers import nsys_csv, pipit_csv
+from sampling.readers.input_file import open_input
+from sampling.readers.refusals import refusal
+
+CHATTER = "Processing [x.sqlite] with [/opt/nvidia/reports/x.py]... \n"
+API_TRACE = (
+    "Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name\n1,2,cudaMalloc,0,1,5,5,20,x\n"
+)
+OS_TRACE = "Start (ns),Duration (ns),Name,Pid,Tid,T-Pri,Thread Name\n1,2,poll,5,5,20,x\n"
+NVTX_TRACE = (
+    "Start (ns),End (ns),Duration (ns),DurChild (ns),DurNonChild (ns),Name,PID,TID,Lvl,NumChild,RangeId,"
+    "ParentId,RangeStack,NameTree\n1,3,2,0,2,main,5,5,0,0,1,,:1,main\n"
+)
+
+FILES: list[tuple[str, str | bytes, str, str]] = [
+    ("empty.csv", "", "an empty file", "again"),
+    (
+        "report.nsys-rep",
+        b"NVIDIA Tegra Profiler Report 2026@4@1@191-264138605071v0.\n\x0bLocal (CLI)\x12\n",
+        "an Nsight Systems 2026.4.1 report that was not exported",
+        "nsys export --type sqlite",
+    ),
+    (
+        "old.qdrep",
+        b"NVIDIA Tegra Profiler Report 1.\n\x0bLocal (CLI)\x12\n",
+        "an Nsight Systems report that was not exported",
+        "nsys export --type sqlite",
+    ),
+    ("other.nsys-rep", b"\0\1\2\3", "an Nsight Systems report that was not exported", "nsys export"),
+    ("capture.qdstrm", b"\0\1\2\3", "an unfinished Nsight Systems capture", "QdstrmImporter"),
+    ("kernels.ncu-rep", b"NVR\0\1\2", "an Nsight Compute report", "nsys profile"),
+    (
+        "sum.csv",
+        CHATTER + "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Name\n9,9,1,9,9,k\n",
+        "an nsys summary: it has no single launches",
+        "nsys stats --report cuda_gpu_trace --format csv",
+    ),
+    (
+        "sum2020.csv",
+        "Time(%),Total Time (ns),Instances,Average,Minimum,Maximum,Name\n9,9,1,9,9,9,k\n",
+        "an nsys summary",
+        "nsys export --type sqlite",
+    ),
+    (
+        "size.csv",
+        "Total (MB),Count,Avg (MB),Operation\n1,2,3,[CUDA memcpy DtoH]\n",
+        "an nsys summary",
+        "nsys export --type sqlite",
+    ),
+    ("api.csv", CHATTER + API_TRACE, "an nsys CUDA API trace", "nsys export --type sqlite"),
+    ("os.csv", OS_TRACE, "an nsys operating-system runtime trace", "nsys export --type sqlite"),
+    ("nvtx.csv", "\ufeff" + NVTX_TRACE, "an nsys NVTX trace", "nsys export --type sqlite"),
+    ("um.csv", "Start (ns),End (ns),Direction\n1,2,3\n", "an nsys trace of something other", "nsys export"),
+    (
+        "skipped.csv",
+        CHATTER + "SKIPPED: x.sqlite does not contain CUDA kernel data.\n\n",
+        "'SKIPPED: x.sqlite does not contain CUDA kernel data.'",
+        "nsys profile --trace cuda",
+    ),
+    (
+        "column.txt",
+        CHATTER + "\n ** CUDA GPU Trace (cuda_gpu_trace):\n\n Start (ns)  Duration (ns)  Name\n",
+        "printed as text, not CSV",
+        "--format csv",
+    ),
+    (
+        "trace.json",
+        '[{"Start (ns)":1,"Duration (ns)":2,"Name":"k"}]',
+        "an `nsys stats` report as JSON",
+        "csv",
+    ),
+    ("e.json", '{"Type":79,"CudaEvent":{"startNs":"1"}}\n', "an nsys JSON export", "--type sqlite"),
+    (
+        "ncu.csv",
+        '==PROF== Connected to process 1\n"ID","Process ID","Process Name","Kernel Name"\n"0","1","a","k"\n',
+        "an Nsight Compute CSV: features of kernels, not a profile",
+        "nsys profile",
+    ),
+    ("ncu.txt", "==PROF== Connected to process 1\n", "the console output of Nsight Compute", "nsys profile"),
+    (
+        "nvprof.txt",
+        "==18148== NVPROF is profiling process 18148, command: ./secret --token x\n",
+        "the output of nvprof",
+        "nsys profile",
+    ),
+    (
+        "rocprofv3.csv",
+        '"Kind","Agent_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"\n1,2,k,3,4,5\n',
+        "a rocprof CSV",
+        "PyTorch profiler",
+    ),
+    (
+        "rocprof.csv",
+        '"Index","KernelName","gpu-id","queue-id","grd","wgr","DispatchNs"\n0,k,0,0,1,1,5\n',
+        "a rocprof CSV",
+        "PyTorch profiler",
+    ),
+    ("results.json", '{"rocprofiler-sdk-tool":[{}]}', "rocprofv3 JSON", "PyTorch profiler"),
+    ("plan.json", '{"schema": 1, "kind": "plan", "strata": []}', "a plan written by kernelpoint", "profile"),
+    ("stats.csv", "kernel id, kernel mangled name, grid_dimX\n1,_Z1k,2\n", "an Accel-Sim trace", "nsys"),
+    ("kernelslist.g", "MemcpyHtoD,0x7f00,4096\nkernel-1.traceg\n", "an Accel-Sim kernel list", "align"),
+    ("sim.log", "Accel-Sim\ngpu_sim_cycle = 100\n", "the output of a simulator", "estimate"),
+    ("bb.txt", "kernel 0 - k - #thread-blocks 8,  kernel instructions 5\n", "NVBit output", "nsys profile"),
+    ("export.h5", b"\x89HDF\r\n\x1a\n\0", "an HDF5 file", "nsys export --type sqlite"),
+    ("export.arrows", b"\xff\xff\xff\xff\0\1", "a single Arrow file", "arrowdir"),
+    ("table.feather", b"ARROW1\0\0", "a single Arrow file", "arrowdir"),
+    ("x.sqlite-wal", b"\x37\x7f\x06\x82\0\0", "the log that SQLite keeps", ".sqlite"),
+    ("x.sqlite-journal", b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", "the log that SQLite keeps", ".sqlite"),
+    ("x.zip", b"PK\x03\x04\0", "a zip archive", "unpack"),
+    ("x.xz", b"\xfd7zXZ\0", "xz data", "unpack"),
+    ("x.zst", b"\x28\xb5\x2f\xfd\0", "zstd data", "unpack"),
+    ("x.bz2", b"BZh91AY", "bzip2 data", "unpack"),
+    ("x.tar.gz", gzip.compress(b"name" + b"\0" * 253 + b"ustar\0"), "a tar archive", "unpack"),
+    ("x.gz.gz", gzip.compress(gzip.compress(b"x")), "gzip data within gzip data", "unpack"),
+    ("a.out", b"\x7fELF\2\1", "a program, not its profile", "nsys profile"),
+    ("utf16.csv", "Start (ns),Name\n".encode("utf-16"), "UTF-16 text", "--output"),
+    ("other.json", '{"a": 1}', "JSON, but neither", "give an nsys"),
+    ("other.csv", "ipc,cycles,{x}\n1,2,3\n", "a CSV with the columns 'ipc', 'cycles', '{x}'", "give an nsys"),
+    ("wide.csv", "a,b,c,d,e\n1,2,3,4,5\n", "'a', 'b', 'c', 'd', ...", "give an nsys"),
+    ("train.py", "import torch, sys\nfrom a import b, c\n", "a program's source", "nsys profile"),
+    ("kernel.cu", "#include <cuda.h>\n__global__ void k() {}\n", "a program's source", "nsys profile"),
+    ("notes.txt", "We ran it, twice.\nIt was slow.\n", "text, not a profile", "give an nsys"),
+    ("noise.bin", bytes(range(256)) * 8, "binary data of no format", "give an nsys"),
+]
+
+
+def refused(path: Path) -> ProfileError:
+    with open_input(str(path)) as file:
+        for reader in (nsys_csv, pipit_csv):
+            assert not reader.recognise(file)
+        return refusal(file)
+
+
+@pytest.mark.parametrize(("name", "content", "sentence", "remedy"), FILES, ids=[row[0] for row in FILES])
+def test_files(tmp_path: Path, name: str, content: str | bytes, sentence: str, remedy: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    error = refused(path)
+    assert sentence in error.message
+    assert error.remedy is not None
+    assert remedy in error.remedy
+    assert error.path == str(path)
+    assert "secret" not in str(error)
+
+
+def test_the_remedy_holds_the_path_as_a_shell_takes_it(tmp_path: Path) -> None:
+    path = tmp_path / "my {run} 1.nsys-rep"
+    path.write_bytes(b"NVIDIA Tegra Profiler Report 1.\n")
+    error = refused(path)
+    assert error.remedy is not None
+    assert f"`nsys export --type sqlite '{path}'`" in error.remedy
+
+
+class TestFolders:
+    def test_empty(self, tmp_path: Path) -> None:
+        assert "an empty folder" in refused(tmp_path).message
+
+    def test_one_that_holds_a_profile_names_it(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("notes\n")
+        (tmp_path / "b.csv").write_text("a,b\n1,2\n")
+        (tmp_path / "d.json").write_text('{"traceEvents": []}')
+        error = refused(tmp_path)
+        assert "CUPTI_ACTIVITY_KIND_KERNEL" in error.message
+        assert error.remedy == f"give a profile in it, such as {tmp_path / 'd.json'}"
+
+    def test_one_that_holds_a_report_says_how_to_export_it(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("notes\n")
+        (tmp_path / "c.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report 1.\n")
+        error = refused(tmp_path)
+        assert (
+            error.remedy
+            == f"export a report in it with `nsys export --type sqlite {tmp_path / 'c.nsys-rep'}`"
+        )
+
+    def test_one_of_accel_sim_traces(self, tmp_path: Path) -> None:
+        (tmp_path / "kernelslist.g").write_text("kernel-1.traceg\n")
+        error = refused(tmp_path)
+        assert "Accel-Sim traces" in error.message
+
+    def test_another(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("notes\n")
+        error = refused(tmp_path)
+        assert error.remedy is not None
+        assert error.remedy.startswith("give an nsys")
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        ("not-a-profile/nsys-nvtx-trace.csv", "an nsys NVTX trace"),
+        ("not-a-profile/nsys-report-not-exported.qdrep", "an Nsight Systems report that was not exported"),
+        (
+            "not-a-profile/nsys-stats-skipped-report.csv",
+            "'SKIPPED: nerf.sqlite does not contain ENUM_CUDA_MEMCPY_OPER table.'",
+        ),
+        ("ncu/a100-details.csv", "an Nsight Compute CSV"),
+        ("ncu/ncu2024.1-details.csv", "an Nsight Compute CSV"),
+        ("ncu/ncu2024.1-raw.csv", "an Nsight Compute CSV"),
+        ("rocm/mi100-mixbench-timestamps.csv", "a rocprof CSV"),
+        ("rocm/mi350x-training-rocprofv3.json.gz", "rocprofv3 JSON"),
+        ("nvprof/p100-deepspeech-training.txt.gz", "the output of nvprof"),
+        ("published/stem-ae-figure9-casio.csv", "a CSV with the columns 'label', 'name', 'xval', 'yval'"),
+        ("nsys-sqlite", "a folder, but not an nsys export"),
+    ],
+)
+def test_real_files(shared_data: Path, file: str, sentence: str) -> None:
+    error = refused(shared_data / file)
+    assert sentence in error.message
+    assert error.remedy

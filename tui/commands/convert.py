@@ -1,0 +1,38 @@
+"""`convert`: write a profile as our own Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sampling.errors import OptionError
+from sampling.launch_parquet_writer import write_launch_parquet
+from tui.charts import quantities
+from tui.engine import open_profile, progress_of, region_of
+from tui.options import ProfileOptions
+from tui.output import STDOUT, Answer, copy_to_stdout, emit, new_file, scratch_file
+
+
+def run(options: ProfileOptions) -> None:
+    """Read, write, say how much."""
+    if options.output is None:
+        raise OptionError("convert needs -o FILE.parquet (or - for stdout)")
+    target = None if options.output == STDOUT else Path(options.output)
+    region = region_of(options)
+    with progress_of(options) as progress:
+        profile = open_profile(options.profiles, progress)
+        with scratch_file() if target is None else new_file(target) as path:
+            launches = write_launch_parquet(profile, region, path, progress)
+            written = path.stat().st_size
+            if target is None:
+                copy_to_stdout(path)
+    results = {"launches": launches, "bytes": written}
+    emit(
+        Answer(
+            "convert",
+            results,
+            lambda _: f"{quantities.count(launches)} launches, {quantities.count(written)} bytes",
+        ),
+        options,
+        to_stderr=target is None,
+        redirect=False,
+    )

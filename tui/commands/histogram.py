@@ -1,0 +1,91 @@
+"""`histogram`: the durations of one kernel group, with its clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sampling.study import Study
+from tui import facts
+from tui.charts.histogram import histogram
+from tui.charts.histogram_data import HistogramData, histogram_data
+from tui.charts.plain import plain
+from tui.charts.rich_sink import ansi
+from tui.engine import chosen_kernel, study_of
+from tui.options import HistogramOptions
+from tui.output import Answer, Canvas, emit
+from tui.tables import shortened
+
+_BINS = 60
+_HEIGHT = 20
+
+
+def run(options: HistogramOptions) -> None:
+    """Read, study, draw."""
+    study = study_of(options.profiles, options, method=options.method)
+    group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
+    clusters = facts.clusters_of_group(study, group)
+    durations_ns, launches = group_pairs(study, group)
+    data = histogram_data(durations_ns, launches, clusters, options.width or _BINS, log=options.log)
+    emit(
+        Answer(
+            "histogram",
+            _results(study, group, clusters, data),
+            lambda canvas: _text(study, group, clusters, options, canvas),
+            rows=_rows(clusters, data),
+        ),
+        options,
+    )
+
+
+def group_pairs(study: Study, group: int) -> tuple[Any, Any]:
+    """Return a group's distinct durations and their launches."""
+    rows = slice(int(study.counts.offsets[group]), int(study.counts.offsets[group + 1]))
+    return study.counts.duration_ns[rows], study.counts.count[rows]
+
+
+def _results(
+    study: Study, group: int, clusters: list[tuple[int, int]], data: HistogramData
+) -> dict[str, Any]:
+    return {
+        "key": study.counts.groups[group].key,
+        "rank": group + 1,
+        "edges_ns": data.edges_ns.tolist(),
+        "counts": data.counts.tolist(),
+        "clusters": [
+            {"low_ns": low, "high_ns": high, "launches": int(counts.sum()), "counts": counts.tolist()}
+            for (low, high), counts in zip(clusters, data.cluster_counts, strict=True)
+        ],
+    }
+
+
+def _rows(clusters: list[tuple[int, int]], data: HistogramData) -> list[dict[str, Any]]:
+    return [
+        {
+            "low_ns": int(data.edges_ns[index]),
+            "high_ns": int(data.edges_ns[index + 1]),
+            "count": int(data.counts[index]),
+            **{
+                f"cluster_{number}": int(data.cluster_counts[number, index])
+                for number in range(len(clusters))
+            },
+        }
+        for index in range(len(data.counts))
+    ]
+
+
+def _text(
+    study: Study, group: int, clusters: list[tuple[int, int]], options: HistogramOptions, canvas: Canvas
+) -> str:
+    width = options.width or canvas.width
+    durations_ns, launches = group_pairs(study, group)
+    grid = histogram(
+        durations_ns,
+        launches,
+        clusters,
+        width,
+        options.height or _HEIGHT,
+        log=options.log,
+        ascii_only=canvas.ascii_only,
+    )
+    title = shortened(f"#{group + 1} {study.counts.groups[group].key}", width, ascii_only=canvas.ascii_only)
+    return f"{title}\n{ansi(grid) if canvas.color else plain(grid)}"

@@ -1,0 +1,72 @@
+"""`judge`: a plan's error on a profile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sampling.duration_counts import count_durations
+from sampling.judge import judge_design
+from sampling.plan_check import plan_error, planned_design
+from sampling.plan_file import PlanFile, read_plan
+from sampling.study import expected_speedup
+from tui.charts import quantities
+from tui.diagnostics import CheckFailedError
+from tui.engine import open_profile, progress_of
+from tui.options import JudgeOptions
+from tui.output import Answer, emit
+from tui.plan_options import plan_selection
+
+_SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
+
+
+def run(options: JudgeOptions) -> None:
+    """Read both, hold the plan against the profile, draw it anew."""
+    plan = read_plan(options.plan)
+    results = _results(plan, options)
+    emit(Answer("judge", results, lambda _: _text(results)), options)
+    if options.fail_above is not None and results["error"] > options.fail_above:
+        raise CheckFailedError(f"the plan's error {results['error']:.6g} is above {options.fail_above:g}")
+
+
+def _results(plan: PlanFile, options: JudgeOptions) -> dict[str, Any]:
+    grouping, region = plan_selection(plan)
+    with progress_of(options) as progress:
+        profile = open_profile(options.profiles, progress)
+        counts = count_durations(profile, grouping, region, progress)
+        own = plan_error(profile, counts, plan)
+        design = planned_design(counts, plan)
+        rng = np.random.default_rng([options.seed, 1])
+        judgement = judge_design(counts, design, options.repeats, rng, progress)
+    return {
+        "profile": " ".join(options.profiles),
+        "method": design.method,
+        "applicable": True,
+        "reason": None,
+        "strata": len(design.strata),
+        "samples": int(design.strata.samples.sum()),
+        "speedup": expected_speedup(counts, design),
+        "bound": design.bound,
+        "group_bound": design.group_bound,
+        "total_duration_ns": own.total_ns,
+        "estimate_ns": own.estimate_ns,
+        "error": own.error,
+        "repeats": judgement.repeats,
+        "error_mean": judgement.error_mean,
+        "error_p95": judgement.error_p95,
+        "error_max": judgement.error_max,
+        "within_epsilon": judgement.within_epsilon,
+    }
+
+
+def _text(results: dict[str, Any]) -> str:
+    error = {name: quantities.share(results[name]) for name in _SHARES}
+    return (
+        f"{results['method']}: {quantities.count(results['samples'])} launches in "
+        f"{quantities.count(results['strata'])} strata, {quantities.ratio(results['speedup'])}\n"
+        f"this plan estimates {quantities.duration(results['estimate_ns'])} of "
+        f"{quantities.duration(results['total_duration_ns'])}: {error['error']} off\n"
+        f"{results['repeats']} draws of it: mean error {error['error_mean']}, 95th percentile "
+        f"{error['error_p95']}, largest {error['error_max']}, {error['within_epsilon']} within epsilon"
+    )

@@ -1,0 +1,28 @@
+"""`open`: the app on a profile; its summary where there is no terminal."""
+
+from __future__ import annotations
+
+from tui import terminal
+from tui.commands import summary
+from tui.diagnostics import note
+from tui.options import OpenOptions, PlanningOptions
+
+
+def run(options: OpenOptions) -> None:
+    """Open the app if a person can see and steer it, else print the summary."""
+    show(options.profiles, options, insist=options.app, mouse=not options.no_mouse)
+
+
+def show(profiles: tuple[str, ...], options: PlanningOptions, *, insist: bool, mouse: bool) -> None:
+    """Open the app on these files, or print their summary."""
+    if terminal.is_interactive():
+        from tui.app.app import run_app
+
+        run_app(profiles, options, mouse=mouse)
+        return
+    if insist:
+        from sampling.errors import OptionError
+
+        raise OptionError("--app: there is no terminal to open the app in", remedy="over SSH, use `ssh -t`")
+    note("no terminal, so this is the summary; `ssh -t` opens the app", quiet=options.quiet)
+    summary.show(profiles, options)

@@ -1,0 +1,138 @@
+"""`sample`: the plan."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sampling.judge import Judgement, judge_design
+from sampling.plan import Plan, locate, make_plan
+from sampling.plan_file import PlannedLaunch, plan_document, planned_launches
+from sampling.splitting import Overrides
+from sampling.study import Study
+from tui import facts
+from tui.charts import quantities
+from tui.diagnostics import note
+from tui.engine import overrides_of, progress_of, study_of
+from tui.options import OutputFormat, SampleOptions
+from tui.output import STDOUT, Answer, Canvas, emit, json_text, new_file, write_stdout
+from tui.plan_options import plan_options
+
+_ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
+
+
+def run(options: SampleOptions) -> None:
+    """Read, plan, judge, write."""
+    import numpy as np
+
+    overrides = overrides_of(options.overrides)
+    study = study_of(options.profiles, options, method=options.method, overrides=overrides)
+    plan = make_plan(
+        study.counts,
+        options.method,
+        study.design.target,
+        options.seed,
+        settings=options.set,
+        overrides=overrides,
+    )
+    judgement = None
+    with progress_of(options) as progress:
+        if options.judge:
+            # A stream of its own: judging must not depend on how many numbers the plan's draw took.
+            rng = np.random.default_rng([options.seed, 1])
+            judgement = judge_design(study.counts, plan.design, options.judge, rng, progress)
+        located = locate(study.profile, study.counts, plan, progress) if _is_listed(options) else None
+    launches = () if located is None else planned_launches(study.profile, plan, located)
+    if options.output is not None:
+        _write_plan(options, study, plan, launches, overrides)
+    emit(
+        _answer(study, plan, judgement, launches), options, to_stderr=options.output == STDOUT, redirect=False
+    )
+
+
+def _is_listed(options: SampleOptions) -> bool:
+    """Return whether single launches are wanted: finding them is a second pass over the profile."""
+    return options.output is not None or options.format in _ROW_FORMATS
+
+
+def _write_plan(
+    options: SampleOptions,
+    study: Study,
+    plan: Plan,
+    launches: tuple[PlannedLaunch, ...],
+    overrides: Overrides | None,
+) -> None:
+    document = plan_document(
+        study.profile,
+        study.counts,
+        plan,
+        launches,
+        options=plan_options(options, study.counts.grouping),
+        found=study.findings,
+        overrides=overrides,
+    )
+    text = json_text(document) + "\n"
+    if options.output == STDOUT:
+        write_stdout(text)
+        return
+    with new_file(Path(str(options.output))) as path:
+        path.write_text(text, encoding="utf-8")
+    note(f"plan written to {options.output}", quiet=options.quiet)
+
+
+def _answer(
+    study: Study, plan: Plan, judgement: Judgement | None, launches: tuple[PlannedLaunch, ...]
+) -> Answer:
+    results = {
+        "method": plan.design.method,
+        "launches": study.counts.launches,
+        "strata": len(plan.design.strata),
+        "samples": plan.samples,
+        "total_duration_ns": plan.total_duration_ns,
+        "sampled_duration_ns": plan.sampled_duration_ns,
+        "speedup": plan.speedup,
+        "bound": plan.design.bound,
+        "group_bound": plan.design.group_bound,
+        "bound_with_noise": None,
+        "estimate_ns": plan.estimate_ns,
+        "error": plan.error,
+        "floor_ns": plan.floor_ns,
+        "judged": facts.judged_row(judgement),
+    }
+    return Answer(
+        "sample",
+        results,
+        lambda canvas: _text(study, plan, judgement, canvas),
+        rows=[_launch_row(launch) for launch in launches],
+        warnings=tuple(finding.code for finding in study.findings),
+    )
+
+
+def _launch_row(launch: PlannedLaunch) -> dict[str, Any]:
+    row = asdict(launch)
+    for name in ("grid", "block"):
+        row[name] = None if row[name] is None else list(row[name])
+    return row
+
+
+def _text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Canvas) -> str:
+    design = plan.design
+    samples, launches, strata = map(
+        quantities.count, (plan.samples, study.counts.launches, len(design.strata))
+    )
+    sampled, total, floor, estimate = map(
+        quantities.duration,
+        (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),
+    )
+    lines = [
+        f"{design.method}: {samples} of {launches} launches in {strata} strata",
+        f"sampled time {sampled} of {total}: speedup {quantities.ratio(plan.speedup)}",
+        f"(a plan that visits every kernel group samples at least {floor} on average)",
+        facts.bounds_line(design.bound, design.group_bound, judgement),
+        f"this draw (seed {plan.seed}) estimates {estimate}, {quantities.share(plan.error)} off",
+        "The bounds cover the profile's own durations, not simulated cycles.",
+    ]
+    if study.findings:
+        lines += ["", facts.findings_text(study, canvas)]
+    return "\n".join(lines)

@@ -1,0 +1,86 @@
+"""`summary`: one screen that says what dominates, what to watch out for, and what a plan costs."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from sampling.methods import DEFAULT_METHOD
+from sampling.study import Study
+from tui import facts
+from tui.charts import quantities
+from tui.engine import study_of
+from tui.options import PlanningOptions, SummaryOptions
+from tui.output import Answer, Canvas, emit
+
+_LARGEST = 10
+
+
+def run(options: SummaryOptions) -> None:
+    """Read, study, show."""
+    show(options.profiles, options)
+
+
+def show(profiles: tuple[str, ...], options: PlanningOptions, command: str = "summary") -> None:
+    """Print the summary of these files; also what `open` and `demo` do without a terminal."""
+    study = study_of(profiles, options, method=DEFAULT_METHOD)
+    following = _next(profiles)
+    results = {
+        "device": facts.device_name(study),
+        "launches": study.counts.launches,
+        "kernel_groups": len(study.counts.groups),
+        "total_duration_ns": study.counts.total_duration_ns,
+        "findings": facts.finding_rows(study),
+        "groups": [facts.group_row(study, index) for index in range(min(_LARGEST, len(study.counts.groups)))],
+        "plan": facts.design_row(study),
+        "next": following,
+    }
+    emit(
+        Answer(
+            command,
+            results,
+            human=lambda canvas: _text(study, profiles, following, canvas),
+            warnings=tuple(finding.code for finding in study.findings),
+        ),
+        options,
+    )
+
+
+def _next(profiles: tuple[str, ...]) -> list[str]:
+    files = " ".join(map(shlex.quote, profiles))
+    return [
+        f"kernelpoint sample {files} -o plan.json",
+        f"kernelpoint tree {files} --kernel '#1'",
+        f"kernelpoint compare {files}",
+    ]
+
+
+def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas: Canvas) -> str:
+    counts = study.counts
+    rows: list[dict[str, Any]] = [
+        facts.group_row(study, index) for index in range(min(_LARGEST, len(counts.groups)))
+    ]
+    left = len(counts.groups) - len(rows)
+    launches, groups = quantities.count(counts.launches), quantities.count(len(counts.groups))
+    total = quantities.duration(counts.total_duration_ns)
+    parts = [
+        f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
+        f"{launches} launches in {groups} kernel groups, {total} of kernel time",
+        "",
+        facts.groups_table(rows, canvas, whole_names=False),
+        *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
+        "",
+        facts.findings_text(study, canvas),
+        "",
+        "Plan",
+        *(f"  {line}" for line in facts.design_line(study).splitlines()),
+        "",
+        "Next",
+        *(f"  {line}" for line in following),
+    ]
+    return "\n".join(parts)
+
+
+def _on(study: Study) -> str:
+    name = facts.device_name(study)
+    return "" if name is None else f", {name}"

@@ -1,0 +1,180 @@
+"""The rows that several commands show: kernel groups, findings, devices, a plan's figures."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from sampling.judge import Judgement
+from sampling.study import Study
+from tui.charts import quantities
+from tui.output import Canvas
+from tui.tables import Column, shortened, table
+
+
+def group_row(study: Study, index: int) -> dict[str, Any]:
+    """Return one kernel group as the contract's `groups` lists it."""
+    group, of = study.counts.groups[index], study.groups
+    return {
+        "rank": index + 1,
+        "key": group.key,
+        "name": group.name,
+        "grid": _list(group.grid),
+        "block": _list(group.block),
+        "process": group.process,
+        "device": group.device,
+        "launches": int(of.launches[index]),
+        "total_duration_ns": int(of.total_duration_ns[index]),
+        "share": float(of.share[index]),
+        "mean_ns": float(of.mean_ns[index]),
+        "std_ns": float(of.std_ns[index]),
+        "cov": float(of.cov[index]) if of.mean_ns[index] else None,
+        "min_ns": int(of.min_ns[index]),
+        "max_ns": int(of.max_ns[index]),
+        "clusters": None if of.clusters is None else int(of.clusters[index]),
+        "samples": None if of.samples is None else int(of.samples[index]),
+    }
+
+
+def _list(dimensions: tuple[int, int, int] | None) -> list[int] | None:
+    return None if dimensions is None else list(dimensions)
+
+
+def groups_table(rows: list[dict[str, Any]], canvas: Canvas, *, whole_names: bool) -> str:
+    """Return kernel groups as a table, the key last; whole, or cut to the canvas."""
+    columns = [
+        Column("rank", [f"#{row['rank']}" for row in rows]),
+        Column("share", [quantities.share(row["share"]) for row in rows]),
+        Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
+        Column("launches", [quantities.count(row["launches"]) for row in rows]),
+        Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
+        Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
+        Column("strata", ["-" if row["clusters"] is None else str(row["clusters"]) for row in rows]),
+        Column(
+            "drawn", ["-" if row["samples"] is None else quantities.count(row["samples"]) for row in rows]
+        ),
+    ]
+    keys = [row["key"] for row in rows]
+    if not whole_names:
+        taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
+        room = max(canvas.width - taken, 12)
+        keys = [shortened(key, room, ascii_only=canvas.ascii_only) for key in keys]
+    return table([*columns, Column("kernel group", keys, to_right=False)])
+
+
+def finding_rows(study: Study) -> list[dict[str, str]]:
+    """Return the findings as the contract lists them."""
+    return [asdict(finding) for finding in study.findings]
+
+
+def findings_text(study: Study, canvas: Canvas) -> str:
+    """Return the findings as indented paragraphs."""
+    import textwrap
+
+    if not study.findings:
+        return "Findings: none"
+    lines = ["Findings"]
+    for finding in study.findings:
+        text = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
+        mark = "! " if finding.severity == "warning" else "- "
+        lines += textwrap.wrap(text, canvas.width, initial_indent=f"  {mark}", subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def device_rows(study: Study) -> list[dict[str, Any]]:
+    """Return one row for every process and device that launches kernels."""
+    described = {device.device: device for device in study.profile.facts.devices}
+    times = {time.sequence: time for time in study.device_times}
+    rows = []
+    for sequence in study.profile.sequences:
+        device, time = described.get(sequence.device), times.get(sequence)
+        rows.append(
+            {
+                "process": sequence.process,
+                "device": sequence.device,
+                "name": None if device is None else device.name,
+                "sm_count": None if device is None else device.sm_count,
+                "launches": sequence.launches,
+                "kernel_ns": None if time is None else time.kernel_ns,
+                "busy_ns": None if time is None else time.busy_ns,
+                "overlap_share": None if time is None else time.overlap_share,
+            }
+        )
+    return rows
+
+
+def device_name(study: Study) -> str | None:
+    """Return the names of the devices used, None where the profile does not say."""
+    names = dict.fromkeys(row["name"] for row in device_rows(study) if row["name"])
+    return ", ".join(names) or None
+
+
+def judged_row(judgement: Judgement | None) -> dict[str, Any] | None:
+    """Return the errors of repeated draws as the contract's `judged`."""
+    if judgement is None:
+        return None
+    return {
+        "repeats": judgement.repeats,
+        "error_mean": judgement.error_mean,
+        "error_p95": judgement.error_p95,
+        "error_max": judgement.error_max,
+        "within_epsilon": judgement.within_epsilon,
+    }
+
+
+def design_row(study: Study) -> dict[str, Any]:
+    """Return the figures of the design: what a plan costs and promises."""
+    design = study.design
+    return {
+        "method": design.method,
+        "epsilon": design.target.epsilon,
+        "confidence": design.target.confidence,
+        "strata": len(design.strata),
+        "samples": int(design.strata.samples.sum()),
+        "sampled_duration_ns": design.strata.sampled_duration_ns,
+        "speedup": study.speedup,
+        "bound": design.bound,
+        "group_bound": design.group_bound,
+    }
+
+
+def design_line(study: Study, judgement: Judgement | None = None) -> str:
+    """Return the design in a line or two: what it costs, and what its bound covers."""
+    row = design_row(study)
+    head = (
+        f"{row['method']} at epsilon {row['epsilon']:g}, confidence {row['confidence']:g}: simulate "
+        f"{quantities.count(row['samples'])} of {quantities.count(study.counts.launches)} launches, "
+        f"{quantities.ratio(row['speedup'])} less kernel time"
+    )
+    return f"{head}\n{bounds_line(row['bound'], row['group_bound'], judgement)}"
+
+
+def bounds_line(bound: float | None, group_bound: float | None, judgement: Judgement | None) -> str:
+    """Return both bounds in words, and the judged coverage beside them."""
+    if bound is None:
+        return "no bound: the launches are not drawn at random"
+    text = f"error of the profile's total time bounded by {quantities.share(bound)}"
+    if group_bound is not None:
+        text += f", of any kernel group's by {quantities.share(group_bound)}"
+    if judgement is not None:
+        mean, p95 = quantities.share(judgement.error_mean), quantities.share(judgement.error_p95)
+        within = quantities.share(judgement.within_epsilon)
+        text += (
+            f"\n{judgement.repeats} draws: mean error {mean}, 95th percentile {p95}, {within} within epsilon"
+        )
+    return text
+
+
+def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
+    """Return the (shortest, longest) duration of each stratum of a group, ascending."""
+    strata, counts = study.design.strata, study.counts
+    if not (strata.group == group).any():
+        low, high = counts.offsets[group], counts.offsets[group + 1] - 1
+        return [(int(counts.duration_ns[low]), int(counts.duration_ns[high]))]
+    rows = np.flatnonzero(strata.group == group)
+    return [
+        (int(counts.duration_ns[strata.start[row]]), int(counts.duration_ns[strata.stop[row] - 1]))
+        for row in rows.tolist()
+    ]

@@ -1,0 +1,205 @@
+"""Owns stdout, and is the one writer of files: whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from tui import terminal
+from tui.options import OutputFormat, OutputOptions
+from tui.version import __version__
+
+SCHEMA = 1
+STDOUT = "-"
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """What the human form is drawn for."""
+
+    width: int
+    ascii_only: bool
+    color: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command has to say, in every form.
+
+    Attributes
+    ----------
+    results : for JSON; an object, or a list where rows are listed.
+    human : draws the table form.
+    rows : for csv, jsonl and markdown; the results themselves if None.
+    warnings : codes or sentences a script should see.
+    """
+
+    command: str
+    results: Row | Sequence[Row]
+    human: Callable[[Canvas], str]
+    rows: Sequence[Row] | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, redirect: bool = True) -> None:
+    """Write the answer to stdout, or to the file of ``-o``.
+
+    Parameters
+    ----------
+    to_stderr : stdout is taken by the command's product.
+    redirect : whether ``-o`` means the results; False where it names the product.
+    """
+    if redirect and options.output not in {None, STDOUT}:
+        with (
+            new_file(Path(str(options.output))) as path,
+            path.open("w", encoding="utf-8", newline="") as stream,
+        ):
+            stream.write(_text(answer, options, stream))
+        return
+    screen = sys.stderr if to_stderr else sys.stdout
+    screen.write(_text(answer, options, screen))
+    screen.flush()
+
+
+def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
+    if options.format is OutputFormat.JSON:
+        return json_text(envelope(answer, options.seed)) + "\n"
+    if options.format is OutputFormat.TABLE:
+        return answer.human(canvas_for(options, stream)) + "\n"
+    rows = answer.rows
+    if rows is None:
+        rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
+    writers = {
+        OutputFormat.CSV: _csv_text,
+        OutputFormat.JSONL: _jsonl_text,
+        OutputFormat.MARKDOWN: _markdown_text,
+    }
+    return writers[options.format](rows)
+
+
+def canvas_for(options: OutputOptions, stream: TextIO) -> Canvas:
+    """Return what the stream and the options allow."""
+    return Canvas(
+        width=terminal.width(os.environ, stream),
+        ascii_only=terminal.ascii_only(options.ascii, os.environ, stream.encoding),
+        color=terminal.use_color(options.color.value, stream, os.environ),
+    )
+
+
+def envelope(answer: Answer, seed: int) -> dict[str, Any]:
+    """Return the versioned JSON object every command answers with."""
+    return {
+        "schema": SCHEMA,
+        "tool": "kernelpoint",
+        "version": __version__,
+        "command": answer.command,
+        "seed": seed,
+        "warnings": list(answer.warnings),
+        "results": answer.results,
+    }
+
+
+def json_text(document: Any) -> str:
+    """Return JSON without NaN or infinity, which become null."""
+    return json.dumps(_finite(document), ensure_ascii=False, allow_nan=False, indent=1)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _cell(value: Any) -> str:
+    """Return a value as one cell: dimensions as 8x1x1, nothing as nothing, what is nested as JSON."""
+    value = _finite(value)
+    if value is None:
+        return ""
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(item, int) for item in value):
+        return "x".join(map(str, value))
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _csv_text(rows: Sequence[Row]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    if rows:
+        writer.writerow(rows[0])
+    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    return stream.getvalue()
+
+
+def _jsonl_text(rows: Sequence[Row]) -> str:
+    return "".join(json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+
+
+def _markdown_text(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
+    lines += [
+        "| " + " | ".join(_cell(value).replace("|", "\\|") for value in row.values()) + " |" for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Give a temporary file in the target's folder, renamed to it when all is written, else removed."""
+    if path.is_dir():
+        raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(2, "there is no such folder to write in", str(path.parent))
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def scratch_file() -> Iterator[Path]:
+    """Give a temporary file for what cannot be written to a pipe directly."""
+    with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as stream:
+        yield Path(stream.name)
+
+
+def copy_to_stdout(path: Path) -> None:
+    """Write a file's bytes to stdout."""
+    with path.open("rb") as stream:
+        shutil.copyfileobj(stream, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+def write_stdout(text: str) -> None:
+    """Write a command's product to stdout."""
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,96 @@
+"""Typer commands made from the option classes: one parameter a field."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import Field, fields
+from importlib import import_module
+from typing import Annotated, Any, get_origin, get_type_hints
+
+import typer
+
+from tui.registry import COMMANDS, Command
+
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 the analysis failed, 2 usage, 3 unreadable or invalid input, "
+    "4 nothing left after filtering or a check failed, 130 interrupted."
+)
+
+
+def build() -> typer.Typer:
+    """Return the Typer application with every command of the registry."""
+    app = typer.Typer(
+        name="kernelpoint",
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+        no_args_is_help=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Choose which GPU kernel launches to simulate, and say how wrong the answer can be.\n\n"
+        "`kernelpoint PROFILE` opens the app.",
+        epilog=EXIT_CODES,
+    )
+    app.callback(invoke_without_command=True)(_without_command)
+    for name, command in COMMANDS.items():
+        app.command(name, help=command.help, epilog=EXIT_CODES)(_callback(command))
+    return app
+
+
+def _without_command(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the versions and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    if version:
+        from tui.versions import versions
+
+        typer.echo(versions())
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+def _callback(command: Command) -> Callable[..., None]:
+    """Return a function with one parameter a field, which makes the options and runs the command."""
+    hints = get_type_hints(command.options)
+
+    def run(**values: Any) -> None:
+        kept = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        options_type: Any = command.options
+        import_module(command.module).run(options_type(**kept))
+
+    parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
+    parameters.sort(key=lambda parameter: not _is_argument(parameter))
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _is_argument(parameter: inspect.Parameter) -> bool:
+    return parameter.default is inspect.Parameter.empty
+
+
+def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
+    metadata = option.metadata
+    several = get_origin(hint) is tuple
+    kind = list[str] if several else hint
+    declared: Any
+    default: Any
+    if metadata.get("argument"):
+        declared = typer.Argument(help=metadata["help"], metavar=metadata["metavar"])
+        default = inspect.Parameter.empty
+    else:
+        declared = typer.Option(
+            *metadata["flags"],
+            help=metadata["help"],
+            metavar=metadata["metavar"],
+            rich_help_panel=metadata["panel"],
+            show_default=option.default not in (None, (), False),
+        )
+        default = [] if several else option.default
+    return inspect.Parameter(
+        option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
+    )

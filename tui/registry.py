@@ -1,0 +1,43 @@
+"""The commands: a new one is one module in `tui.commands` and one line here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tui import options
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command's options, the module whose ``run(options)`` does it, and its one-line help."""
+
+    options: type[options.OutputOptions]
+    module: str
+    help: str
+
+
+COMMANDS: dict[str, Command] = {
+    "open": Command(options.OpenOptions, "tui.commands.open_profile", "Open the app on a profile."),
+    "summary": Command(
+        options.SummaryOptions, "tui.commands.summary", "One screen: what dominates, what a plan costs."
+    ),
+    "info": Command(
+        options.SummaryOptions, "tui.commands.info", "What is in a profile, and what to watch out for."
+    ),
+    "groups": Command(options.GroupsOptions, "tui.commands.groups", "The kernel groups."),
+    "histogram": Command(
+        options.HistogramOptions, "tui.commands.histogram", "Durations of one kernel group, drawn."
+    ),
+    "tree": Command(
+        options.TreeOptions, "tui.commands.tree", "How a kernel group is split, decision by decision."
+    ),
+    "sample": Command(
+        options.SampleOptions, "tui.commands.sample", "Choose the launches to simulate: the plan."
+    ),
+    "compare": Command(options.CompareOptions, "tui.commands.compare", "All methods on one profile."),
+    "judge": Command(options.JudgeOptions, "tui.commands.judge", "A plan's error on a profile."),
+    "methods": Command(options.OutputOptions, "tui.commands.methods", "The methods and their options."),
+    "export": Command(options.ExportOptions, "tui.commands.export", "Hand a plan to a simulator."),
+    "convert": Command(options.ProfileOptions, "tui.commands.convert", "Write a profile as Parquet."),
+    "demo": Command(options.DemoOptions, "tui.commands.demo", "The same on bundled sample data."),
+}
