@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sampling.judge import Judgement
+from sampling.kernel_names import short_name
 from sampling.study import Study
 from tui.charts import quantities
 from tui.output import Canvas
@@ -42,26 +43,57 @@ def _list(dimensions: tuple[int, int, int] | None) -> list[int] | None:
     return None if dimensions is None else list(dimensions)
 
 
-def groups_table(rows: list[dict[str, Any]], canvas: Canvas, *, whole_names: bool) -> str:
-    """Return kernel groups as a table, the key last; whole, or cut to the canvas."""
+def groups_table(rows: list[dict[str, Any]]) -> str:
+    """Return kernel groups as a table with all figures and the whole key."""
+    share, *others, drawn = _group_columns(rows)[1:]
     columns = [
-        Column("rank", [f"#{row['rank']}" for row in rows]),
-        Column("share", [quantities.share(row["share"]) for row in rows]),
+        _ranks(rows),
+        share,
         Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
+        *others,
+        Column("strata", ["-" if row["clusters"] is None else str(row["clusters"]) for row in rows]),
+        drawn,
+        Column("kernel group", [row["key"] for row in rows], to_right=False),
+    ]
+    return table(columns)
+
+
+def short_groups_table(study: Study, rows: list[dict[str, Any]], canvas: Canvas) -> str:
+    """Return kernel groups as a table no wider than the canvas, short names and grids for keys."""
+    columns = _group_columns(rows)
+    taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
+    room = max(canvas.width - taken, 12)
+    labels = [
+        shortened(group_label(study, row["rank"] - 1), room, ascii_only=canvas.ascii_only) for row in rows
+    ]
+    return table([*columns, Column("kernel group", labels, to_right=False)])
+
+
+def _ranks(rows: list[dict[str, Any]]) -> Column:
+    return Column("rank", [f"#{row['rank']}" for row in rows])
+
+
+def _group_columns(rows: list[dict[str, Any]]) -> list[Column]:
+    drawn = ["-" if row["samples"] is None else quantities.count(row["samples"]) for row in rows]
+    return [
+        _ranks(rows),
+        Column("share", [quantities.share(row["share"]) for row in rows]),
         Column("launches", [quantities.count(row["launches"]) for row in rows]),
         Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
         Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
-        Column("strata", ["-" if row["clusters"] is None else str(row["clusters"]) for row in rows]),
-        Column(
-            "drawn", ["-" if row["samples"] is None else quantities.count(row["samples"]) for row in rows]
-        ),
+        Column("drawn", drawn),
     ]
-    keys = [row["key"] for row in rows]
-    if not whole_names:
-        taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
-        room = max(canvas.width - taken, 12)
-        keys = [shortened(key, room, ascii_only=canvas.ascii_only) for key in keys]
-    return table([*columns, Column("kernel group", keys, to_right=False)])
+
+
+def group_label(study: Study, index: int) -> str:
+    """Return a group in a few words: the function's own name, its grid, and where it ran if that differs."""
+    group = study.counts.groups[index]
+    label = short_name(group.name)
+    if group.grid is not None:
+        label += " " + "x".join(map(str, group.grid))
+    if group.device is not None and len(study.profile.sequences) > 1:
+        label += f" @{group.process}:{group.device}"
+    return label
 
 
 def finding_rows(study: Study) -> list[dict[str, str]]:

@@ -55,7 +55,7 @@ def trace_pieces(blocks: Iterable[bytes]) -> Iterator[TracePiece]:
         start = 0
         while boundary is not None and (found := boundary.search(rest, start + search_from)) is not None:
             events = memoryview(rest)[start : found.start() + 1]
-            yield TracePiece(b"[%b]" % events, len(b"["), len(opening) + done_bytes - len(b"["))
+            yield TracePiece(b"".join((b"[", events, b"]")), len(b"["), len(opening) + done_bytes - len(b"["))
             done_bytes += found.end("comma") - start
             start = found.end("comma")
             search_from = _PIECE_BYTES

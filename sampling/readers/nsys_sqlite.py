@@ -6,30 +6,25 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
 
 from sampling.errors import ProfileError
-from sampling.parallel import ordered_map
 from sampling.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys_export import read_export
-from sampling.readers.nsys_tables import EXPORT_AGAIN, NULL, STRINGS, Int64Array, NsysTables, is_nsys_table
+from sampling.readers.nsys_sqlite_ranges import RangeReader, damaged, not_integers, row_ranges
+from sampling.readers.nsys_tables import NULL, STRINGS, Int64Array, NsysTables, is_nsys_table
 
 FORMAT = "nsys-sqlite"
 
 _MAGIC = b"SQLite format 3\0"
-_EXPORT_AGAIN = EXPORT_AGAIN.format("sqlite")
 
 # Importing Arrow costs as much as reading this much row by row.
-_IN_ARROW_FROM_BYTES = 64 << 20
+_BY_SEVERAL_THREADS_FROM_BYTES = 64 << 20
 _ROWS_AT_ONCE = 1 << 15
-_ROWS_OF_ONE_QUERY = 1 << 16
-_QUERIES_OF_ONE_PART = 7
-_FEWEST_BYTES_OF_A_ROW = 8
 _IDS_OF_ONE_QUERY = 10_000
 
 
@@ -74,13 +69,7 @@ def _damage_reported(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise _damaged(path, str(error)) from error
-
-
-def _damaged(path: str, reason: str) -> ProfileError:
-    return ProfileError(
-        f"the SQLite database is damaged or cut short ({reason})", path=path, remedy=_EXPORT_AGAIN
-    )
+        raise damaged(path, str(error)) from error
 
 
 def _refuse_others(tables: _SqliteTables) -> None:
@@ -106,10 +95,13 @@ class _SqliteTables(NsysTables):
         query = "SELECT name FROM sqlite_master WHERE type = 'table'"
         super().__init__(path, [name for (name,) in connection.execute(query)])
 
-    def _select(self, what: str, table: str) -> str:
+    def _from(self, table: str) -> str:
         stored = (self.stored_name(table) or table).replace('"', '""')
+        return f'FROM "{stored}"'
+
+    def _select(self, what: str, table: str) -> str:
         # Tables and columns cannot be bound as parameters; these names come from the file's own schema.
-        return f'SELECT {what} FROM "{stored}"'  # noqa: S608
+        return f"SELECT {what} {self._from(table)}"
 
     def _number(self, query: str) -> int:
         return int(self._connection.execute(query).fetchone()[0])
@@ -144,11 +136,12 @@ class _SqliteTables(NsysTables):
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[Int64Array]]:
         """Yield the rows in parts: row by row from a small file, by several threads from a big one."""
         nullable = self._nullable(table)
-        values = [f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns]
-        query = self._select(", ".join(values), table)
-        if self._location.stat().st_size < _IN_ARROW_FROM_BYTES:
-            return self._row_by_row(query, columns)
-        return self._range_by_range(query, columns, self._row_ranges(table))
+        file_bytes = self._location.stat().st_size
+        if file_bytes < _BY_SEVERAL_THREADS_FROM_BYTES:
+            values = [f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns]
+            return self._row_by_row(self._select(", ".join(values), table), columns)
+        reader = RangeReader(self.path, _uri(self._location), self._from(table), nullable)
+        return reader.parts(columns, row_ranges(*self._row_numbers(table), file_bytes))
 
     def _row_by_row(self, query: str, columns: Sequence[str]) -> Iterator[Sequence[Int64Array]]:
         cursor = self._connection.execute(query)
@@ -159,26 +152,8 @@ class _SqliteTables(NsysTables):
                 at_fault = (
                     c for c, name in enumerate(columns) if not all(type(row[c]) is int for row in rows)
                 )
-                raise _not_integers(self.path, columns[next(at_fault)]) from None
+                raise not_integers(self.path, columns[next(at_fault)]) from None
             yield list(np.ascontiguousarray(table.T))
-
-    def _range_by_range(
-        self, query: str, columns: Sequence[str], ranges: Sequence[tuple[int, int]]
-    ) -> Iterator[Sequence[Int64Array]]:
-        uri = _uri(self._location)
-        queried = ordered_map(lambda rows: _read_range(uri, query, rows, columns, self.path), ranges)
-        while some := list(islice(queried, _QUERIES_OF_ONE_PART)):
-            joined = [np.concatenate(column) for column in zip(*some, strict=True)]
-            some.clear()
-            if len(joined[0]):
-                yield joined
-
-    def _row_ranges(self, table: str) -> list[tuple[int, int]]:
-        first, last = self._row_numbers(table)
-        # Where rows were deleted the numbers are sparse: as many parts as the file has room for, no more.
-        most = 1 + self._location.stat().st_size // (_FEWEST_BYTES_OF_A_ROW * _ROWS_OF_ONE_QUERY)
-        parts = min(most, 1 + (last - first) // _ROWS_OF_ONE_QUERY)
-        return list(pairwise(first + (last + 1 - first) * part // parts for part in range(parts + 1)))
 
     def records(self, table: str, columns: Sequence[str]) -> list[Mapping[str, object]]:
         """Return the rows of a small table."""
@@ -207,36 +182,3 @@ class _SqliteTables(NsysTables):
         query = self._select("value", table) + " WHERE name = ?1 OR substr(name, -length(?2)) = ?2"
         row = self._connection.execute(query, (key, f":{key}")).fetchone()
         return None if row is None or row[0] is None else str(row[0])
-
-
-def _not_integers(path: str, column: str) -> ProfileError:
-    return ProfileError(
-        "the column holds something else than integers", path=path, column=column, remedy=_EXPORT_AGAIN
-    )
-
-
-def _read_range(
-    uri: str, query: str, rows: tuple[int, int], columns: Sequence[str], path: str
-) -> list[Int64Array]:
-    """Read the rows numbered from ``rows[0]`` to below ``rows[1]`` through a connection of their own."""
-    import adbc_driver_manager
-    import adbc_driver_sqlite
-    import pyarrow as pa
-
-    try:
-        with (
-            adbc_driver_sqlite.connect(uri) as database,
-            adbc_driver_manager.AdbcConnection(database) as connection,
-            adbc_driver_manager.AdbcStatement(connection) as statement,
-        ):
-            batch_rows = adbc_driver_sqlite.StatementOptions.BATCH_ROWS.value
-            statement.set_options(**{batch_rows: str(_ROWS_OF_ONE_QUERY)})
-            statement.set_sql_query(f"{query} WHERE rowid >= {rows[0]} AND rowid < {rows[1]}")
-            stream, _ = statement.execute_query()
-            table = pa.RecordBatchReader._import_from_c(stream.address).read_all()
-    except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
-        raise _damaged(path, str(error)) from error
-    for column, values in zip(columns, table.columns, strict=True):
-        if not pa.types.is_int64(values.type):
-            raise _not_integers(path, column)
-    return [values.to_numpy() for values in table.columns]

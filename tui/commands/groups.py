@@ -30,8 +30,6 @@ def run(options: GroupsOptions) -> None:
     rows = rows[: options.top]
     codes = tuple(finding.code for finding in study.findings)
     emit(
-        Answer(
-            "groups", rows, lambda canvas: facts.groups_table(rows, canvas, whole_names=True), warnings=codes
-        ),
+        Answer("groups", rows, lambda _: facts.groups_table(rows), warnings=codes),
         options,
     )

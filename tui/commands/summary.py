@@ -67,7 +67,7 @@ def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas:
         f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
         f"{launches} launches in {groups} kernel groups, {total} of kernel time",
         "",
-        facts.groups_table(rows, canvas, whole_names=False),
+        facts.short_groups_table(study, rows, canvas),
         *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
         "",
         facts.findings_text(study, canvas),

@@ -1,0 +1,583 @@
+"""The Kineto reader: what it accepts, what it makes of it, and what it refuses."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sampling.errors import ProfileError
+from sampling.profile import Column, Device, KernelTable, LaunchSequence, Profile
+from sampling.readers import kineto
+from sampling.readers.input_file import open_input
+from sampling.readers.kineto_text import trace_pieces
+
+Json = dict[str, Any]
+
+
+def kernel(correlation: int = 1, **changes: Any) -> Json:
+    """Return a kernel event as Kineto writes it; arguments given by name replace or drop (None) a field."""
+    event: Json = {
+        "ph": "X",
+        "cat": "kernel",
+        "name": "void gemm<float>(float*, int)",
+        "pid": 0,
+        "tid": 7,
+        "ts": 1000,
+        "dur": 5,
+        "args": {
+            "device": 0,
+            "stream": 7,
+            "correlation": correlation,
+            "grid": [4, 2, 1],
+            "block": [128, 1, 1],
+            "blocks per SM": 0.5,
+        },
+    }
+    for name, value in changes.items():
+        place = event["args"] if name in event["args"] else event
+        place[name] = value
+        if value is None:
+            del place[name]
+    return event
+
+
+def call(correlation: int, ts: Any, name: str = "cudaLaunchKernel", **arguments: Any) -> Json:
+    return {
+        "ph": "X",
+        "cat": arguments.pop("cat", "cuda_runtime"),
+        "name": name,
+        "pid": 4711,
+        "tid": "4711",
+        "ts": ts,
+        "dur": 2,
+        "args": {"cbid": 211, "correlation": correlation, **arguments},
+    }
+
+
+def trace(*events: Json, **top: Any) -> Json:
+    return {"schemaVersion": 1, "deviceProperties": [], "traceEvents": list(events), "traceName": "t", **top}
+
+
+def read(path: Path) -> Profile:
+    with open_input(str(path)) as file:
+        assert kineto.recognise(file)
+        return kineto.read(file, KernelTable(), None)
+
+
+@pytest.fixture
+def reading(tmp_path: Path) -> Any:
+    """Write a document (or its raw bytes) and read it."""
+
+    def write_and_read(document: Any) -> Profile:
+        path = tmp_path / "trace.json"
+        path.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
+        return read(path)
+
+    return write_and_read
+
+
+def column(profile: Profile, name: Column) -> list[int]:
+    return [int(value) for batch in profile.batches((name,)) for value in batch[name]]
+
+
+def names(profile: Profile) -> list[str]:
+    return [profile.kernels.names.full(code) for code in column(profile, "name")]
+
+
+def shapes(profile: Profile) -> list[tuple[Any, Any]]:
+    signatures = [profile.kernels.signature(code) for code in column(profile, "signature")]
+    return [(signature.grid, signature.block) for signature in signatures]
+
+
+# --- one launch -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("category", ["kernel", "Kernel"])
+def test_a_kernel_event_is_a_launch(reading: Any, category: str) -> None:
+    profile = reading(trace(kernel(cat=category)))
+    assert profile.format == "kineto"
+    assert profile.launches == profile.files[0].launches == 1
+    assert names(profile) == ["void gemm<float>(float*, int)"]
+    assert shapes(profile) == [((4, 2, 1), (128, 1, 1))]
+    assert column(profile, "start_ns") == [1_000_000]
+    assert column(profile, "duration_ns") == [5_000]
+    assert column(profile, "stream") == [7]
+
+
+@pytest.mark.parametrize("category", ["gpu_memcpy", "gpu_memset", "cpu_op", "Memset", "kernels", None])
+def test_other_events_are_not_launches(reading: Any, category: str | None) -> None:
+    assert reading(trace(kernel(), kernel(2, cat=category))).launches == 1
+
+
+def test_only_complete_events_are_launches(reading: Any) -> None:
+    assert reading(trace(kernel(), kernel(2, ph="i"))).launches == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "nanoseconds"),
+    [
+        (5, 5_000),
+        (0, 0),
+        (18.112, 18_112),
+        (0.0004, 0),
+        (0.0006, 1),
+        ("5", 5_000),
+        ("18.112", 18_112),
+        (1606910596288085, 1_606_910_596_288_085_000),
+        (1606910596288085.25, 1_606_910_596_288_085_250),
+    ],
+)
+def test_microseconds_become_nanoseconds(reading: Any, written: Any, nanoseconds: int) -> None:
+    profile = reading(trace(kernel(ts=written, dur=written)))
+    assert column(profile, "start_ns") == column(profile, "duration_ns") == [nanoseconds]
+
+
+def test_whole_and_fractional_times_may_mix_and_be_negative(reading: Any) -> None:
+    profile = reading(trace(kernel(1, ts=-3), kernel(2, ts="-1.5"), kernel(3, ts=2.25)))
+    assert column(profile, "start_ns") == [-3_000, -1_500, 2_250]
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"pid": 3, "tid": 20}, (0, 7)),
+        ({"pid": 3, "device": None}, (3, 7)),
+        ({"tid": "stream 20", "stream": None}, (0, 20)),
+        ({"tid": 20, "stream": None}, (0, 20)),
+        ({"pid": "", "tid": "", "device": None, "stream": None}, (0, 0)),
+        ({"args": None, "pid": 2, "tid": 9}, (2, 9)),
+    ],
+)
+def test_device_and_stream_are_arguments_else_process_and_thread(
+    reading: Any, changes: Json, place: tuple[int, int]
+) -> None:
+    profile = reading(trace(kernel(**changes)))
+    assert (profile.sequences[0].device, column(profile, "stream")[0]) == place
+
+
+@pytest.mark.parametrize(
+    "grid", [None, [], [4, 2], "grid(4,)", [4, "2", 1], [4, 2, -1], {"x": 4}, [[4], 2, 1], 4]
+)
+def test_a_grid_that_is_not_three_counts_is_unknown(reading: Any, grid: Any) -> None:
+    profile = reading(trace(kernel(1), kernel(2, grid=grid, block=None)))
+    assert shapes(profile) == [((4, 2, 1), (128, 1, 1)), (None, None)]
+
+
+def test_equal_kernels_share_a_signature(reading: Any) -> None:
+    profile = reading(trace(kernel(1), kernel(2, grid=[8, 1, 1]), kernel(3), kernel(4, name="other")))
+    codes = column(profile, "signature")
+    assert codes[0] == codes[2]
+    assert len(set(codes)) == 3
+
+
+# --- AMD: the grid stands on the call ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hipLaunchKernel", "hipModuleLaunchKernel", "hipLaunchCooperativeKernel"])
+def test_a_grid_missing_on_the_kernel_is_taken_from_its_call(reading: Any, name: str) -> None:
+    document = trace(
+        kernel(1, grid=None, block=None), call(1, 900, name, grid=[608, 2, 1], block=[256, 1, 1])
+    )
+    assert shapes(reading(document)) == [((608, 2, 1), (256, 1, 1))]
+
+
+@pytest.mark.parametrize("name", ["hipExtModuleLaunchKernel", "hipHccModuleLaunchKernel"])
+@pytest.mark.parametrize("on_kernel", [True, False])
+def test_a_call_that_counts_work_items_gives_blocks(reading: Any, name: str, on_kernel: bool) -> None:
+    shape = {"grid": [17_921, 8, 1], "block": [256, 4, 1]}
+    launch = kernel(1, **(shape if on_kernel else {"grid": None, "block": None}))
+    assert shapes(reading(trace(call(1, 900, name, **shape), launch))) == [((71, 2, 1), (256, 4, 1))]
+
+
+def test_a_launch_without_its_call_keeps_an_unknown_grid(reading: Any) -> None:
+    launches = [kernel(number, grid=None, block=None) for number in (1, 2)]
+    profile = reading(trace(*launches, call(2, 900, "hipLaunchKernel", grid=[3, 1, 1], block=[64, 1, 1])))
+    assert shapes(profile) == [(None, None), ((3, 1, 1), (64, 1, 1))]
+
+
+# --- order and sequences -----------------------------------------------------------------------------------
+
+
+def test_launches_stand_in_the_order_of_their_calls(reading: Any) -> None:
+    events = [
+        kernel(1, name="second", ts=50),
+        kernel(2, name="first", ts=60),
+        call(2, 10.5),
+        call(1, 11, cat="cuda_driver"),
+    ]
+    profile = reading(trace(*events))
+    assert names(profile) == ["first", "second"]
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("api-start", 0)
+
+
+def test_of_two_calls_with_one_number_the_earlier_counts(reading: Any) -> None:
+    events = [kernel(1, name="first"), kernel(2, name="second"), call(1, 30), call(2, 20), call(1, 10)]
+    assert names(reading(trace(*events))) == ["first", "second"]
+
+
+def test_a_missing_call_leaves_the_order_to_the_correlation_numbers(reading: Any) -> None:
+    events = [kernel(9, name="last", ts=1), kernel(4, name="first", ts=2), call(9, 10)]
+    profile = reading(trace(*events))
+    assert names(profile) == ["first", "last"]
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 1)
+
+
+def test_without_correlation_numbers_the_gpu_start_orders(reading: Any) -> None:
+    events = [kernel(1, name="last", ts=2), kernel(correlation=None, name="first", ts=1)]  # type: ignore[arg-type]
+    profile = reading(trace(*events))
+    assert names(profile) == ["first", "last"]
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("gpu-start", 2)
+
+
+def test_kernels_of_one_graph_launch_stand_in_gpu_order(reading: Any) -> None:
+    nodes = [kernel(5, name=name, ts=ts) for name, ts in (("c", 30), ("a", 10), ("b", 20))]
+    profile = reading(trace(*nodes, call(5, 1, "cudaGraphLaunch")))
+    assert names(profile) == ["a", "b", "c"]
+    assert profile.facts.hidden_graph_replays == 0
+
+
+def test_graph_launches_without_kernels_are_counted(reading: Any) -> None:
+    events = [kernel(1), call(1, 1), call(5, 2, "cudaGraphLaunch"), call(6, 3, "cudaGraphLaunch")]
+    assert reading(trace(*events)).facts.hidden_graph_replays == 2
+
+
+def test_devices_are_sequences_and_the_rank_is_the_process(reading: Any) -> None:
+    events = [kernel(1, device=1), kernel(2, device=0), kernel(3, device=1)]
+    profile = reading(trace(*events, distributedInfo={"backend": "nccl", "rank": 3, "world_size": 8}))
+    assert profile.sequences == (LaunchSequence(3, 0, 1, 0), LaunchSequence(3, 1, 2, 1))
+
+
+@st.composite
+def shuffled(draw: st.DrawFn) -> tuple[list[Json], list[Json]]:
+    size = draw(st.integers(1, 12))
+    numbers = draw(st.lists(st.integers(0, 99), min_size=size, max_size=size, unique=True))
+    events = [
+        kernel(
+            number,
+            ts=number * 3,
+            dur=draw(st.integers(0, 9)),
+            device=draw(st.integers(0, 1)),
+            name=f"k{number % 4}",
+        )
+        for number in numbers
+    ]
+    events += [call(number, number * 2) for number in numbers if draw(st.booleans())]
+    return events, draw(st.permutations(events))
+
+
+@given(events=shuffled())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_order_of_events_in_the_file_does_not_matter(
+    events: tuple[list[Json], list[Json]], reading: Any
+) -> None:
+    one, other = (reading(trace(*order)) for order in events)
+    assert one.sequences == other.sequences
+    assert one.facts == other.facts
+    for name in ("duration_ns", "start_ns", "stream"):
+        assert column(one, name) == column(other, name)
+    assert (names(one), shapes(one)) == (names(other), shapes(other))
+
+
+# --- the recording -----------------------------------------------------------------------------------------
+
+A100 = {"id": 0, "name": "A100", "numSms": 108, "totalGlobalMem": 42505273344, "warpSize": 32}
+
+
+def test_the_devices_that_launched_are_described(reading: Any) -> None:
+    properties = [A100, {**A100, "id": 1}, {"id": 2}]
+    profile = reading(trace(kernel(1, device=1), kernel(2, device=2), deviceProperties=properties))
+    assert profile.facts.devices == (Device(1, "A100", 108, 42505273344), Device(2, ""))
+
+
+def test_a_single_described_device_is_the_one_that_launched(reading: Any) -> None:
+    profile = reading(trace(kernel(1, device=2), deviceProperties=[A100]))
+    assert profile.facts.devices == (Device(2, "A100", 108, 42505273344),)
+
+
+@pytest.mark.parametrize(
+    ("top", "product"),
+    [
+        ({}, "PyTorch profiler"),
+        ({"cupti_version": 22}, "PyTorch profiler (CUPTI 22)"),
+        ({"roctracer_version": 4.1}, "PyTorch profiler (roctracer 4.1)"),
+    ],
+)
+def test_the_product_is_named(reading: Any, top: Json, product: str) -> None:
+    assert reading(trace(kernel(), **top)).facts.product == product
+
+
+@pytest.mark.parametrize("odd", [None, [], "none", {"rank": "x"}, 3])
+def test_odd_descriptions_are_as_good_as_none(reading: Any, odd: Any) -> None:
+    profile = reading(trace(kernel(), distributedInfo=odd, deviceProperties=odd))
+    assert profile.sequences[0].process == 0
+    assert profile.facts.devices == ()
+
+
+# --- the text ----------------------------------------------------------------------------------------------
+
+
+def test_a_bare_list_of_events_is_a_trace(reading: Any) -> None:
+    assert reading([call(1, 3), kernel(1)]).facts.launch_order == "api-start"
+
+
+@pytest.mark.parametrize("prefix", [b"", b"\n\n  ", b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_white_space_and_byte_order_mark_do_not_matter(
+    reading: Any, prefix: bytes, indent: int | None
+) -> None:
+    assert reading(prefix + json.dumps(trace(kernel(), kernel(2)), indent=indent).encode()).launches == 2
+
+
+def test_events_may_begin_beyond_the_head(reading: Any) -> None:
+    document = {"schemaVersion": 1, "deviceProperties": [A100], "metadata": ["x" * 100] * 1000}
+    profile = reading({**document, "traceEvents": [kernel()]})
+    assert profile.facts.devices[0].name == "A100"
+
+
+def test_gzip_gives_the_same_profile(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(trace(kernel())).encode()))
+    assert read(path).launches == 1
+
+
+def large_trace(events: int) -> Json:
+    filler = {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": 'tricky }, {"ph": "X" \\',
+        "args": {"Input": [{"ph": 1}, {"ph": 2}]},
+    }
+    filler["args"] = {"text": "}, {"}
+    launches = [kernel(number, ts=number, name=f"k{number % 3} }}, {{") for number in range(events)]
+    return trace(*[event for launch in launches for event in (launch, filler)], distributedInfo={"rank": 2})
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("as_list", [False, True])
+def test_a_large_trace_is_read_piece_by_piece(reading: Any, indent: int | None, as_list: bool) -> None:
+    document = large_trace(2_000)
+    text = json.dumps(document["traceEvents"] if as_list else document, indent=indent).encode()
+    assert len(list(trace_pieces([text]))) > 2
+    profile = reading(text)
+    assert profile.launches == 2_000
+    assert column(profile, "start_ns") == [number * 1_000 for number in range(2_000)]
+    assert profile.sequences[0].process == (0 if as_list else 2)
+
+
+def test_pieces_do_not_depend_on_how_the_bytes_arrive() -> None:
+    text = json.dumps(large_trace(1_500)).encode()
+    whole = [piece.text for piece in trace_pieces([text])]
+    events = [event for piece in whole[:-1] for event in json.loads(piece)]
+    events += json.loads(whole[-1])["traceEvents"]
+    assert events == json.loads(text)["traceEvents"]
+    for size in (7_000, 100_000, 300_000):
+        blocks = [text[start : start + size] for start in range(0, len(text), size)]
+        assert [piece.text for piece in trace_pieces(blocks)] == whole
+
+
+def test_events_that_open_with_another_key_are_read(reading: Any) -> None:
+    assert reading(json.dumps(large_trace(1_500), sort_keys=True).encode()).launches == 1_500
+
+
+@pytest.mark.parametrize(
+    "flaw",
+    [
+        b'{"ph": "X", "cat": "gpu_memcpy", "args": {"memory bandwidth (GB/s)": inf}}',
+        b'{"ph": "X", "cat": "kernel2", "args": {"est. achieved occupancy %": -nan}}',
+        b'{"ph": "X", "cat": "kernel2", "args": {"x": NaN, "y": Infinity}}',
+        b'{"ph": "X", "cat": "python_function", "name": "torch\\cuda\\__init__.py(219): \\"_lazy_init\\""}',
+        b'{"ph": "X", "cat": "python_function", "name": "config.py(0): \x01\x1f"}',
+        b'{"ph": "X", "cat": "python_function", "name": "\xff\xfe"}',
+    ],
+)
+def test_flaws_that_pytorch_writes_do_no_harm(reading: Any, flaw: bytes) -> None:
+    launch = json.dumps(kernel(name='a "quoted" \\ name')).encode()
+    profile = reading(b'{"schemaVersion": 1, "traceEvents": [%b, %b]}' % (flaw, launch))
+    assert names(profile) == ['a "quoted" \\ name']
+
+
+@pytest.mark.parametrize("document", [trace(kernel()), b'{"traceEvents": [}'])
+def test_garbage_collection_is_on_again(reading: Any, document: Any) -> None:
+    try:
+        reading(document)
+    except ProfileError:
+        assert document == b'{"traceEvents": [}'
+    assert gc.isenabled()
+
+
+# --- what is refused ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"[1, 2]",
+        b'{"name": "x"}',
+        b"a,b\n1,2\n",
+        b'{"schemaVersion": 1}',
+        b"SQLite format 3",
+    ],
+)
+def test_other_text_is_not_recognised(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "other"
+    path.write_bytes(text)
+    with open_input(str(path)) as file:
+        assert not kineto.recognise(file)
+
+
+@pytest.mark.parametrize("document", [trace(), {"traceEvents": None, "schemaVersion": 1}])
+def test_an_empty_trace_is_refused(reading: Any, document: Any) -> None:
+    with pytest.raises(ProfileError, match="trace of 0 events without a GPU kernel"):
+        reading(document)
+
+
+def test_a_trace_of_the_cpu_alone_says_how_to_record_the_gpu(reading: Any) -> None:
+    with pytest.raises(ProfileError, match="2 events without a GPU kernel") as refused:
+        reading(trace(kernel(cat="cpu_op"), call(1, 1, "cudaMalloc")))
+    assert "ProfilerActivity.CUDA" in str(refused.value.remedy)
+
+
+def test_launch_calls_without_kernels_say_that_the_gpu_was_not_recorded(reading: Any) -> None:
+    with pytest.raises(ProfileError, match="2 launches were called") as refused:
+        reading(trace(call(1, 1), call(2, 2, "cuLaunchKernelEx"), call(3, 3, "cudaMalloc")))
+    assert "CUPTI" in str(refused.value.remedy)
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.9, 0.999])
+def test_a_text_cut_short_is_refused_with_its_length(reading: Any, kept: float) -> None:
+    text = json.dumps(large_trace(1_500)).encode()
+    text = text[: int(len(text) * kept)]
+    with pytest.raises(ProfileError, match=f"breaks off .* byte {len(text)}") as refused:
+        reading(text)
+    assert "again" in str(refused.value.remedy)
+
+
+def test_gzip_cut_short_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json.gz"
+    text = json.dumps([kernel(number, name=f"k{hash(str(number))}") for number in range(4_000)])
+    compressed = gzip.compress(text.encode())
+    path.write_bytes(compressed[: len(compressed) // 2])
+    with pytest.raises(ProfileError, match="gzip data is cut short"):
+        read(path)
+
+
+@pytest.mark.parametrize("launches", [5, 1_500])
+def test_damage_is_refused_with_its_place_in_the_file(reading: Any, launches: int) -> None:
+    text = json.dumps(large_trace(launches)).encode()
+    damaged = text.rindex(b'"dur"') + len(b'"dur": ')
+    text = text[:damaged] + b"#" + text[damaged + 1 :]
+    with pytest.raises(ProfileError, match=rf"\(byte {damaged}\)"):
+        reading(text)
+
+
+@pytest.mark.parametrize("launches", [0, 1_500])
+@pytest.mark.parametrize(
+    ("changes", "column_name", "complaint"),
+    [
+        ({"dur": None}, "dur", "not a time"),
+        ({"ts": None}, "ts", "not a time"),
+        ({"dur": "long"}, "dur", "not a time"),
+        ({"ts": 1e300}, "ts", "not a time"),
+        ({"ts": 10**400}, "ts", "not a time"),
+        ({"dur": -1}, "dur", "negative"),
+        ({"name": ""}, "name", "missing"),
+        ({"name": None}, "name", "missing"),
+    ],
+)
+def test_an_unusable_kernel_event_is_named(
+    reading: Any, launches: int, changes: Json, column_name: str, complaint: str
+) -> None:
+    events = large_trace(launches)["traceEvents"]
+    with pytest.raises(ProfileError, match=complaint) as refused:
+        reading(trace(*events, kernel(7_777, **changes), kernel(7_778)))
+    assert (refused.value.row, refused.value.column) == (2 * launches + 1, column_name)
+
+
+@pytest.mark.parametrize("launches", [0, 1_500])
+def test_an_event_of_a_wrong_type_is_named(reading: Any, launches: int) -> None:
+    events = large_trace(launches)["traceEvents"]
+    with pytest.raises(ProfileError, match="got `array`") as refused:
+        reading(trace(*events, {"ph": "X", "args": []}))
+    assert refused.value.row == 2 * launches + 1
+
+
+def test_progress_can_stop_the_reading(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(trace(kernel())))
+
+    def stop(done: int, total: int, what: str) -> None:
+        assert done == total == path.stat().st_size
+        raise InterruptedError(what)
+
+    with open_input(str(path)) as file, pytest.raises(InterruptedError):
+        kineto.read(file, KernelTable(), stop)
+
+
+# --- recorded by others ------------------------------------------------------------------------------------
+
+REAL = {
+    "a100-recommendation-training.json.gz": (8_568, 170, 446_813, "api-start", 0),
+    "h100-qwen1.5-inference.json.gz": (1_465, 26, 45_432.698, "correlation", 436),
+    "mi250-minitoy-no-grid.json.gz": (14, 12, 110.881, "api-start", 0),
+    "mi300x-qwen1.5-inference.json.gz": (1_516, 28, 43_062.042, "correlation", 463),
+    "tiny-capital-K-category.json.gz": (4, 4, 30, "api-start", 0),
+    "v100-resnet50-training.json.gz": (9_538, 63, 635_237, "correlation", 736),
+    "v100x2-training-unsorted.json.gz": (19_370, 49, 977_859, "api-start", 0),
+}
+
+
+def kernels_by_stdlib(path: Path) -> Sequence[Json]:
+    document = json.loads(gzip.decompress(path.read_bytes()))
+    events = document if isinstance(document, list) else document["traceEvents"]
+    return [event for event in events if event["ph"] == "X" and event.get("cat") in {"kernel", "Kernel"}]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_traces_are_read_whole(shared_data: Path, name: str) -> None:
+    path = shared_data / "kineto" / name
+    launches, distinct, total_us, order, missing = REAL[name]
+    profile = read(path)
+    assert profile.launches == launches
+    assert len(profile.kernels.names) == distinct
+    assert sum(column(profile, "duration_ns")) == round(total_us * 1000)
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == (order, missing)
+
+    expected = sorted((event["name"], round(event["dur"] * 1000)) for event in kernels_by_stdlib(path))
+    assert sorted(zip(names(profile), column(profile, "duration_ns"), strict=True)) == expected
+    [sequence] = profile.sequences
+    if order == "api-start":
+        assert np.all(np.diff(column(profile, "start_ns")) >= 0) or sequence.launches > 14
+
+
+def test_real_nvidia_grids_are_those_of_the_kernels(shared_data: Path) -> None:
+    path = shared_data / "kineto" / "h100-qwen1.5-inference.json.gz"
+    events = sorted(kernels_by_stdlib(path), key=lambda event: event["args"]["correlation"])
+    expected = [(tuple(event["args"]["grid"]), tuple(event["args"]["block"])) for event in events]
+    assert shapes(read(path)) == expected
+
+
+def test_real_amd_grids_come_from_the_calls(shared_data: Path) -> None:
+    folder = shared_data / "kineto"
+    assert all(grid is not None for grid, _ in shapes(read(folder / "mi250-minitoy-no-grid.json.gz")))
+    profile = read(folder / "mi300x-qwen1.5-inference.json.gz")
+    known = [shape for shape in shapes(profile) if shape[0] is not None]
+    assert len(known) == 1_516 - 463
+    # The GEMM launched with 71,680 work-items in groups of 256.
+    assert ((280, 1, 1), (256, 1, 1)) in known
+
+
+def test_a_real_trace_of_the_cpu_alone_is_refused(shared_data: Path) -> None:
+    with pytest.raises(ProfileError, match="30 events without a GPU kernel"):
+        read(shared_data / "not-a-profile" / "kineto-cpu-only.json.gz")
