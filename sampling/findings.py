@@ -16,6 +16,7 @@ from sampling.duration_counts import DurationCounts
 from sampling.kernel_names import is_communication
 from sampling.overlap import DeviceTime
 from sampling.profile import Profile
+from sampling.regions import Selection, selected_sequences
 
 Severity = Literal["note", "warning"]
 
@@ -42,11 +43,13 @@ class Evidence:
 
     Attributes
     ----------
+    chosen : which launches of the profile count.
     speedup : of the default plan; None where none was made.
     """
 
     profile: Profile
     counts: DurationCounts
+    chosen: Sequence[Selection]
     device_times: Sequence[DeviceTime] = ()
     speedup: float | None = None
 
@@ -196,7 +199,7 @@ def _no_grid(evidence: Evidence) -> Finding | None:
 
 
 def _several_devices(evidence: Evidence) -> Finding | None:
-    sequences = evidence.profile.sequences
+    sequences = selected_sequences(evidence.profile, evidence.chosen)
     if len(sequences) < 2:
         return None
     processes = len({sequence.process for sequence in sequences})
@@ -204,7 +207,7 @@ def _several_devices(evidence: Evidence) -> Finding | None:
     return Finding(
         "several-devices",
         "note",
-        f"The profile holds {processes} process{'es' if processes > 1 else ''} on {devices} devices; each is "
+        f"They are of {processes} process{'es' if processes > 1 else ''} on {devices} devices; each is "
         "sampled apart, so the plan is larger than one of them needs and its bound covers their sum.",
         "choose one with `--device` or `--process`, or pool them with `--pool-devices`",
     )

@@ -12,6 +12,7 @@ from sampling.drawing import draw, estimate_total_ns
 from sampling.duration_counts import DurationCounts
 from sampling.plan import Design, make_design
 from sampling.progress import Progress
+from sampling.seeds import Stream, generator
 from sampling.splitting import Overrides
 from sampling.targets import Target
 
@@ -59,10 +60,11 @@ def judge_design(
     counts: DurationCounts,
     design: Design,
     repeats: int,
-    rng: np.random.Generator,
+    seed: int,
     progress: Progress | None = None,
 ) -> Judgement:
     """Draw a design ``repeats`` times and return the errors against the known total."""
+    rng = generator(seed, Stream.JUDGE)
     total_ns = counts.total_duration_ns
     errors = np.zeros(repeats)
     for repeat in range(repeats):
@@ -99,10 +101,9 @@ def compare_method(
     progress: Progress | None = None,
 ) -> Comparison:
     """Design a method's plan on this profile, time that, and judge it by repeated draws."""
-    rng = np.random.default_rng(seed)
     started = time.perf_counter()
     design = make_design(
-        counts, method, target, rng, settings=settings, overrides=overrides, progress=progress
+        counts, method, target, seed, settings=settings, overrides=overrides, progress=progress
     )
     seconds = time.perf_counter() - started
     sampled_ns = design.strata.sampled_duration_ns
@@ -113,6 +114,6 @@ def compare_method(
         speedup=counts.total_duration_ns / sampled_ns if sampled_ns else 1.0,
         bound=design.bound,
         group_bound=design.group_bound,
-        judgement=judge_design(counts, design, repeats, rng, progress),
+        judgement=judge_design(counts, design, repeats, seed, progress),
         seconds=seconds,
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.parallel import ordered_map
-from sampling.profile import LaunchSequence, Profile, Span
+from sampling.profile import LaunchSequence, Profile
+from sampling.regions import Selection
 
 IntArray = NDArray[np.int64]
 
@@ -38,8 +40,8 @@ class DeviceTime:
         return 1 - self.busy_ns / self.kernel_ns if self.kernel_ns else 0.0
 
 
-def device_times(profile: Profile) -> tuple[DeviceTime, ...]:
-    """Return the busy time of every sequence; () where the profile has no start times.
+def device_times(profile: Profile, chosen: Sequence[Selection]) -> tuple[DeviceTime, ...]:
+    """Return the busy time of every sequence's selected launches; () where starts are not recorded.
 
     Exact while no launch of a later span starts before the latest end so far in an idle gap that an earlier
     span left open; such a launch counts as overlapping there. Spans have about a million launches.
@@ -47,17 +49,18 @@ def device_times(profile: Profile) -> tuple[DeviceTime, ...]:
     if "start_ns" not in profile.columns:
         return ()
 
-    def swept(span: Span) -> tuple[IntArray, IntArray]:
-        batch = profile.read(span, ("start_ns", "duration_ns"))
-        start = batch["start_ns"].astype(np.int64, copy=False)
-        end = start + batch["duration_ns"]
+    def swept(selection: Selection) -> tuple[IntArray, IntArray]:
+        batch = profile.read(selection.span, ("start_ns", "duration_ns"))
+        start = batch["start_ns"][selection.rows].astype(np.int64, copy=False)
+        end = start + batch["duration_ns"][selection.rows]
         if np.any(start[1:] < start[:-1]):
             order = np.argsort(start, kind="stable")
             start, end = start[order], end[order]
         return start, end
 
     times: dict[int, DeviceTime] = {}
-    for span, (start, end) in zip(profile.spans, ordered_map(swept, profile.spans), strict=True):
+    for selection, (start, end) in zip(chosen, ordered_map(swept, chosen), strict=True):
+        span = selection.span
         before = times.get(span.sequence)
         reach = np.maximum.accumulate(end)
         ahead = np.empty_like(reach)

@@ -14,6 +14,7 @@ from sampling.duration_counts import DurationCounts
 from sampling.methods import method_named, method_options
 from sampling.profile import Profile
 from sampling.progress import Progress
+from sampling.seeds import Stream, generator
 from sampling.splitting import Overrides
 from sampling.strata import WHOLE_WORKLOAD, Strata
 from sampling.targets import Target
@@ -57,7 +58,6 @@ class Plan:
     floor_ns : the least any plan that visits every kernel group samples on average, sum of group means.
     estimate_ns : the total that this draw estimates.
     seed : what the draw was seeded with.
-    settings : the method's own options, as given.
     """
 
     design: Design
@@ -68,7 +68,6 @@ class Plan:
     floor_ns: float
     estimate_ns: float
     seed: int
-    settings: tuple[str, ...] = ()
 
     @property
     def samples(self) -> int:
@@ -97,7 +96,7 @@ def make_design(
     counts: DurationCounts,
     method: str,
     target: Target,
-    rng: np.random.Generator,
+    seed: int,
     *,
     settings: tuple[str, ...] = (),
     overrides: Overrides | None = None,
@@ -111,7 +110,7 @@ def make_design(
     """
     module = method_named(method)
     options = method_options(method, settings)
-    strata = module.stratify(counts, target, options, rng, overrides, progress)
+    strata = module.stratify(counts, target, options, generator(seed, Stream.DESIGN), overrides, progress)
     return Design(method, target, strata, module.RANDOM)
 
 
@@ -126,11 +125,15 @@ def make_plan(
     progress: Progress | None = None,
 ) -> Plan:
     """Design and draw; the same seed gives the same plan."""
-    rng = np.random.default_rng(seed)
     design = make_design(
-        counts, method, target, rng, settings=settings, overrides=overrides, progress=progress
+        counts, method, target, seed, settings=settings, overrides=overrides, progress=progress
     )
-    drawn = draw(counts, design.strata, rng)
+    return drawn_plan(counts, design, seed)
+
+
+def drawn_plan(counts: DurationCounts, design: Design, seed: int) -> Plan:
+    """Draw from a design; the same seed draws the same launches."""
+    drawn = draw(counts, design.strata, generator(seed, Stream.DRAW))
     return Plan(
         design=design,
         draw=drawn,
@@ -140,7 +143,6 @@ def make_plan(
         floor_ns=float((counts.group_duration_ns / counts.group_launches).sum()),
         estimate_ns=estimate_total_ns(counts, design.strata, drawn),
         seed=seed,
-        settings=settings,
     )
 
 

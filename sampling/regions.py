@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,6 +101,12 @@ def _sequences_left(profile: Profile, region: Region) -> frozenset[int]:
                 remedy=f"the {what} numbers here are {', '.join(map(str, there))}",
             )
     return frozenset(left)
+
+
+def selected_sequences(profile: Profile, chosen: Sequence[Selection]) -> tuple[LaunchSequence, ...]:
+    """Return the sequences that have selected launches, in id order."""
+    indices = dict.fromkeys(selection.span.sequence for selection in chosen)
+    return tuple(profile.sequences[index] for index in indices)
 
 
 def names_kept(profile: Profile, region: Region, present: NDArray[np.bool_]) -> NDArray[np.bool_]:

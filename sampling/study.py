@@ -14,9 +14,9 @@ from sampling.grouping import Grouping
 from sampling.methods import DEFAULT_METHOD
 from sampling.overlap import DeviceTime, device_times
 from sampling.plan import Design, make_design
-from sampling.profile import Profile
+from sampling.profile import LaunchSequence, Profile
 from sampling.progress import Progress
-from sampling.regions import Region
+from sampling.regions import Region, Selection, selected_sequences, selections
 from sampling.splitting import Overrides
 from sampling.targets import Target
 
@@ -27,9 +27,15 @@ class Study:
 
     profile: Profile
     counts: DurationCounts
+    chosen: tuple[Selection, ...]
     device_times: tuple[DeviceTime, ...]
     design: Design
     findings: tuple[Finding, ...]
+
+    @property
+    def sequences(self) -> tuple[LaunchSequence, ...]:
+        """The processes and devices that have launches in the region."""
+        return selected_sequences(self.profile, self.chosen)
 
     @property
     def speedup(self) -> float:
@@ -121,15 +127,16 @@ def study(
     EmptySelectionError, OptionError : see `count_durations` and `make_design`.
     """
     counts = count_durations(profile, grouping, region, progress)
-    times = device_times(profile)
+    chosen = selections(profile, region)
+    times = device_times(profile, chosen)
     design = make_design(
         counts,
         method,
         target,
-        np.random.default_rng(seed),
+        seed,
         settings=settings,
         overrides=overrides,
         progress=progress,
     )
-    evidence = Evidence(profile, counts, times, expected_speedup(counts, design))
-    return Study(profile, counts, times, design, findings(evidence))
+    evidence = Evidence(profile, counts, chosen, times, expected_speedup(counts, design))
+    return Study(profile, counts, chosen, times, design, findings(evidence))

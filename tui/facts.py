@@ -91,7 +91,7 @@ def group_label(study: Study, index: int) -> str:
     label = short_name(group.name)
     if group.grid is not None:
         label += " " + "x".join(map(str, group.grid))
-    if group.device is not None and len(study.profile.sequences) > 1:
+    if group.device is not None and len(study.sequences) > 1:
         label += f" @{group.process}:{group.device}"
     return label
 
@@ -120,7 +120,7 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
     described = {device.device: device for device in study.profile.facts.devices}
     times = {time.sequence: time for time in study.device_times}
     rows = []
-    for sequence in study.profile.sequences:
+    for sequence in study.sequences:
         device, time = described.get(sequence.device), times.get(sequence)
         rows.append(
             {

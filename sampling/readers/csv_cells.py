@@ -25,8 +25,8 @@ Table: TypeAlias = Any  # a pyarrow.Table whose columns are named by their posit
 
 NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "NULL", "null")
 
-_PIECE_BYTES = 16 << 20
-_ARROW_BLOCK_BYTES = 4 << 20
+# Pieces this small stay in memory that is used again and again; larger ones are paged in anew each time.
+_PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _WHOLE_NUMBER = r"^-?\d{1,18}$"
@@ -158,7 +158,8 @@ def _arrow_table(part: Part, types: Mapping[Kind, Any]) -> Table:
         pa.BufferReader(part.text),
         read_options=arrow_csv.ReadOptions(
             column_names=[str(position) for position in range(len(layout.header))],
-            block_size=_ARROW_BLOCK_BYTES,
+            block_size=len(part.text) + 1,
+            use_threads=False,
         ),
         convert_options=arrow_csv.ConvertOptions(
             include_columns=list(wanted), column_types=wanted, null_values=list(NULLS)
@@ -170,14 +171,20 @@ def _swallowed_a_line(part: Part, table: Table) -> bool:
     """Return whether a quote that is not closed has made one cell of two lines."""
     from pyarrow import compute
 
-    text = part.text.rstrip(b"\r\n")
-    if text.count(b'"', text.rfind(b"\n") + 1) % 2:
+    if _last_line(part.text).count(b'"') % 2:
         return True
     return any(
         compute.any(compute.match_substring(values, b"\n")).as_py()
         for position, kind in part.layout.kinds.items()
         if kind == "text" and len(values := texts(table, position)[0])
     )
+
+
+def _last_line(text: bytes) -> bytes:
+    end = len(text)
+    while end and text[end - 1] in b"\r\n":
+        end -= 1
+    return text[text.rfind(b"\n", 0, end) + 1 : end]
 
 
 def _damage(part: Part, reason: str) -> ProfileError:

@@ -8,10 +8,15 @@ cannot be told, and their times start anew.
 
 from __future__ import annotations
 
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
 from sampling.errors import ProfileError
 from sampling.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Part, lines_before, parse, parse_closely, pieces
+from sampling.readers.csv_cells import Part, Table, lines_before, parse, parse_closely, pieces
 from sampling.readers.input_file import HEAD_BYTES, InputFile
 from sampling.readers.nsys_csv_dialect import (
     TRACE_NAMES,
@@ -27,6 +32,8 @@ from sampling.readers.nsys_csv_launches import Trace
 from sampling.readers.refusals import refusal
 
 FORMAT = "nsys-csv"
+
+_PARSED_AHEAD = min(4, os.cpu_count() or 1)
 
 
 def recognise(file: InputFile) -> bool:
@@ -45,13 +52,14 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ProfileError : there is no trace in it, or two of one kind; a row is cut short or a value is not a number;
         the trace lists no kernel launch.
     """
-    report = _Reports(file, kernels)
     total = 0 if file.compressed else file.location.stat().st_size
-    for offset, text in pieces(file):
-        report.take(offset, text)
-        if progress is not None:
-            progress(offset + len(text), total, f"reading {file.path}")
-    trace = report.chosen()
+    with ThreadPoolExecutor(_PARSED_AHEAD) as workers:
+        reports = _Reports(file, kernels, workers)
+        for offset, text in pieces(file):
+            reports.take(offset, text)
+            if progress is not None:
+                progress(offset + len(text), total, f"reading {file.path}")
+        trace = reports.chosen()
     if trace is None:
         raise refusal(file)
     if trace.launches == 0:
@@ -67,36 +75,67 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 
 class _Reports:
-    """Goes through a file's pieces and gives the rows of each trace to its builder."""
+    """Goes through a file's pieces and gives the rows of each trace to it.
 
-    def __init__(self, file: InputFile, kernels: KernelTable) -> None:
+    Pieces are parsed ahead, as if no report ended in them; where one did, what comes after it is taken anew.
+    """
+
+    def __init__(self, file: InputFile, kernels: KernelTable, workers: ThreadPoolExecutor) -> None:
         self._file = file
         self._kernels = kernels
+        self._workers = workers
         self._traces: dict[TraceKind, Trace] = {}
         self._open: Trace | None = None
         self._just_ended: Trace | None = None
+        self._coming: deque[tuple[Part, Future[Table | None]]] = deque()
+
+    def take(self, offset: int, text: bytes) -> None:
+        """Take the next piece: whole lines that start at ``offset``."""
+        if self._open is None:
+            self._refuse_further_rows(offset, text)
+            found = find_trace_header(text)
+            if found is None:
+                return
+            self._open = self._begin(found, offset)
+            offset, text = offset + found.stop, text[found.stop :]
+        if text:
+            part = Part(self._file, self._open.layout, offset, text)
+            self._coming.append((part, self._workers.submit(parse, part)))
+        while len(self._coming) > _PARSED_AHEAD:
+            self._add_next()
 
     def chosen(self) -> Trace | None:
         """Return the trace with more launches; the kernel execution trace if both have as many."""
+        while self._coming:
+            self._add_next()
         return max(
             self._traces.values(),
             key=lambda trace: (trace.launches, trace.header.kind == "exec"),
             default=None,
         )
 
-    def take(self, offset: int, text: bytes) -> None:
-        """Take the next piece: whole lines that start at ``offset``."""
-        while text:
-            if self._open is None:
-                self._refuse_further_rows(offset, text)
-                found = find_trace_header(text)
-                if found is None:
-                    return
-                self._open = self._begin(found, offset)
-                done = found.stop
-            else:
-                done = self._rows(self._open, offset, text)
-            offset, text = offset + done, text[done:]
+    def _add_next(self) -> None:
+        """Add the rows of the part that came first to the open trace, up to where its report ends."""
+        trace = self._open
+        assert trace is not None
+        part, coming = self._coming.popleft()
+        table = coming.result()
+        if table is not None:
+            trace.add(part, table)
+            return
+        end = report_end(part.text)
+        rows = part if end is None else replace(part, text=part.text[: end[0]])
+        if rows.text.strip():
+            trace.add(rows, parse_closely(rows))
+        if end is not None:
+            self._end_report(trace, replace(part, offset=part.offset + end[1], text=part.text[end[1] :]))
+
+    def _end_report(self, trace: Trace, rest: Part) -> None:
+        self._open, self._just_ended = None, trace
+        parts = [rest, *(part for part, _ in self._coming)]
+        self._coming.clear()
+        for part in parts:
+            self.take(part.offset, part.text)
 
     def _begin(self, found: FoundHeader, offset: int) -> Trace:
         kind, start = found.header.kind, offset + found.start
@@ -110,21 +149,6 @@ class _Reports:
             )
         self._traces[kind] = Trace(self._file, found.header, start, self._kernels)
         return self._traces[kind]
-
-    def _rows(self, trace: Trace, offset: int, text: bytes) -> int:
-        """Add the rows at the start of ``text`` to the trace; return how many bytes are dealt with."""
-        part = Part(self._file, trace.layout, offset, text)
-        table = parse(part)
-        if table is not None:
-            trace.add(part, table)
-            return len(text)
-        end = report_end(text)
-        if end is not None:
-            self._open, self._just_ended = None, trace
-            part = Part(self._file, trace.layout, offset, text[: end[0]])
-        if part.text.strip():
-            trace.add(part, parse_closely(part))
-        return len(text) if end is None else end[1]
 
     def _refuse_further_rows(self, offset: int, text: bytes) -> None:
         """Raise if the rows of the trace that ended go on: what is between them is no end of a report."""

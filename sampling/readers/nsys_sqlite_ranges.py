@@ -22,20 +22,9 @@ _FEWEST_BYTES_OF_A_ROW = 8
 
 # CUPTI counts these in 32 bits (the names are ids of StringIds). Two of them travel in one column, because
 # handing over a value costs more than all of SQLite's own work on it.
-_NARROW = frozenset(
-    [
-        "demangledName",
-        "shortName",
-        "deviceId",
-        "streamId",
-        "gridX",
-        "gridY",
-        "gridZ",
-        "blockX",
-        "blockY",
-        "blockZ",
-    ]
-)
+_NAMES_AND_PLACE = ("demangledName", "shortName", "deviceId", "streamId")
+_DIMENSIONS = ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ")
+_NARROW = frozenset({*_NAMES_AND_PLACE, *_DIMENSIONS})
 _HALF = 32
 
 

@@ -35,7 +35,7 @@ def _results(study: Study) -> dict[str, Any]:
         "kernel_groups": len(counts.groups),
         "total_duration_ns": counts.total_duration_ns,
         "devices": facts.device_rows(study),
-        "processes": len({sequence.process for sequence in profile.sequences}),
+        "processes": len({sequence.process for sequence in study.sequences}),
         "streams": _streams(study),
         "span_ns": study.span_ns,
         "findings": facts.finding_rows(study),
@@ -48,8 +48,9 @@ def _streams(study: Study) -> int | None:
     if "stream" not in profile.columns:
         return None
     seen: set[tuple[int, int]] = set()
-    for batch in profile.batches(("stream",)):
-        seen.update((batch.span.sequence, stream) for stream in np.unique(batch["stream"]).tolist())
+    for selection in study.chosen:
+        stream = profile.read(selection.span, ("stream",))["stream"][selection.rows]
+        seen.update((selection.span.sequence, number) for number in np.unique(stream).tolist())
     return len(seen)
 
 

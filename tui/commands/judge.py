@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from sampling.duration_counts import count_durations
 from sampling.judge import judge_design
 from sampling.plan_check import plan_error, planned_design
@@ -37,8 +35,7 @@ def _results(plan: PlanFile, options: JudgeOptions) -> dict[str, Any]:
         counts = count_durations(profile, grouping, region, progress)
         own = plan_error(profile, counts, plan)
         design = planned_design(counts, plan)
-        rng = np.random.default_rng([options.seed, 1])
-        judgement = judge_design(counts, design, options.repeats, rng, progress)
+        judgement = judge_design(counts, design, options.repeats, options.seed, progress)
     return {
         "profile": " ".join(options.profiles),
         "method": design.method,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sampling.judge import Judgement, judge_design
-from sampling.plan import Plan, locate, make_plan
+from sampling.plan import Plan, drawn_plan, locate
 from sampling.plan_file import PlannedLaunch, plan_document, planned_launches
 from sampling.splitting import Overrides
 from sampling.study import Study
@@ -24,24 +24,13 @@ _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
 
 def run(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
-    import numpy as np
-
     overrides = overrides_of(options.overrides)
     study = study_of(options.profiles, options, method=options.method, overrides=overrides)
-    plan = make_plan(
-        study.counts,
-        options.method,
-        study.design.target,
-        options.seed,
-        settings=options.set,
-        overrides=overrides,
-    )
+    plan = drawn_plan(study.counts, study.design, options.seed)
     judgement = None
     with progress_of(options) as progress:
         if options.judge:
-            # A stream of its own: judging must not depend on how many numbers the plan's draw took.
-            rng = np.random.default_rng([options.seed, 1])
-            judgement = judge_design(study.counts, plan.design, options.judge, rng, progress)
+            judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
         located = locate(study.profile, study.counts, plan, progress) if _is_listed(options) else None
     launches = () if located is None else planned_launches(study.profile, plan, located)
     if options.output is not None:

@@ -1,0 +1,29 @@
+"""Random streams: one seed, a stream of its own for each use, so that one use never shifts another."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from sampling.errors import OptionError
+
+
+class Stream(IntEnum):
+    """What random numbers are drawn for."""
+
+    DESIGN = 0
+    DRAW = 1
+    JUDGE = 2
+
+
+def generator(seed: int, stream: Stream) -> np.random.Generator:
+    """Return the generator of a stream.
+
+    Raises
+    ------
+    OptionError : the seed is negative.
+    """
+    if seed < 0:
+        raise OptionError(f"--seed is 0 or more, not {seed}")
+    return np.random.default_rng([seed, stream])
