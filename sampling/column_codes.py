@@ -35,13 +35,14 @@ def dense_codes(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int6
         return key, np.zeros(0, dtype=np.int64)
     bits = 0
     for column in columns:
-        width = int(column.max()).bit_length()
-        if width == 0:
+        # A column broadcast from one value has stride 0 and tells no rows apart.
+        if column.strides == (0,) or (width := int(column.max()).bit_length()) == 0:
             continue
         if bits + width > _KEY_BITS:
             key, first_rows = _codes_of_key(key)
             bits = (len(first_rows) - 1).bit_length()
-        key = (key << width) | column
+        key <<= width
+        key |= column
         bits += width
     return _codes_of_key(key)
 

@@ -7,19 +7,12 @@ than memory: nothing holds more than a few row groups at once.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sampling.errors import ProfileError
 from sampling.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile import (
     Batch,
@@ -27,23 +20,17 @@ from sampling.profile import (
     KernelTable,
     LaunchSequence,
     Profile,
-    ProfileFile,
     RecordingFacts,
     Span,
 )
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from sampling.readers.parquet_source import REQUIRED, IntArray, ParquetSource
 
 FORMAT = "kernelpoint-parquet"
 
 GRID = ("grid_x", "grid_y", "grid_z")
 BLOCK = ("block_x", "block_y", "block_z")
-REQUIRED = ("name", "duration_ns")
-
-_IntArray = NDArray[np.integer]
 
 
 def recognise(file: InputFile) -> bool:
@@ -58,7 +45,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ------
     ProfileError : damaged, without the required columns, empty, or a column holds what it must not.
     """
-    source = _Source.open(file, kernels)
+    source = ParquetSource.open(file, kernels)
     place = [name for name in ("process", "device") if name in source.present]
     if not place:
         return LaunchParquet(source, _one_sequence(source))
@@ -68,139 +55,10 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     return LaunchParquet(source, sequences)
 
 
-@dataclass(frozen=True)
-class _Source:
-    """An open file: where it is, what columns it has, and how many launches each row group holds."""
-
-    path: str
-    location: Path
-    kernels: KernelTable
-    present: frozenset[str]
-    row_groups: tuple[int, ...]
-    metadata: Any
-    handles: threading.local
-    temporary: Any
-
-    @staticmethod
-    def open(file: InputFile, kernels: KernelTable) -> _Source:
-        """Read the footer; what is compressed or came by standard input is copied to a temporary file."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        temporary = None
-        location = file.location
-        if file.compressed or file.path == "-":
-            temporary = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - lives with the profile
-            with file.open() as stream:
-                shutil.copyfileobj(stream, temporary, 1 << 20)
-            temporary.flush()
-            location = Path(temporary.name)
-        try:
-            footer = pq.ParquetFile(location)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise ProfileError(
-                f"a Parquet file that is cut short or damaged ({_first_line(error)})",
-                path=file.path,
-                remedy="copy or write the file again",
-            ) from error
-        present = frozenset(footer.schema_arrow.names)
-        missing = [name for name in REQUIRED if name not in present]
-        if missing:
-            raise ProfileError(
-                f"a Parquet file without a column {missing[0]}, with {', '.join(sorted(present)) or 'none'}",
-                path=file.path,
-                remedy=_what_to_do(file.location, present),
-            )
-        metadata = footer.metadata
-        rows = tuple(metadata.row_group(index).num_rows for index in range(metadata.num_row_groups))
-        if sum(rows) == 0:
-            raise ProfileError("a Parquet profile without a single launch", path=file.path)
-        return _Source(file.path, location, kernels, present, rows, metadata, threading.local(), temporary)
-
-    def table(self, row_group: int, columns: Sequence[str]) -> pa.Table:
-        """Return columns of a row group; every thread reads through a handle of its own."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        handle = getattr(self.handles, "file", None)
-        if handle is None:
-            handle = pq.ParquetFile(self.location, metadata=self.metadata, read_dictionary=["name"])
-            self.handles.file = handle
-        try:
-            return handle.read_row_group(row_group, columns=list(columns), use_threads=False)
-        except (pa.ArrowException, OSError) as error:
-            raise ProfileError(
-                f"row group {row_group} is damaged ({_first_line(error)})",
-                path=self.path,
-                remedy="copy or write the file again",
-            ) from error
-
-    def integers(self, table: pa.Table, column: str, row_group: int) -> _IntArray:
-        """Return a numeric column as integers; missing grid, stream and the like are 0."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        values = table.column(column)
-        if values.null_count:
-            if column in {"duration_ns", "start_ns"}:
-                row = int(np.flatnonzero(values.is_null().to_numpy())[0])
-                raise self.bad_cell("no value", row_group, row, column)
-            values = pc.fill_null(values, 0)
-        if pa.types.is_floating(values.type):
-            values = self._rounded(values, column, row_group)
-        if not pa.types.is_integer(values.type):
-            raise ProfileError(f"holds {values.type}, not whole numbers", path=self.path, column=column)
-        numbers = values.to_numpy()
-        if column not in {"start_ns", "stream", "device", "process"} and len(numbers) and numbers.min() < 0:
-            row = int(np.argmax(numbers < 0))
-            raise self.bad_cell(f"{int(numbers[row])} is negative", row_group, row, column)
-        return cast("_IntArray", numbers.astype(np.int64, copy=False))
-
-    def _rounded(self, values: pa.ChunkedArray, column: str, row_group: int) -> pa.ChunkedArray:
-        import pyarrow as pa
-
-        numbers = values.to_numpy()
-        bad = ~np.isfinite(numbers)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise self.bad_cell(f"{numbers[row]} is not a number of nanoseconds", row_group, row, column)
-        return pa.chunked_array([pa.array(np.rint(numbers).astype(np.int64))])
-
-    def names(self, table: pa.Table, row_group: int) -> NDArray[np.int32]:
-        """Return the name codes of a row group; one Python step for each distinct name of it."""
-        import pyarrow as pa
-
-        column = table.column("name")
-        if column.null_count:
-            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-            raise self.bad_cell("no value", row_group, row, "name")
-        codes = []
-        for chunk in column.chunks:
-            encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-            if not pa.types.is_string(encoded.dictionary.type) and not pa.types.is_large_string(
-                encoded.dictionary.type
-            ):
-                raise ProfileError(
-                    f"holds {encoded.dictionary.type}, not text", path=self.path, column="name"
-                )
-            known = self.kernels.names.intern(encoded.dictionary.to_pylist())
-            codes.append(known[encoded.indices.to_numpy(zero_copy_only=False)])
-        return codes[0] if len(codes) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *codes])
-
-    def bad_cell(self, what: str, row_group: int, row: int, column: str) -> ProfileError:
-        """Return the error for one cell, its row counted from 1 over the whole file."""
-        before = sum(self.row_groups[:row_group])
-        return ProfileError(what, path=self.path, row=before + row + 1, column=column)
-
-    def file(self) -> ProfileFile:
-        """Return the file as the profile lists it."""
-        return ProfileFile(self.path, self.location, sum(self.row_groups))
-
-
 class LaunchParquet(Profile):
     """A Parquet profile whose rows stand in id order."""
 
-    def __init__(self, source: _Source, sequences: tuple[LaunchSequence, ...]) -> None:
+    def __init__(self, source: ParquetSource, sequences: tuple[LaunchSequence, ...]) -> None:
         self.format = FORMAT
         self.files = (source.file(),)
         self.kernels = source.kernels
@@ -220,12 +78,13 @@ class LaunchParquet(Profile):
         """Decode the columns of a row group and cut out the span."""
         row_group, offset = span.handle
         source = self._source
-        shape = [name for name in (*GRID, *BLOCK) if name in source.present] if "signature" in columns else []
         plain = [column for column in columns if column not in {"name", "signature"}]
         named = ["name"] if {"name", "signature"} & set(columns) else []
-        table = source.table(row_group, [*named, *plain, *shape])
+        shape = _shape_columns(source, row_group) if "signature" in columns else {}
+        varying = [name for name, value in shape.items() if value is None]
+        table = source.read(row_group, [*named, *plain, *varying])
         rows = slice(offset, offset + span.launches)
-        values: dict[Column, _IntArray] = {
+        values: dict[Column, IntArray] = {
             column: source.integers(table, column, row_group)[rows] for column in plain
         }
         if named:
@@ -233,29 +92,41 @@ class LaunchParquet(Profile):
             if "name" in columns:
                 values["name"] = name
             if "signature" in columns:
-                grid = _dimensions(source, table, GRID, row_group, rows)
-                block = _dimensions(source, table, BLOCK, row_group, rows)
-                values["signature"] = source.kernels.intern(name, grid, block)
+                dimensions = {
+                    axis: source.integers(table, axis, row_group)[rows]
+                    if value is None
+                    else np.broadcast_to(np.int64(value), span.launches)
+                    for axis, value in shape.items()
+                }
+                grid, block = (
+                    [dimensions[axis] for axis in axes if axis in dimensions] for axes in (GRID, BLOCK)
+                )
+                values["signature"] = source.kernels.intern(name, grid or None, block or None)
         return Batch(span, values)
 
 
-def _dimensions(
-    source: _Source, table: pa.Table, names: Sequence[str], row_group: int, rows: slice
-) -> list[_IntArray] | None:
-    if not source.present.issuperset(names):
-        return None
-    return [source.integers(table, name, row_group)[rows] for name in names]
+def _shape_columns(source: ParquetSource, row_group: int) -> dict[str, int | None]:
+    """Return the grid and block columns there are, each with its value where a row group has but one.
+
+    Many dimensions are 1 throughout; what the footer already tells need not be decoded.
+    """
+    return {
+        axis: source.constant(row_group, axis)
+        for axes in (GRID, BLOCK)
+        if source.present.issuperset(axes)
+        for axis in axes
+    }
 
 
-def _one_sequence(source: _Source) -> tuple[LaunchSequence, ...]:
+def _one_sequence(source: ParquetSource) -> tuple[LaunchSequence, ...]:
     return (LaunchSequence(process=0, device=0, launches=sum(source.row_groups), first_id=0),)
 
 
-def _sequences(source: _Source, place: Sequence[str]) -> tuple[LaunchSequence, ...] | None:
+def _sequences(source: ParquetSource, place: Sequence[str]) -> tuple[LaunchSequence, ...] | None:
     """Return the runs of equal process and device; None if they are not in ascending order."""
     runs: list[tuple[int, int, int]] = []
     for row_group, rows in enumerate(source.row_groups):
-        table = source.table(row_group, place)
+        table = source.read(row_group, place)
         process, device = (
             source.integers(table, name, row_group) if name in place else np.zeros(rows, dtype=np.int64)
             for name in ("process", "device")
@@ -294,13 +165,13 @@ def _spans(row_groups: Sequence[int], sequences: Sequence[LaunchSequence]) -> tu
     return tuple(spans)
 
 
-def _sorted_in_memory(source: _Source, progress: Progress | None) -> Profile:
+def _sorted_in_memory(source: ParquetSource, progress: Progress | None) -> Profile:
     """Read a file whose processes or devices are interleaved: only in memory can its ids be put in order."""
     builder = LaunchTableBuilder(source.path, source.kernels)
     wanted = [*REQUIRED, *GRID, *BLOCK, "process", "device", "start_ns", "stream"]
     columns = [name for name in wanted if name in source.present]
     for row_group, rows in enumerate(source.row_groups):
-        table = source.table(row_group, columns)
+        table = source.read(row_group, columns)
         values = {name: source.integers(table, name, row_group) for name in columns if name != "name"}
         shape = [
             [values[name] for name in names] if source.present.issuperset(names) else None
@@ -323,13 +194,3 @@ def _sorted_in_memory(source: _Source, progress: Progress | None) -> Profile:
         if progress is not None:
             progress(row_group + 1, len(source.row_groups), "reading")
     return builder.finish(format_name=FORMAT, file=source.file(), facts=RecordingFacts(launch_order="file"))
-
-
-def _what_to_do(location: Path, present: frozenset[str]) -> str:
-    if {"demangledName", "deviceId"} & present or (location.parent / "StringIds.parquet").exists():
-        return f"it is one table of an nsys Parquet export: give the folder, {location.parent}"
-    return "a profile needs the columns name and duration_ns"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

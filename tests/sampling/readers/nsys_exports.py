@@ -139,7 +139,8 @@ class Export:
 
 def _declared(column: str, rows: Sequence[Sequence[object]], index: int) -> str:
     kind = "TEXT" if any(isinstance(row[index], str) for row in rows) else "INTEGER"
-    return kind if column.endswith("?") else f"{kind} NOT NULL"
+    nullable = column.endswith("?") or any(row[index] is None for row in rows)
+    return kind if nullable else f"{kind} NOT NULL"
 
 
 def _arrow_array(column: str, values: list[object]) -> object:

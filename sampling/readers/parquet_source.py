@@ -1,0 +1,177 @@
+"""An open launch Parquet file: its columns as numpy arrays, checked, with errors that name row and column."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import ProfileError
+from sampling.profile import KernelTable, ProfileFile
+from sampling.readers.input_file import InputFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+REQUIRED = ("name", "duration_ns")
+
+IntArray = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class ParquetSource:
+    """An open file: where it is, what columns it has, and how many launches each row group holds."""
+
+    path: str
+    location: Path
+    kernels: KernelTable
+    present: frozenset[str]
+    row_groups: tuple[int, ...]
+    metadata: Any
+    places: Mapping[str, int]
+    handles: threading.local
+    temporary: Any
+
+    @staticmethod
+    def open(file: InputFile, kernels: KernelTable) -> ParquetSource:
+        """Read the footer; what is compressed or came by standard input is copied to a temporary file."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        temporary = None
+        location = file.location
+        if file.compressed or file.path == "-":
+            temporary = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - lives with the profile
+            with file.open() as stream:
+                shutil.copyfileobj(stream, temporary, 1 << 20)
+            temporary.flush()
+            location = Path(temporary.name)
+        try:
+            footer = pq.ParquetFile(location)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ProfileError(
+                f"a Parquet file that is cut short or damaged ({_first_line(error)})",
+                path=file.path,
+                remedy="copy or write the file again",
+            ) from error
+        present = frozenset(footer.schema_arrow.names)
+        missing = [name for name in REQUIRED if name not in present]
+        if missing:
+            raise ProfileError(
+                f"a Parquet file without a column {missing[0]}, with {', '.join(sorted(present)) or 'none'}",
+                path=file.path,
+                remedy=_what_to_do(file.location, present),
+            )
+        metadata = footer.metadata
+        rows = tuple(metadata.row_group(index).num_rows for index in range(metadata.num_row_groups))
+        if sum(rows) == 0:
+            raise ProfileError("a Parquet profile without a single launch", path=file.path)
+        places = {metadata.schema.column(index).path: index for index in range(metadata.num_columns)}
+        return ParquetSource(
+            file.path, location, kernels, present, rows, metadata, places, threading.local(), temporary
+        )
+
+    def read(self, row_group: int, columns: Sequence[str]) -> pa.Table:
+        """Return columns of a row group; every thread reads through a handle of its own."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        handle = getattr(self.handles, "file", None)
+        if handle is None:
+            handle = pq.ParquetFile(self.location, metadata=self.metadata, read_dictionary=["name"])
+            self.handles.file = handle
+        try:
+            return handle.read_row_group(row_group, columns=list(columns), use_threads=False)
+        except (pa.ArrowException, OSError) as error:
+            raise ProfileError(
+                f"row group {row_group} is damaged ({_first_line(error)})",
+                path=self.path,
+                remedy="copy or write the file again",
+            ) from error
+
+    def constant(self, row_group: int, column: str) -> int | None:
+        """Return the one value a whole-number column has in a row group, by its statistics; else None."""
+        place = self.places.get(column)
+        statistics = None if place is None else self.metadata.row_group(row_group).column(place).statistics
+        if statistics is None or not statistics.has_min_max or statistics.null_count != 0:
+            return None
+        low = statistics.min
+        return low if isinstance(low, int) and low == statistics.max and low >= 0 else None
+
+    def integers(self, table: pa.Table, column: str, row_group: int) -> IntArray:
+        """Return a numeric column as integers; missing grid, stream and the like are 0."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        values = table.column(column)
+        if values.null_count:
+            if column in {"duration_ns", "start_ns"}:
+                row = int(np.flatnonzero(values.is_null().to_numpy())[0])
+                raise self.bad_cell("no value", row_group, row, column)
+            values = pc.fill_null(values, 0)
+        if pa.types.is_floating(values.type):
+            values = self._rounded(values, column, row_group)
+        if not pa.types.is_integer(values.type):
+            raise ProfileError(f"holds {values.type}, not whole numbers", path=self.path, column=column)
+        numbers = values.to_numpy()
+        if column not in {"start_ns", "stream", "device", "process"} and len(numbers) and numbers.min() < 0:
+            row = int(np.argmax(numbers < 0))
+            raise self.bad_cell(f"{int(numbers[row])} is negative", row_group, row, column)
+        return cast("IntArray", numbers.astype(np.int64, copy=False))
+
+    def _rounded(self, values: pa.ChunkedArray, column: str, row_group: int) -> pa.ChunkedArray:
+        import pyarrow as pa
+
+        numbers = values.to_numpy()
+        bad = ~np.isfinite(numbers)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise self.bad_cell(f"{numbers[row]} is not a number of nanoseconds", row_group, row, column)
+        return pa.chunked_array([pa.array(np.rint(numbers).astype(np.int64))])
+
+    def names(self, table: pa.Table, row_group: int) -> NDArray[np.int32]:
+        """Return the name codes of a row group; one Python step for each distinct name of it."""
+        import pyarrow as pa
+
+        column = table.column("name")
+        if column.null_count:
+            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+            raise self.bad_cell("no value", row_group, row, "name")
+        codes = []
+        for chunk in column.chunks:
+            encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+            if not pa.types.is_string(encoded.dictionary.type) and not pa.types.is_large_string(
+                encoded.dictionary.type
+            ):
+                raise ProfileError(
+                    f"holds {encoded.dictionary.type}, not text", path=self.path, column="name"
+                )
+            known = self.kernels.names.intern(encoded.dictionary.to_pylist())
+            codes.append(known[encoded.indices.to_numpy(zero_copy_only=False)])
+        return codes[0] if len(codes) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *codes])
+
+    def bad_cell(self, what: str, row_group: int, row: int, column: str) -> ProfileError:
+        """Return the error for one cell, its row counted from 1 over the whole file."""
+        before = sum(self.row_groups[:row_group])
+        return ProfileError(what, path=self.path, row=before + row + 1, column=column)
+
+    def file(self) -> ProfileFile:
+        """Return the file as the profile lists it."""
+        return ProfileFile(self.path, self.location, sum(self.row_groups))
+
+
+def _what_to_do(location: Path, present: frozenset[str]) -> str:
+    if {"demangledName", "deviceId"} & present or (location.parent / "StringIds.parquet").exists():
+        return f"it is one table of an nsys Parquet export: give the folder, {location.parent}"
+    return "a profile needs the columns name and duration_ns"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,425 @@
+"""nsys exports, whatever they are stored in: every schema, order of launches, facts, and what is refused."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import ProfileError
+from sampling.profile import Device, KernelTable, LaunchSequence, Profile
+from sampling.readers import nsys_directory, nsys_sqlite, nsys_sqlite_ranges
+from sampling.readers.input_file import open_input
+
+Read = Callable[..., Profile]
+VERSIONS = ("2020.4", "2022.4", "2023.4", "2026.2")
+STORES = {
+    "sqlite": "nsys-sqlite",
+    "sqlite-by-threads": "nsys-sqlite",
+    "parquetdir": "nsys-parquetdir",
+    "arrow-streams": "nsys-arrowdir",
+    "arrow-files": "nsys-arrowdir",
+}
+
+
+def read_path(path: Path, progress: Any = None) -> Profile:
+    with open_input(str(path)) as file:
+        reader = nsys_directory if path.is_dir() else nsys_sqlite
+        assert reader.recognise(file)
+        return reader.read(file, KernelTable(), progress)
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "sqlite-by-threads":
+        monkeypatch.setattr(nsys_sqlite, "_BY_SEVERAL_THREADS_FROM_BYTES", 0)
+        monkeypatch.setattr(nsys_sqlite_ranges, "_ROWS_OF_ONE_QUERY", 2)
+        monkeypatch.setattr(nsys_sqlite_ranges, "_QUERIES_OF_ONE_PART", 2)
+    return str(request.param)
+
+
+@pytest.fixture
+def read(store: str, tmp_path: Path) -> Read:
+    """Store an export in one of the ways, and read it."""
+    numbers = count()
+
+    def stored(export: Any, progress: Any = None) -> Profile:
+        path = tmp_path / f"export {next(numbers)}"
+        if store.startswith("sqlite"):
+            return read_path(export.sqlite(path.with_suffix(".sqlite")), progress)
+        if store == "parquetdir":
+            return read_path(export.parquet_folder(path), progress)
+        return read_path(export.arrow_folder(path, stream=store == "arrow-streams"), progress)
+
+    return stored
+
+
+def column(profile: Profile, name: Any) -> list[int]:
+    return np.concatenate([batch[name] for batch in profile.batches([name])]).tolist()
+
+
+def names(profile: Profile) -> list[str]:
+    return [profile.kernels.names.full(code) for code in column(profile, "name")]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_schema_gives_the_same_launches(
+    version: str, read: Read, store: str, exports: ModuleType
+) -> None:
+    first = exports.Launch(-500, -372, 11, name="void a<(int)4>(int)", short="a", mangled="_Z1aILi4EEvi")
+    second = exports.Launch(1000, 1320, 12, stream=13, grid=(2_000_000_000, 65535, 3), block=(32, 4, 64))
+    calls = [exports.Call(-900, 11), exports.Call(200, 12)]
+
+    profile = read(exports.export(version, [first, second], calls))
+
+    assert profile.format == STORES[store]
+    assert column(profile, "duration_ns") == [128, 320]
+    assert column(profile, "start_ns") == [-500, 1000]
+    assert column(profile, "stream") == [7, 13]
+    assert names(profile) == ["void a<(int)4>(int)", "void k<float>(float *)"]
+    code = column(profile, "name")[0]
+    assert profile.kernels.names.short(code) == "a"
+    assert profile.kernels.names.mangled(code) == (None if version == "2020.4" else "_Z1aILi4EEvi")
+    shapes = [profile.kernels.signature(code) for code in column(profile, "signature")]
+    assert [shape.grid for shape in shapes] == [(4, 2, 1), (2_000_000_000, 65535, 3)]
+    assert [shape.block for shape in shapes] == [(128, 1, 1), (32, 4, 64)]
+    assert profile.sequences == (LaunchSequence(process=100, device=0, launches=2, first_id=0),)
+    assert profile.facts.launch_order == "api-start"
+    assert profile.facts.api_rows_missing == 0
+    product = None if version == "2020.4" else f"NVIDIA Nsight Systems {version}.1"
+    assert profile.facts.product == product
+    assert [file.launches for file in profile.files] == [2]
+
+
+def test_api_order_not_gpu_order_across_streams(read: Read, exports: ModuleType) -> None:
+    launches = [exports.Launch(start, start + 10 + i, 30 - i) for i, start in enumerate((100, 200, 300, 400))]
+    calls = [exports.Call(start, 30 - i) for i, start in enumerate((40, 10, 30, 20))]
+    profile = read(exports.export("2023.4", launches, calls))
+    assert column(profile, "duration_ns") == [11, 13, 12, 10]
+    assert profile.facts.launch_order == "api-start"
+
+
+def test_rows_in_any_order(read: Read, exports: ModuleType) -> None:
+    launches = [exports.Launch(100 * i, 100 * i + i + 1, i, device=i % 2) for i in range(12)]
+    calls = [exports.Call(i, i) for i in range(12)]
+    shuffle = np.random.default_rng(5).permutation(12)
+    profile = read(exports.export("2026.2", [launches[i] for i in shuffle], [calls[11 - i] for i in shuffle]))
+    assert column(profile, "duration_ns") == [1, 3, 5, 7, 9, 11, 2, 4, 6, 8, 10, 12]
+    assert [(each.device, each.launches) for each in profile.sequences] == [(0, 6), (1, 6)]
+
+
+def test_one_process_never_takes_the_api_calls_of_another(read: Read, exports: ModuleType) -> None:
+    """Both processes count correlation ids from 1; only process 100 has all of its calls."""
+    mine = [exports.Launch(100 + i, 200 + 2 * i, 1 + i, pid=100) for i in range(3)]
+    other = [exports.Launch(100 + i, 300 + 2 * i, 1 + i, pid=200) for i in range(3)]
+    calls = [exports.Call(30 - i, 1 + i, pid=100) for i in range(3)] + [exports.Call(5, 3, pid=200)]
+    profile = read(exports.export("2023.4", [*other, *mine], calls))
+    assert [each.process for each in profile.sequences] == [100, 200]
+    assert column(profile, "duration_ns") == [102, 101, 100, 200, 201, 202]
+    assert profile.facts.launch_order == "correlation"
+    assert profile.facts.api_rows_missing == 2
+
+
+def test_without_all_api_rows_correlation_then_gpu_start(read: Read, exports: ModuleType) -> None:
+    launches = [exports.Launch(300, 301, 1), exports.Launch(200, 202, 2), exports.Launch(100, 103, 3)]
+    by_correlation = read(exports.export("2026.2", launches, [exports.Call(1, 2)]))
+    assert column(by_correlation, "duration_ns") == [1, 2, 3]
+    assert by_correlation.facts.api_rows_missing == 2
+    uncorrelated = [*launches[:2], replace(launches[2], correlation=None)]
+    by_start = read(exports.export("2026.2", uncorrelated, [exports.Call(1, 2)]))
+    assert column(by_start, "duration_ns") == [3, 2, 1]
+    assert by_start.facts.launch_order == "gpu-start"
+    assert by_start.facts.api_rows_missing == 2
+    without_calls = read(exports.export("2026.2", launches))
+    assert column(without_calls, "duration_ns") == [1, 2, 3]
+    assert without_calls.facts.api_rows_missing == 3
+
+
+def test_of_several_calls_with_one_correlation_the_earliest_counts(read: Read, exports: ModuleType) -> None:
+    launches = [exports.Launch(100, 101, 1), exports.Launch(200, 202, 2)]
+    calls = [exports.Call(50, 1), exports.Call(40, 2), exports.Call(10, 1), exports.Call(60, 1)]
+    assert column(read(exports.export("2023.4", launches, calls)), "duration_ns") == [1, 2]
+
+
+def test_kernels_of_one_graph_replay_share_a_call_and_keep_gpu_order(read: Read, exports: ModuleType) -> None:
+    replays = [exports.Launch(1000 * r + 10 * k, 1000 * r + 11 * k + 1, r) for r in (2, 1) for k in (2, 1, 0)]
+    calls = [exports.Call(r, r, name="cudaGraphLaunch_v10000") for r in (1, 2)]
+    profile = read(exports.export("2023.4", replays, calls))
+    assert column(profile, "start_ns") == [1000, 1010, 1020, 2000, 2010, 2020]
+    assert profile.facts.launch_order == "api-start"
+    assert profile.facts.hidden_graph_replays == 0
+
+
+def test_a_suffixed_table_stands_in_for_the_plain_one(read: Read, exports: ModuleType) -> None:
+    export = exports.export("2023.4", [exports.Launch(1, 2, 1), exports.Launch(3, 5, 2)], [exports.Call(0, 1)])
+    kernel = "CUPTI_ACTIVITY_KIND_KERNEL"
+    columns, rows = export.tables[kernel]
+    export.rename(kernel, f"{kernel}_V10").rename("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_RUNTIME_V2")
+    export.tables[f"{kernel}_V9"] = export.tables[f"{kernel}_VX"] = (columns, rows[:1])
+    profile = read(export)
+    assert profile.launches == 2
+    assert profile.facts.api_rows_missing == 1
+    export.tables[kernel] = (columns, rows[1:])
+    assert column(read(export), "duration_ns") == [2]
+
+
+def test_name_falls_back_to_mangled_then_short(read: Read, exports: ModuleType) -> None:
+    launches = [
+        exports.Launch(1, 2, 1),
+        exports.Launch(3, 4, 2, name=None),
+        exports.Launch(5, 6, 3, name=None, mangled=None),
+    ]
+    profile = read(exports.export("2026.2", launches))
+    assert names(profile) == ["void k<float>(float *)", "_Z1kIfEvPf", "k"]
+
+
+def test_old_captures_exported_anew_have_no_mangled_names(read: Read, exports: ModuleType) -> None:
+    profile = read(exports.export("2026.2", [exports.Launch(1, 2, 1, mangled=None)]))
+    assert profile.kernels.names.mangled(0) is None
+    assert profile.kernels.names.full(0) == "void k<float>(float *)"
+
+
+def test_unknown_dimensions_and_process(read: Read, exports: ModuleType) -> None:
+    launch = exports.Launch(1, 2, 1, pid=None, grid=(None, None, None))
+    profile = read(exports.export("2026.2", [launch], [exports.Call(0, 1)]))
+    signature = profile.kernels.signature(0)
+    assert signature.grid is None
+    assert signature.block == (128, 1, 1)
+    assert profile.sequences[0].process == 0
+    assert profile.facts.api_rows_missing == 1
+
+
+def test_an_export_with_the_bare_minimum(read: Read, exports: ModuleType) -> None:
+    export = exports.Export()
+    rows = [(10, 15, export.string("k")), (0, 9, export.string("k"))]
+    profile = read(export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start end shortName", *rows))
+    assert column(profile, "duration_ns") == [9, 5]
+    assert profile.kernels.signature(0).grid is None
+    assert "stream" not in profile.columns
+    assert profile.facts.devices == ()
+    assert profile.facts.launch_order == "gpu-start"
+
+
+def test_same_pid_in_two_machines_is_two_processes(read: Read, exports: ModuleType) -> None:
+    launches = [exports.Launch(1, 2, 1), exports.Launch(3, 5, 1, vm=2 * exports.VM)]
+    profile = read(exports.export("2023.4", launches))
+    wanted = [exports.global_pid(100), exports.global_pid(100, 2 * exports.VM)]
+    assert [each.process for each in profile.sequences] == wanted
+
+
+@pytest.mark.parametrize(("lost", "name"), [({"start": None}, "start"), ({"end": None}, "end")])
+def test_a_launch_without_a_time_is_named(
+    lost: dict[str, None], name: str, read: Read, exports: ModuleType
+) -> None:
+    launches = [exports.Launch(i, i + 1, i) for i in range(5)]
+    launches[3] = replace(launches[3], **lost)
+    with pytest.raises(ProfileError, match="no time") as caught:
+        read(exports.export("2026.2", launches))
+    assert (caught.value.row, caught.value.column) == (4, name)
+
+
+def test_a_launch_that_ends_before_it_starts_is_named(read: Read, exports: ModuleType) -> None:
+    with pytest.raises(ProfileError, match="ends before it starts") as caught:
+        read(exports.export("2026.2", [exports.Launch(0, 1, 0), exports.Launch(9, 8, 1)]))
+    assert caught.value.row == 2
+
+
+@pytest.mark.parametrize("absent", ["the string", "all strings", "the name"])
+def test_a_launch_without_a_name_is_named(absent: str, read: Read, exports: ModuleType) -> None:
+    launches = [exports.Launch(0, 1, 0), exports.Launch(2, 3, 1, name="other")]
+    if absent == "the name":
+        launches[1] = replace(launches[1], name=None, short=None, mangled=None)
+    export = exports.export("2026.2", launches)
+    if absent == "the string":
+        del export.strings["other"]
+    if absent == "all strings":
+        export.strings.clear()
+    with pytest.raises(ProfileError, match="no kernel name") as caught:
+        read(export)
+    assert caught.value.row == (1 if absent == "all strings" else 2)
+
+
+def test_a_column_of_text_is_refused(read: Read, exports: ModuleType) -> None:
+    export = exports.Export()
+    export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start end demangledName", ("early", "late", export.string("k")))
+    with pytest.raises(ProfileError, match="not integers|else than integers") as caught:
+        read(export)
+    assert caught.value.column == "start"
+
+
+def test_a_kernel_table_without_a_column_it_needs(read: Read, exports: ModuleType) -> None:
+    export = exports.Export()
+    export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start demangledName", (1, export.string("k")))
+    with pytest.raises(ProfileError, match="no such column") as caught:
+        read(export)
+    assert caught.value.column == "end"
+
+
+GPU = "vmId id name smCount totalMemory cuDevice?"
+
+
+def test_devices_are_found_under_the_numbering_of_their_process(read: Read, exports: ModuleType) -> None:
+    launches = [exports.Launch(1, 2, 1, pid=100), exports.Launch(3, 4, 1, pid=200)]
+    export = exports.export("2026.2", launches)
+    gpus = [(0, 5, "A", 80, 1 << 34, 0), (0, 6, "B", 90, 1 << 35, 1), (0, 7, "C", 1, 1, 2)]
+    export.add("TARGET_INFO_GPU", GPU, *gpus)
+    export.add("TARGET_INFO_CUDA_DEVICE", "gpuId? cudaId pid", (6, 0, 100), (5, 0, 200), (7, 1, 200))
+    assert read(export).facts.devices == (Device(0, "B", 90, 1 << 35), Device(0, "A", 80, 1 << 34))
+
+
+def test_devices_by_cuda_number_then_by_id(read: Read, exports: ModuleType) -> None:
+    export = exports.export("2023.4", [exports.Launch(1, 2, 1, device=1)])
+    export.add("TARGET_INFO_GPU", GPU, (0, 1, "by id", 1, 1, 0), (0, 0, "by number", 2, 2, 1))
+    assert read(export).facts.devices == (Device(1, "by number", 2, 2),)
+    export.add("TARGET_INFO_GPU", GPU, (0, 1, "by id", None, None, None), (0, 0, "other", None, None, None))
+    assert read(export).facts.devices == (Device(1, "by id", None, None),)
+    export.add("TARGET_INFO_GPU", GPU, (0, 1, None, None, None, None))
+    assert read(export).facts.devices == ()
+
+
+def test_devices_of_2020(read: Read, exports: ModuleType) -> None:
+    export = exports.export("2020.4", [exports.Launch(1, 2, 1)])
+    export.add("TARGET_INFO_GPU", "vmId deviceId name", (0, 0, "thin"))
+    assert read(export).facts.devices == (Device(0, "thin", None, None),)
+    columns = "name numMultiprocessors globalMemorySize deviceId pid"
+    export.add("TARGET_INFO_CUDA_GPU", columns, ("other", 1, 1, 0, 101), ("Quadro P2000", 8, 5057, 0, 100))
+    assert read(export).facts.devices == (Device(0, "Quadro P2000", 8, 5057 << 20),)
+
+
+GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+
+
+def test_graph_replays_beside_kernels_are_counted(read: Read, exports: ModuleType) -> None:
+    export = exports.export("2023.4", [exports.Launch(1, 2, 1)])
+    export.add(GRAPH_TRACE, "start end graphId", (1, 2, 1), (3, 4, 1))
+    assert read(export).facts.hidden_graph_replays == 2
+
+
+def graph_level(exports: ModuleType, evidence: str) -> Any:
+    calls = [exports.Call(i, i, name="cudaGraphLaunch_v10000") for i in range(3)]
+    if evidence == "replays":
+        return exports.export("2023.4", []).add(GRAPH_TRACE, "start end graphId", *[(i, i, 1) for i in range(3)])
+    key = f"{evidence}CUDA_GRAPH_TRACE_OPTIONS:MODE"
+    calls.append(exports.Call(9, 9, name="cudaMalloc_v3020"))
+    return exports.export("2026.2", [], calls).add("META_DATA_CAPTURE", "name value?", (key, "Graph"))
+
+
+@pytest.mark.parametrize("evidence", ["replays", "", "PROCESS_0:"])
+def test_graph_level_tracing_is_diagnosed(evidence: str, read: Read, exports: ModuleType) -> None:
+    with pytest.raises(ProfileError, match="recorded with graph-level tracing: it holds 3 graph replays") as caught:
+        read(graph_level(exports, evidence))
+    assert "--cuda-graph-trace=node" in str(caught.value.remedy)
+
+
+def test_api_calls_without_kernels_are_diagnosed(read: Read, exports: ModuleType) -> None:
+    with pytest.raises(ProfileError, match="2 CUDA API calls but no kernel launches") as caught:
+        read(exports.export("2023.4", [], [exports.Call(1, 1), exports.Call(2, 2)]))
+    assert "nsys profile --trace=cuda" in str(caught.value.remedy)
+    assert "CuptiUseRawGpuTimestamps" in str(caught.value.remedy)
+
+
+def test_copies_without_kernels_are_diagnosed(read: Read, exports: ModuleType) -> None:
+    export = exports.export("2023.4", []).add("CUPTI_ACTIVITY_KIND_MEMCPY", "start end", (1, 2))
+    export.string("a text")
+    with pytest.raises(ProfileError, match="CUDA tables but no kernel launches"):
+        read(export)
+
+
+def test_an_export_without_cuda_is_diagnosed(read: Read, exports: ModuleType) -> None:
+    export = exports.export("2023.4", []).add("TARGET_INFO_GPU", GPU, (0, 0, "A", 1, 1, 0))
+    export.string("a text")
+    with pytest.raises(ProfileError, match="no CUDA tables at all") as caught:
+        read(export)
+    assert "--trace=cuda" in str(caught.value.remedy)
+
+
+def test_empty_kernel_table_is_no_profile(read: Read, exports: ModuleType) -> None:
+    export = exports.export("2023.4", [], [exports.Call(1, 1)])
+    export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start end demangledName")
+    with pytest.raises(ProfileError, match="1 CUDA API call but no kernel launches"):
+        read(export)
+
+
+@pytest.mark.parametrize("with_kernels", [True, False])
+def test_commands_and_environment_stay_in_the_file(
+    with_kernels: bool, read: Read, exports: ModuleType
+) -> None:
+    launches = [exports.Launch(1, 2, 1)] if with_kernels else []
+    export = exports.export("2026.2", launches, [exports.Call(0, 1)])
+    try:
+        profile = read(export)
+        told = f"{profile!r}{profile.facts!r}{profile.files!r}{vars(profile)!r}{profile.kernels.names._full}"
+    except ProfileError as error:
+        told = f"{error}{error!r}{vars(error)!r}"
+    assert exports.SECRET not in told
+    assert "hunter2" not in told
+
+
+def test_progress_goes_from_kernels_to_api_calls_and_may_cancel(read: Read, exports: ModuleType) -> None:
+    class CancelledError(Exception):
+        pass
+
+    export = exports.export("2023.4", [exports.Launch(i, i + 1, i) for i in range(9)], [exports.Call(0, 1)] * 4)
+    told: list[tuple[int, int, str]] = []
+    read(export, lambda *step: told.append(step))
+    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+    assert told[-1][:2] == (13, 13)
+    assert "reading export 0" in told[0][2]
+
+    def cancel(*_: object) -> None:
+        raise CancelledError
+
+    with pytest.raises(CancelledError):
+        read(export, cancel)
+
+
+rows = st.lists(
+    st.tuples(
+        st.sampled_from([100, 200]),
+        st.sampled_from([0, 1]),
+        st.none() | st.sampled_from([1, 2, 3, 70_000, 2**32 - 1]) | st.integers(1, 40),
+        st.integers(-50, 50),
+    ),
+    min_size=1,
+    max_size=30,
+)
+call_rows = st.lists(
+    st.tuples(st.sampled_from([100, 200, 300]), st.integers(1, 40) | st.just(2**32 - 1), st.integers(-90, 90)),
+    max_size=60,
+)
+
+
+@given(rows=rows, call_rows=call_rows)
+def test_order_agrees_with_a_plain_join(rows: Any, call_rows: Any, exports: ModuleType) -> None:
+    """Within each process: API start if all have one, else correlation, else GPU start; ties by GPU start."""
+    launches = [exports.Launch(s, s + n, c, pid=p, device=d) for n, (p, d, c, s) in enumerate(rows)]
+    export = exports.export("2026.2", launches, [exports.Call(s, c, pid=p) for p, c, s in call_rows])
+    starts: dict[tuple[int, int | None], int] = {}
+    for process, correlation, start in call_rows:
+        starts[process, correlation] = min(start, starts.get((process, correlation), start))
+
+    def key(launch: Any) -> tuple[int, ...]:
+        own = [each for each in launches if each.pid == launch.pid]
+        if all((each.pid, each.correlation) in starts for each in own):
+            order = starts[launch.pid, launch.correlation]
+        elif all(each.correlation is not None for each in own):
+            order = launch.correlation
+        else:
+            order = launch.start
+        return (launch.pid, launch.device, order, launch.start)
+
+    with tempfile.TemporaryDirectory() as folder:
+        profile = read_path(export.sqlite(Path(folder) / "x.sqlite"))
+    wanted = sorted(launches, key=key)
+    assert column(profile, "duration_ns") == [each.end - each.start for each in wanted]
+    missing = sum((each.pid, each.correlation) not in starts for each in launches)
+    assert profile.facts.api_rows_missing == missing
