@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sampling.content_hash import content_sha256
 from sampling.drawn_launches import DrawnLaunches
 from sampling.duration_counts import DurationCounts
 from sampling.errors import PlanFileError
@@ -130,7 +130,11 @@ def plan_document(
         "kind": "plan",
         "profile": {
             "files": [
-                {"path": file.path, "sha256": file_sha256(file.location), "launches": file.launches}
+                {
+                    "path": file.path,
+                    "sha256": file.sha256 or content_sha256(file.location),
+                    "launches": file.launches,
+                }
                 for file in profile.files
             ],
             "launches": counts.launches,
@@ -173,14 +177,6 @@ def _strata_rows(
         }
         for index in range(len(strata))
     ]
-
-
-def file_sha256(location: Path) -> str | None:
-    """Return the SHA-256 of a file; None for a folder, and for standard input once it is read."""
-    if not location.is_file():
-        return None
-    with location.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def read_plan(path: str) -> PlanFile:

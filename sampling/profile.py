@@ -69,11 +69,20 @@ class RecordingFacts:
 
 @dataclass(frozen=True, slots=True)
 class ProfileFile:
-    """One input file: the path as the user gave it, where its bytes lie, and how many launches it holds."""
+    """One input file.
+
+    Attributes
+    ----------
+    path : as the user gave it.
+    location : where its bytes lie.
+    launches : how many it holds.
+    sha256 : of its bytes, where they do not outlast the reading (standard input); else None until asked for.
+    """
 
     path: str
     location: Path
     launches: int
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib import import_module
 from typing import Protocol, cast
 
+from sampling.content_hash import content_sha256
 from sampling.profile import KernelTable, Profile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
@@ -66,7 +68,10 @@ def _read_one(path: str, kernels: KernelTable, progress: Progress | None) -> Pro
         file = until_read.enter_context(open_input(path))
         for reader in readers():
             if reader.recognise(file):
-                return reader.read(file, kernels, progress)
+                profile = reader.read(file, kernels, progress)
+                if path == "-":
+                    profile.files = (replace(profile.files[0], sha256=content_sha256(file.location)),)
+                return profile
         from sampling.readers.refusals import refusal
 
         raise refusal(file)

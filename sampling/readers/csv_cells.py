@@ -30,6 +30,7 @@ _PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _WHOLE_NUMBER = r"^-?\d{1,18}$"
+_LARGEST_NUMBER = float(1 << 62)
 _WITH_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"
 
 
@@ -162,7 +163,7 @@ def _arrow_table(part: Part, types: Mapping[Kind, Any]) -> Table:
             use_threads=False,
         ),
         convert_options=arrow_csv.ConvertOptions(
-            include_columns=list(wanted), column_types=wanted, null_values=list(NULLS)
+            include_columns=list(wanted), column_types=wanted, null_values=list(NULLS), check_utf8=False
         ),
     ).combine_chunks()
 
@@ -189,48 +190,64 @@ def _last_line(text: bytes) -> bytes:
 
 def _damage(part: Part, reason: str) -> ProfileError:
     """Return the error for the first row whose cells do not fit the header."""
-    expected = len(part.layout.header)
     remedy = "write the report again: it is cut short or damaged"
     for row, (_, text) in enumerate(part.rows()):
-        cells = _cells(text)
-        unclosed = text.count(b'"') % 2 == 1
-        if cells == expected and not unclosed:
-            continue
-        position = cells - 1 if unclosed else cells
-        what = "a quote is not closed" if unclosed else f"{cells} cells where the header names {expected}"
-        return part.error(row, what, position=position if 0 <= position < expected else None, remedy=remedy)
+        found = _misfit(text, len(part.layout.header))
+        if found is not None:
+            message, position = found
+            return part.error(row, message, position=position, remedy=remedy)
     return part.error(0, f"the rows from here on do not parse ({reason})", position=None, remedy=remedy)
 
 
-def _cells(line: bytes) -> int:
+def _misfit(line: bytes, expected: int) -> tuple[str, int | None] | None:
+    """Return what is wrong with a line and the position of the cell to blame; None if nothing is."""
+    if b"\r" in line:
+        return "a carriage return stands within the line", None
     try:
-        return len(next(csv.reader([line.decode("utf-8", "replace")])))
-    except csv.Error:
-        return 0
+        cells = len(next(csv.reader([line.decode("utf-8", "replace")])))
+    except csv.Error as error:
+        return f"the line does not parse ({error})", None
+    if line.count(b'"') % 2:
+        return "a quote is not closed", min(cells, expected) - 1
+    if cells != expected:
+        message = f"{cells} cells where the header names {expected}"
+        return message, cells if cells < expected else None
+    return None
 
 
 def _numbers(part: Part, table: Table, position: int, kind: Kind) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    cells = compute.utf8_trim_whitespace(table.column(str(position)))
+    cells = compute.ascii_trim_whitespace(table.column(str(position)))
     cells = compute.if_else(compute.is_in(cells, pa.array(NULLS)), pa.scalar(None, pa.string()), cells)
     grouped = compute.match_substring_regex(cells, _WITH_THOUSANDS)
     cells = compute.if_else(grouped, compute.replace_substring(cells, ",", ""), cells)
-    bad = compute.invert(compute.fill_null(compute.match_substring_regex(cells, _NUMBER), True))
-    if compute.any(bad).as_py():
-        row = compute.index(bad, True).as_py()
+    _refuse_first(part, position, cells, compute.invert(compute.match_substring_regex(cells, _NUMBER)))
+    numbers = cells.cast(pa.float64())
+    if kind == "number":
+        return numbers
+    cells = compute.replace_substring_regex(cells, r"^([+-]?\d+)\.0*$", r"\1")
+    if compute.all(compute.match_substring_regex(cells, _WHOLE_NUMBER)).as_py() is not False:
+        return cells.cast(pa.int64())
+    _refuse_first(part, position, cells, compute.greater(compute.abs(numbers), _LARGEST_NUMBER))
+    return compute.round(numbers).cast(pa.int64())
+
+
+def _refuse_first(part: Part, position: int, cells: Any, bad: Any) -> None:
+    """Raise for the first row that is bad, if any is; empty cells are not."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    row = compute.index(bad, True).as_py()
+    if row >= 0:
+        cell = cells[row].cast(pa.binary()).as_py().decode("utf-8", "replace")
         raise part.error(
             row,
-            f"{cells[row].as_py()!r} is not a number",
+            f"{cell!r} is not a number that fits here",
             position=position,
             remedy="write the report again, without changing its cells",
         )
-    if kind == "number":
-        return cells.cast(pa.float64())
-    if compute.all(compute.match_substring_regex(cells, _WHOLE_NUMBER)).as_py() is not False:
-        return cells.cast(pa.int64())
-    return compute.round(cells.cast(pa.float64())).cast(pa.int64())
 
 
 def texts(table: Table, position: int) -> tuple[Any, NDArray[np.int32]]:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 FORMAT = "kineto"
 
 _BLOCK_BYTES = 1 << 22
+_LARGEST_NUMBER = (1 << 63) - 1
 _LIST_OF_EVENTS = re.compile(rb'\[\s*\{.*"ph"\s*:', re.DOTALL)
 _RECORD_GPU = "record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`"
 _ALLOW_RECORDING = (
@@ -86,7 +87,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             name=launches.name,
             duration_ns=launches.duration_ns,
             order=order,
-            process=np.full(len(launches.name), _rank(events.document), dtype=np.int32),
+            process=np.full(len(launches.name), _rank(events.document), dtype=np.int64),
             device=launches.device,
             grid=tuple(grid),
             block=tuple(block),
@@ -119,7 +120,7 @@ def _collected(file: InputFile, kernels: KernelTable, progress: Progress | None)
     from sampling.readers.kineto_text import trace_pieces
 
     collected = _Events(Document(), NameCodes(kernels.names), DimensionCodes())
-    _add_calls(collected, [])
+    _add_calls(collected, [])  # so that there is a part to join where the trace has no calls
     for piece in trace_pieces(_blocks(file, progress)):
         events, collected.document = decode(piece, file.path, collected.count)
         categories = set(map(attrgetter("cat"), events))
@@ -197,6 +198,7 @@ def _add_calls(collected: _Events, calls: list[Event]) -> None:
         known.correlation
         for name, known in zip(names, arguments, strict=True)
         if name is not None and "GraphLaunch" in name and isinstance(known.correlation, int)
+        if 0 <= known.correlation <= _LARGEST_NUMBER
     ]
 
 
@@ -245,7 +247,7 @@ def _rank(document: Document) -> int:
     """Return the rank of a distributed run, which tells its processes apart; else 0."""
     info = document.distributed_info
     rank = info.get("rank") if isinstance(info, dict) else None
-    return rank if isinstance(rank, int) else 0
+    return rank if isinstance(rank, int) and 0 <= rank <= _LARGEST_NUMBER else 0
 
 
 def _devices(document: Document, launching: set[int]) -> tuple[Device, ...]:

@@ -80,7 +80,7 @@ class TraceColumns:
         if position is None:
             return None
         distinct, codes = texts(self.table, position)
-        cells = distinct.cast(pa.string())
+        cells = pa.array([cell.decode("utf-8", "replace") for cell in distinct.to_pylist()], pa.string())
         cells = compute.if_else(compute.is_in(cells, pa.array(NULLS)), "0 0 0", cells)
         bare = compute.utf8_trim_whitespace(compute.replace_substring_regex(cells, r"[\s,;x()]+", " "))
         bad = compute.invert(compute.match_substring_regex(bare, r"^\d{1,10} \d{1,10} \d{1,10}$"))

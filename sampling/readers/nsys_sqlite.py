@@ -45,6 +45,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         _damage_reported(file.path),
         closing(_connected(location)) as connection,
     ):
+        _refuse_truncated(file, location)
         tables = _SqliteTables(file.path, location, connection)
         _refuse_others(tables)
         return read_export(tables, ProfileFile(file.path, file.location, 0), FORMAT, kernels, progress)
@@ -70,6 +71,17 @@ def _damage_reported(path: str) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         raise damaged(path, str(error)) from error
+
+
+def _refuse_truncated(file: InputFile, location: Path) -> None:
+    """Compare the size with the header's; SQLite itself notices only pages that it comes to need."""
+    page_bytes = int.from_bytes(file.head[16:18])
+    page_bytes = 1 << 16 if page_bytes == 1 else page_bytes
+    pages = int.from_bytes(file.head[28:32])
+    counted = file.head[24:28] == file.head[92:96]
+    there = location.stat().st_size
+    if counted and there < pages * page_bytes:
+        raise damaged(file.path, f"{there:,} of {pages * page_bytes:,} bytes are there")
 
 
 def _refuse_others(tables: _SqliteTables) -> None:

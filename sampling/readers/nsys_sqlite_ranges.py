@@ -34,7 +34,7 @@ def row_ranges(first: int, last: int, file_bytes: int) -> list[tuple[int, int]]:
     Where rows were deleted the numbers are sparse: then there are no more ranges than the file has room for.
     """
     most = 1 + file_bytes // (_FEWEST_BYTES_OF_A_ROW * _ROWS_OF_ONE_QUERY)
-    ranges = min(most, 1 + (last - first) // _ROWS_OF_ONE_QUERY)
+    ranges = max(1, min(most, 1 + (last - first) // _ROWS_OF_ONE_QUERY))
     return list(pairwise(first + (last + 1 - first) * each // ranges for each in range(ranges + 1)))
 
 

@@ -25,8 +25,15 @@ KERNEL_COLUMNS = {
     version: tuple(columns.split())
     for version, columns in {"2020.4": _OLDEST, "2022.4": _2022, "2023.4": _2023, "2026.2": _2026}.items()
 }
-_RUNTIME_COLUMNS = tuple(
-    "start end eventClass globalTid? correlationId? nameId returnValue callchainId?".split()
+_RUNTIME_COLUMNS = (
+    "start",
+    "end",
+    "eventClass",
+    "globalTid?",
+    "correlationId?",
+    "nameId",
+    "returnValue",
+    "callchainId?",
 )
 _META_DATA = {"2022.4": "EXPORT_META_DATA", "2023.4": "META_DATA_EXPORT", "2026.2": "META_DATA_EXPORT"}
 
@@ -132,7 +139,9 @@ class Export:
 
         found = {}
         for name, (columns, rows) in self.all_tables().items():
-            arrays = [_arrow_array(column, [row[index] for row in rows]) for index, column in enumerate(columns)]
+            arrays = [
+                _arrow_array(column, [row[index] for row in rows]) for index, column in enumerate(columns)
+            ]
             found[name] = pa.table(arrays, names=[column.rstrip("?") for column in columns])
         return found
 

@@ -202,6 +202,19 @@ def test_a_launch_without_its_call_keeps_an_unknown_grid(reading: Any) -> None:
     assert shapes(profile) == [(None, None), ((3, 1, 1), (64, 1, 1))]
 
 
+def test_a_kernel_keeps_its_own_grid(reading: Any) -> None:
+    document = trace(kernel(1), call(1, 900, "hipLaunchKernel", grid=[3, 1, 1], block=[64, 1, 1]))
+    assert shapes(reading(document)) == [((4, 2, 1), (128, 1, 1))]
+
+
+def test_events_without_correlation_numbers_do_not_belong_together(reading: Any) -> None:
+    launch = kernel(correlation=None, grid=None, block=None)  # type: ignore[arg-type]
+    issued = call(None, 900, "hipLaunchKernel", grid=[3, 1, 1], block=[64, 1, 1])  # type: ignore[arg-type]
+    profile = reading(trace(launch, issued))
+    assert shapes(profile) == [(None, None)]
+    assert profile.facts.api_rows_missing == 1
+
+
 # --- order and sequences -----------------------------------------------------------------------------------
 
 
@@ -229,6 +242,12 @@ def test_a_missing_call_leaves_the_order_to_the_correlation_numbers(reading: Any
     assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 1)
 
 
+@pytest.mark.parametrize("ts", [None, "soon"])
+def test_a_call_without_a_time_is_missing(reading: Any, ts: Any) -> None:
+    facts = reading(trace(kernel(1), kernel(2), call(1, 3), call(2, ts))).facts
+    assert (facts.launch_order, facts.api_rows_missing) == ("correlation", 1)
+
+
 def test_without_correlation_numbers_the_gpu_start_orders(reading: Any) -> None:
     events = [kernel(1, name="last", ts=2), kernel(correlation=None, name="first", ts=1)]  # type: ignore[arg-type]
     profile = reading(trace(*events))
@@ -246,6 +265,12 @@ def test_kernels_of_one_graph_launch_stand_in_gpu_order(reading: Any) -> None:
 def test_graph_launches_without_kernels_are_counted(reading: Any) -> None:
     events = [kernel(1), call(1, 1), call(5, 2, "cudaGraphLaunch"), call(6, 3, "cudaGraphLaunch")]
     assert reading(trace(*events)).facts.hidden_graph_replays == 2
+
+
+@pytest.mark.parametrize("number", [None, -1, 10**30])
+def test_odd_correlation_numbers_tie_nothing(reading: Any, number: Any) -> None:
+    facts = reading(trace(kernel(number), call(number, 1, "cudaGraphLaunch"), call(7, 2))).facts
+    assert facts.hidden_graph_replays == 0
 
 
 def test_devices_are_sequences_and_the_rank_is_the_process(reading: Any) -> None:
@@ -313,7 +338,7 @@ def test_the_product_is_named(reading: Any, top: Json, product: str) -> None:
     assert reading(trace(kernel(), **top)).facts.product == product
 
 
-@pytest.mark.parametrize("odd", [None, [], "none", {"rank": "x"}, 3])
+@pytest.mark.parametrize("odd", [None, [], "none", {"rank": "x"}, {"rank": 10**30}, 3])
 def test_odd_descriptions_are_as_good_as_none(reading: Any, odd: Any) -> None:
     profile = reading(trace(kernel(), distributedInfo=odd, deviceProperties=odd))
     assert profile.sequences[0].process == 0

@@ -8,6 +8,7 @@ import io
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -506,6 +507,32 @@ def test_every_name_comes_back_whole(
         patch.setattr(csv_cells, "_PIECE_BYTES", piece_bytes)
         rows = launches(read(path))
     assert [(row["name"], row["duration_ns"], row["grid"], row["block"]) for row in rows] == launched
+
+
+@given(
+    header_and_rows=st.sampled_from([(HEADER_2023, GPU_ROWS), (HEADER_EXEC, EXEC_ROWS)]),
+    place=st.floats(0, 1, exclude_max=True),
+    new=st.one_of(
+        st.sampled_from([b"", b'"', b",", b"\n", b"\r", b"\0", b"-", b".", b"e", b" "]), st.binary(max_size=3)
+    ),
+    cut=st.booleans(),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_damage_anywhere_is_refused_or_read_over(
+    tmp_path_factory: pytest.TempPathFactory,
+    header_and_rows: tuple[str, Sequence[str]],
+    place: float,
+    new: bytes,
+    cut: bool,
+    line_end: str,
+) -> None:
+    data = text_of(*header_and_rows).replace("\n", line_end).encode()
+    at = int(place * len(data))
+    path = write(tmp_path_factory.mktemp("damage"), data[:at] + new + (b"" if cut else data[at + 1 :]))
+    with open_input(str(path)) as file, suppress(ProfileError):
+        if nsys_csv.recognise(file):
+            profile = nsys_csv.read(file, KernelTable(), None)
+            assert 1 <= profile.launches <= len(header_and_rows[1])
 
 
 class TestRealFiles:

@@ -160,10 +160,14 @@ def test_kernels_of_one_graph_replay_share_a_call_and_keep_gpu_order(read: Read,
 
 
 def test_a_suffixed_table_stands_in_for_the_plain_one(read: Read, exports: ModuleType) -> None:
-    export = exports.export("2023.4", [exports.Launch(1, 2, 1), exports.Launch(3, 5, 2)], [exports.Call(0, 1)])
+    export = exports.export(
+        "2023.4", [exports.Launch(1, 2, 1), exports.Launch(3, 5, 2)], [exports.Call(0, 1)]
+    )
     kernel = "CUPTI_ACTIVITY_KIND_KERNEL"
     columns, rows = export.tables[kernel]
-    export.rename(kernel, f"{kernel}_V10").rename("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_RUNTIME_V2")
+    export.rename(kernel, f"{kernel}_V10").rename(
+        "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_RUNTIME_V2"
+    )
     export.tables[f"{kernel}_V9"] = export.tables[f"{kernel}_VX"] = (columns, rows[:1])
     profile = read(export)
     assert profile.launches == 2
@@ -251,7 +255,7 @@ def test_a_launch_without_a_name_is_named(absent: str, read: Read, exports: Modu
 def test_a_column_of_text_is_refused(read: Read, exports: ModuleType) -> None:
     export = exports.Export()
     export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start end demangledName", ("early", "late", export.string("k")))
-    with pytest.raises(ProfileError, match="not integers|else than integers") as caught:
+    with pytest.raises(ProfileError, match="integers") as caught:
         read(export)
     assert caught.value.column == "start"
 
@@ -307,7 +311,9 @@ def test_graph_replays_beside_kernels_are_counted(read: Read, exports: ModuleTyp
 def graph_level(exports: ModuleType, evidence: str) -> Any:
     calls = [exports.Call(i, i, name="cudaGraphLaunch_v10000") for i in range(3)]
     if evidence == "replays":
-        return exports.export("2023.4", []).add(GRAPH_TRACE, "start end graphId", *[(i, i, 1) for i in range(3)])
+        return exports.export("2023.4", []).add(
+            GRAPH_TRACE, "start end graphId", *[(i, i, 1) for i in range(3)]
+        )
     key = f"{evidence}CUDA_GRAPH_TRACE_OPTIONS:MODE"
     calls.append(exports.Call(9, 9, name="cudaMalloc_v3020"))
     return exports.export("2026.2", [], calls).add("META_DATA_CAPTURE", "name value?", (key, "Graph"))
@@ -315,7 +321,9 @@ def graph_level(exports: ModuleType, evidence: str) -> Any:
 
 @pytest.mark.parametrize("evidence", ["replays", "", "PROCESS_0:"])
 def test_graph_level_tracing_is_diagnosed(evidence: str, read: Read, exports: ModuleType) -> None:
-    with pytest.raises(ProfileError, match="recorded with graph-level tracing: it holds 3 graph replays") as caught:
+    with pytest.raises(
+        ProfileError, match="recorded with graph-level tracing: it holds 3 graph replays"
+    ) as caught:
         read(graph_level(exports, evidence))
     assert "--cuda-graph-trace=node" in str(caught.value.remedy)
 
@@ -368,7 +376,9 @@ def test_progress_goes_from_kernels_to_api_calls_and_may_cancel(read: Read, expo
     class CancelledError(Exception):
         pass
 
-    export = exports.export("2023.4", [exports.Launch(i, i + 1, i) for i in range(9)], [exports.Call(0, 1)] * 4)
+    export = exports.export(
+        "2023.4", [exports.Launch(i, i + 1, i) for i in range(9)], [exports.Call(0, 1)] * 4
+    )
     told: list[tuple[int, int, str]] = []
     read(export, lambda *step: told.append(step))
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
@@ -393,7 +403,9 @@ rows = st.lists(
     max_size=30,
 )
 call_rows = st.lists(
-    st.tuples(st.sampled_from([100, 200, 300]), st.integers(1, 40) | st.just(2**32 - 1), st.integers(-90, 90)),
+    st.tuples(
+        st.sampled_from([100, 200, 300]), st.integers(1, 40) | st.just(2**32 - 1), st.integers(-90, 90)
+    ),
     max_size=60,
 )
 

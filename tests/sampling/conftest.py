@@ -1,0 +1,94 @@
+"""Builders of small profiles, for all tests of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sampling.duration_counts import DurationCounts, count_durations
+from sampling.group_by import GroupBy
+from sampling.grouping import Grouping
+from sampling.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
+from sampling.profile import KernelTable, ProfileFile, RecordingFacts
+
+
+def _array(values: Sequence[int] | None) -> Any:
+    return None if values is None else np.asarray(values, dtype=np.int64)
+
+
+def _launch_table(
+    names: Sequence[str],
+    durations: Sequence[int],
+    *,
+    grid_x: Sequence[int] | None = None,
+    process: Sequence[int] | None = None,
+    device: Sequence[int] | None = None,
+    start_ns: Sequence[int] | None = None,
+    stream: Sequence[int] | None = None,
+    order: Sequence[int] | None = None,
+    kernels: KernelTable | None = None,
+    facts: RecordingFacts | None = None,
+    location: Path | None = None,
+    path: str = "profile.csv",
+) -> LaunchTable:
+    kernels = KernelTable() if kernels is None else kernels
+    builder = LaunchTableBuilder(path, kernels)
+    shape = None
+    if grid_x is not None:
+        x = np.asarray(grid_x, dtype=np.int64)
+        shape = [x, (x > 0).astype(np.int64), (x > 0).astype(np.int64)]
+    part = LaunchColumns(
+        name=kernels.names.intern(list(names)),
+        duration_ns=np.asarray(durations, dtype=np.int64),
+        order=_array(order),
+        process=_array(process),
+        device=_array(device),
+        grid=shape,
+        block=shape,
+        start_ns=_array(start_ns),
+        stream=_array(stream),
+    )
+    builder.append(part)
+    file = ProfileFile(path, location or Path(path), 0)
+    return builder.finish(format_name="test", file=file, facts=facts or RecordingFacts())
+
+
+@pytest.fixture(scope="session")
+def launch_table() -> Callable[..., LaunchTable]:
+    """Build a profile in memory from one entry a launch; grid and block are (x, 1, 1), 0 for unknown."""
+    return _launch_table
+
+
+@pytest.fixture(scope="session")
+def counts_of() -> Callable[..., DurationCounts]:
+    """Build the reduction of kernel groups given as name -> durations."""
+
+    def build(groups: dict[str, Sequence[int]], by: GroupBy = GroupBy.NAME) -> DurationCounts:
+        names = [name for name, durations in groups.items() for _ in durations]
+        durations = [int(duration) for durations in groups.values() for duration in durations]
+        return count_durations(_launch_table(names, durations), Grouping(by))
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def mixture() -> Callable[..., dict[str, list[int]]]:
+    """Build kernel groups whose durations are mixtures of lognormal modes, in nanoseconds."""
+
+    def build(seed: int, groups: int = 6, launches: int = 400) -> dict[str, list[int]]:
+        rng = np.random.default_rng(seed)
+        made = {}
+        for index in range(groups):
+            modes = rng.lognormal(10, 1.5, size=int(rng.integers(1, 4)))
+            mode = rng.integers(0, len(modes), size=int(rng.integers(2, launches)))
+            spread = rng.choice([0.01, 0.1, 0.6])
+            made[f"kernel{index}"] = np.rint(
+                modes[mode] * rng.lognormal(0, spread, size=len(mode))
+            ).astype(int).tolist()
+        return made
+
+    return build

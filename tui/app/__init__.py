@@ -1,0 +1,1 @@
+"""The Textual app; the only place where Textual is imported."""

@@ -1,0 +1,58 @@
+"""What workers and widgets tell the app and its screens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from sampling.study import Study
+
+
+@dataclass
+class LoadProgress(Message):
+    """Where reading stands; a later report takes the place of one not yet handled."""
+
+    generation: int
+    done: int
+    total: int
+    what: str
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether this report makes the other needless."""
+        return isinstance(message, LoadProgress)
+
+
+@dataclass
+class StudyReady(Message):
+    """The workload is read and studied."""
+
+    generation: int
+    study: Study
+
+
+@dataclass
+class LoadFailed(Message):
+    """The workload cannot be shown."""
+
+    generation: int
+    error: Exception
+
+
+@dataclass
+class GroupHighlighted(Message):
+    """The cursor is on another kernel group."""
+
+    group: int
+
+
+@dataclass
+class SearchChanged(Message):
+    """The text to filter by is another one."""
+
+    search: str
+
+
+@dataclass
+class SearchClosed(Message):
+    """The text to filter by is as wanted."""

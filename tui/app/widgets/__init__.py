@@ -1,0 +1,1 @@
+"""Widgets: they render what they are given, and decide nothing."""

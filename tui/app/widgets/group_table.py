@@ -1,0 +1,76 @@
+"""The table of kernel groups, a row a group, the cursor a whole row."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual import events, on
+from textual.widgets import DataTable
+
+from sampling.study import Study
+from tui.app.actions import TABLE, bindings
+from tui.app.group_list import GroupList
+from tui.app.messages import GroupHighlighted
+from tui.app.widgets.group_columns import PADDING, column_width, group_columns
+
+
+class GroupTable(DataTable[Text]):
+    """Kernel groups; its columns are those that have room."""
+
+    BINDINGS = bindings(TABLE)
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__(cursor_type="row", cell_padding=PADDING // 2)
+        self._ascii_only = ascii_only
+        self._study: Study | None = None
+        self._listed = GroupList((), 0)
+
+    def show(self, study: Study, listed: GroupList, selected: int | None) -> None:
+        """List these groups, the cursor on the selected one."""
+        self._study, self._listed = study, listed
+        self._rebuild(selected)
+
+    @property
+    def listed(self) -> GroupList:
+        """The groups listed."""
+        return self._listed
+
+    @property
+    def highlighted(self) -> int | None:
+        """The group under the cursor; None in an empty table."""
+        groups = self._listed.groups
+        return groups[self.cursor_row] if self.cursor_row < len(groups) else None
+
+    def _rebuild(self, selected: int | None) -> None:
+        """Fill the table anew: what has room depends on the width and on the rows."""
+        width = self.size.width
+        if self._study is None or not width:
+            return
+        groups = self._listed.groups
+        columns = group_columns(self._study, groups, width, ascii_only=self._ascii_only)
+        # Emptying and filling moves the cursor; only where it ends is news.
+        with self.app.batch_update(), self.prevent(DataTable.RowHighlighted):
+            self.clear(columns=True)
+            for column in columns:
+                heading = Text(column.heading, justify="right" if column.to_right else "left")
+                self.add_column(heading, width=column_width(column))
+            cells = zip(
+                *(
+                    [Text(cell, justify="right" if column.to_right else "left") for cell in column.cells]
+                    for column in columns
+                ),
+                strict=True,
+            )
+            for group, row in zip(groups, cells, strict=True):
+                self.add_row(*row, key=str(group))
+            if selected in groups:
+                self.move_cursor(row=groups.index(selected))
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Other columns may have room now."""
+        self._rebuild(self.highlighted)
+
+    @on(DataTable.RowHighlighted)
+    def _tell(self, event: DataTable.RowHighlighted) -> None:
+        event.stop()
+        if event.row_key.value is not None:
+            self.post_message(GroupHighlighted(int(event.row_key.value)))

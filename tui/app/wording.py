@@ -1,0 +1,70 @@
+"""The lines that stay in sight: what is open, what was found, what the plan costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sampling.study import Study
+from tui import facts
+from tui.app.state import Session
+from tui.charts import quantities
+from tui.command_line import command_line, options_of
+from tui.options import SampleOptions
+
+
+def workload_lines(session: Session, study: Study) -> list[str]:
+    """Return what is open, the longest form first."""
+    counts = study.counts
+    launches, groups = quantities.count(counts.launches), quantities.count(len(counts.groups))
+    total = quantities.duration(counts.total_duration_ns)
+    names = ", ".join(Path(profile).name for profile in session.profiles)
+    device = facts.device_name(study)
+    text = f"{names}: {launches} launches in {groups} kernel groups, {total} of kernel time"
+    forms = [text, f"{names}: {launches} launches, {groups} groups, {total}", names]
+    return forms if device is None else [f"{text} on {device}", *forms]
+
+
+def findings_lines(study: Study) -> list[str]:
+    """Return the findings' codes, the longest form first; the gravest ones are marked."""
+    found = [f"{item.code}!" if item.severity == "warning" else item.code for item in study.findings]
+    if not found:
+        return ["Findings: none"]
+    return [f"Findings: {', '.join(found)}", f"Findings: {len(found)}, first {found[0]}"]
+
+
+def plan_line(study: Study) -> str:
+    """Return what the default plan costs."""
+    row = facts.design_row(study)
+    samples, launches = quantities.count(row["samples"]), quantities.count(study.counts.launches)
+    speedup = quantities.ratio(row["speedup"])
+    return f"{row['method']}, epsilon {row['epsilon']:g}: {samples} of {launches} launches, {speedup}"
+
+
+def plan_lines(study: Study) -> list[str]:
+    """Return what the default plan costs and promises, the longest form first."""
+    row, line = facts.design_row(study), plan_line(study)
+    forms = [f"Plan: {line}", line]
+    if row["bound"] is not None and row["group_bound"] is not None:
+        total, group = quantities.share(row["bound"]), quantities.share(row["group_bound"])
+        forms.insert(0, f"Plan: {line}; bounds: total {total}, group {group}")
+        forms.insert(1, f"{line}; total {total}, group {group}")
+    return ["Plan: " + facts.design_line(study).replace("\n", "; "), *forms]
+
+
+def plan_command(session: Session, study: Study) -> str:
+    """Return the command line that makes this plan."""
+    options = options_of(
+        SampleOptions,
+        session.options,
+        profiles=session.profiles,
+        method=study.design.method,
+        output="plan.json",
+    )
+    return command_line("sample", options, always=("method",))
+
+
+def farewell(session: Session) -> str | None:
+    """Return what stays in the terminal after the app; None if nothing was loaded."""
+    if session.study is None:
+        return None
+    return f"{plan_line(session.study)}   {plan_command(session, session.study)}"

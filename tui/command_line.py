@@ -1,0 +1,62 @@
+"""A command with its options as the line a person would type: "copy as command"."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator
+from dataclasses import Field, fields
+from typing import Any, TypeVar
+
+from tui.diagnostics import PROGRAM
+from tui.options import OutputOptions
+
+Options = TypeVar("Options", bound=OutputOptions)
+
+
+def command_line(command: str, options: OutputOptions, *, always: Collection[str] = ()) -> str:
+    """Return the line that runs `command` with these options, quoted for a shell.
+
+    Parameters
+    ----------
+    command : its name in the registry.
+    options : written where they differ from their defaults.
+    always : names of fields to write in any case, since their defaults may change.
+    """
+    arguments: list[str] = []
+    flags: list[str] = []
+    for option in fields(options):
+        value = getattr(options, option.name)
+        if option.metadata.get("argument"):
+            arguments += map(str, value) if isinstance(value, tuple) else [str(value)]
+        elif value != option.default or option.name in always:
+            flags += _words(option, value)
+    if any(argument.startswith("-") and argument != "-" for argument in arguments):
+        words = [PROGRAM, command, *flags, "--", *arguments]
+    else:
+        words = [PROGRAM, command, *arguments, *flags]
+    return shlex.join(words)
+
+
+def options_of(kind: type[Options], given: OutputOptions, **changes: Any) -> Options:
+    """Return the options of another command: what both take as given, the rest at its default or as changed."""
+    shared = {option.name for option in fields(given)} & {option.name for option in fields(kind)}
+    return kind(**{name: getattr(given, name) for name in shared} | changes)
+
+
+def _words(option: Field[Any], value: Any) -> Iterator[str]:
+    """Yield the words that give one option its value."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _words(option, item)
+    elif value is True:
+        yield option.metadata["flags"][0]
+    elif value is not None and value is not False:
+        yield from _flag_and_value(option.metadata["flags"], str(value))
+
+
+def _flag_and_value(flags: tuple[str, ...], text: str) -> list[str]:
+    """Return a flag and its value, as one word where the value would read as another flag."""
+    long = next((flag for flag in flags if flag.startswith("--")), None)
+    if long is not None and text.startswith("-") and text != "-":
+        return [f"{long}={text}"]
+    return [flags[0], text]
