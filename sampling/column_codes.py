@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Below this many rows a sort costs less than importing pyarrow (0.1 s).
-_HASHING_PAYS_FROM_ROWS = 400_000
+# Hashing takes a sixth of the time of a sort, but importing pyarrow for it 0.1 s.
+_IMPORT_PAYS_FROM_ROWS = 400_000
+_HASHING_PAYS_FROM_ROWS = 5_000
 _KEY_BITS = 63
 
 
@@ -48,7 +50,8 @@ def dense_codes(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int6
 
 
 def _codes_of_key(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    if len(key) < _HASHING_PAYS_FROM_ROWS:
+    least = _HASHING_PAYS_FROM_ROWS if "pyarrow" in sys.modules else _IMPORT_PAYS_FROM_ROWS
+    if len(key) < least:
         _, first_rows, codes = np.unique(key, return_index=True, return_inverse=True)
         return codes.astype(np.int64, copy=False), first_rows.astype(np.int64, copy=False)
     import pyarrow as pa

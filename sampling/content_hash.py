@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def content_sha256(location: Path) -> str:
-    """Return the SHA-256 of a file's bytes; of a folder, that of its files' names and hashes, sorted by name."""
+    """Return the SHA-256 of a file's bytes; of a folder, that of its files' hashes and names."""
     if not location.is_dir():
         with location.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

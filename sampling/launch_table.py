@@ -32,6 +32,9 @@ _SPAN_LAUNCHES = 1 << 20
 class LaunchColumns:
     """A part of a recording as a reader parsed it; rows in any order, arrays of shape (n,).
 
+    ``order`` and ``process`` are kept, not copied: a reader that learns them late may still fill them in
+    before `LaunchTableBuilder.finish`.
+
     Attributes
     ----------
     name : codes interned in the reader's kernel table.
@@ -112,11 +115,15 @@ class LaunchTableBuilder:
         columns = {name: self._joined(name) for name in names}
         self._parts.clear()
         order, sequences = _in_sequences(columns)
+        # What only the order needed goes before the columns that stay are copied into it.
+        for column in ("order", "process", "device"):
+            del columns[column]
         kept: dict[Column, IntArray] = {}
-        for column in ("signature", "duration_ns", "start_ns", "stream"):
-            values = columns.pop(column)
+        stored: tuple[Column, ...] = ("signature", "duration_ns", "start_ns", "stream")
+        for name in stored:
+            values = columns.pop(name)
             if values is not None:
-                kept[column] = values if order is None else values[order]
+                kept[name] = values if order is None else values[order]
         return LaunchTable(
             format_name=format_name,
             files=(replace(file, launches=self._rows),),
@@ -146,16 +153,19 @@ def _in_sequences(
     by_place = [key for key in (process, device) if key is not None and key.min() != key.max()]
     keys = [*by_place, *by_time]
     permutation = None if _ascending(keys) else np.lexsort(keys[::-1])
-    places = [
-        np.zeros(rows, dtype=np.int64) if key is None else (key if permutation is None else key[permutation])
-        for key in (process, device)
-    ]
-    changes = (places[0][1:] != places[0][:-1]) | (places[1][1:] != places[1][:-1])
+    changes = np.zeros(rows - 1, dtype=np.bool_)
+    for key in by_place:
+        placed = key if permutation is None else key[permutation]
+        changes |= placed[1:] != placed[:-1]
     starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
     stops = np.append(starts[1:], rows)
+    first_rows = starts if permutation is None else permutation[starts]
+    process_of, device_of = (
+        np.zeros(len(starts), dtype=np.int64) if key is None else key[first_rows] for key in (process, device)
+    )
     sequences = tuple(
-        LaunchSequence(int(places[0][start]), int(places[1][start]), int(stop - start), int(start))
-        for start, stop in zip(starts, stops, strict=True)
+        LaunchSequence(int(process_of[index]), int(device_of[index]), int(stops[index] - start), int(start))
+        for index, start in enumerate(starts)
     )
     return permutation, sequences
 

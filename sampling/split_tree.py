@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from sampling.allocation import FloatArray, IntArray
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
-from sampling.two_means import best_split
+from sampling.k_means import best_partitions
 
 
 class Verdict(StrEnum):
@@ -35,9 +36,15 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a rule makes of a cluster and its two halves; the costs are sampled time in nanoseconds."""
+    """What a rule makes of a cluster and its parts; the costs are sampled time in nanoseconds.
 
-    samples_new: tuple[int, int]
+    Attributes
+    ----------
+    parts : two or more runs of the cluster, ascending; samples_new : how many samples each would cost.
+    """
+
+    parts: tuple[Cluster, ...]
+    samples_new: tuple[int, ...]
     tau_old_ns: float
     tau_new_ns: float
     verdict: Verdict
@@ -49,13 +56,24 @@ class SplitRule(Protocol):
 
     @property
     def enough(self) -> int:
-        """A cluster that costs no more samples than this is kept without looking at its halves."""
+        """A cluster that costs no more samples than this is kept without looking at its parts."""
+
+    @property
+    def most_parts(self) -> int:
+        """How many parts one decision may make, 2 or more."""
 
     def samples_alone(self, launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray) -> IntArray:
         """Return (c,) how many samples each cluster costs by itself, as at the root of a group."""
 
-    def propose(self, cluster: Cluster, samples_old: int, halves: tuple[Cluster, Cluster]) -> Proposal:
-        """Return the decision on a cluster that costs ``samples_old`` samples if kept."""
+    def propose(
+        self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
+    ) -> Proposal:
+        """Return the decision on a cluster that costs ``samples_old`` samples if kept.
+
+        Parameters
+        ----------
+        partitions : its best partitions into 2, 3, ... parts, at most ``most_parts``; at least the first.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +85,10 @@ class SplitNode:
     index, left, right : places in the pre-order tuple; no children: None.
     path : the way down from the root, e.g. "LRL"; "" is the root.
     start, stop : its pairs in the reduction.
-    threshold_ns : largest duration of the proposed left half; None where no split was looked at.
+    threshold_ns : largest duration of the proposed left part; None where no split was looked at.
     samples_old, tau_old_ns : cost of keeping it whole.
-    samples_new, tau_new_ns : cost of its halves; None where no split was looked at.
+    samples_new, tau_new_ns : cost of its parts; None where no split was looked at. With more than two
+        parts the first is the left child and the others are split off one by one down the right.
     verdict, reason : what was decided, and why in words and numbers.
     overridden : whether the user decided.
     """
@@ -85,7 +104,7 @@ class SplitNode:
     threshold_ns: int | None
     samples_old: int
     tau_old_ns: float
-    samples_new: tuple[int, int] | None
+    samples_new: tuple[int, ...] | None
     tau_new_ns: float | None
     verdict: Verdict
     reason: str
@@ -109,10 +128,13 @@ class SplitTree:
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
+    """A cluster to decide on; with ``rest``, one that a split into several parts has decided already."""
+
     cluster: Cluster
     path: str
     samples_old: int
     parent: int | None
+    rest: Proposal | None = None
 
 
 class TreeGrower:
@@ -150,13 +172,13 @@ class TreeGrower:
             return None
         pending = self._pending.pop()
         index = len(self._nodes)
-        node, halves = self._decided(pending, index)
+        node, proposal = self._decided(pending, index)
         if pending.parent is not None and pending.path.endswith("R"):
             self._nodes[pending.parent] = replace(self._nodes[pending.parent], right=index)
-        if node.verdict is Verdict.SPLIT and halves is not None and node.samples_new is not None:
-            left, right = node.samples_new
-            self._pending.append(_Pending(halves[1], pending.path + "R", right, index))
-            self._pending.append(_Pending(halves[0], pending.path + "L", left, index))
+        if node.verdict is Verdict.SPLIT and proposal is not None:
+            self._pending.append(self._right_of(proposal, pending.path, index))
+            left = _Pending(proposal.parts[0], pending.path + "L", proposal.samples_new[0], index)
+            self._pending.append(left)
             node = replace(node, left=index + 1)
         self._nodes.append(node)
         self._done.append(pending)
@@ -192,15 +214,26 @@ class TreeGrower:
             )
         return self.tree
 
-    def _decided(self, pending: _Pending, index: int) -> tuple[SplitNode, tuple[Cluster, Cluster] | None]:
+    def _right_of(self, proposal: Proposal, path: str, index: int) -> _Pending:
+        """Return what stands right of the first part: the second, or all others as one that splits on."""
+        parts, samples = proposal.parts[1:], proposal.samples_new[1:]
+        if len(parts) == 1:
+            return _Pending(parts[0], path + "R", samples[0], index)
+        tau_ns = sum(m * part.mean_ns for m, part in zip(samples, parts, strict=True))
+        reason = f"{len(parts)} of the parts of the split above"
+        rest = Proposal(parts, samples, tau_ns, tau_ns, Verdict.SPLIT, reason)
+        whole = measured_cluster(self._counts, parts[0].start, parts[-1].stop)
+        return _Pending(whole, path + "R", sum(samples), index, rest)
+
+    def _decided(self, pending: _Pending, index: int) -> tuple[SplitNode, Proposal | None]:
         cluster, samples_old = pending.cluster, pending.samples_old
         override = self._overrides.get(pending.path)
-        settled = self._settled(cluster, samples_old)
-        proposal, halves = None, None
-        if cluster.stop - cluster.start > 1 and (settled is None or override is Verdict.SPLIT):
-            halves = self._halves(cluster)
-            proposal = self._rule.propose(cluster, samples_old, halves)
-        if override is Verdict.SPLIT and halves is None:
+        settled = None if pending.rest is not None else self._settled(cluster, samples_old)
+        proposal = pending.rest
+        can_split = cluster.stop - cluster.start > 1 and (settled is None or override is Verdict.SPLIT)
+        if proposal is None and can_split:
+            proposal = self._rule.propose(cluster, samples_old, self._partitions(cluster))
+        if override is Verdict.SPLIT and proposal is None:
             key = self._counts.groups[self._group].key
             raise OptionError(
                 f"node {pending.path!r} of {key!r} cannot be split: all its durations are equal"
@@ -218,7 +251,7 @@ class TreeGrower:
             launches=cluster.launches,
             mean_ns=cluster.mean_ns,
             std_ns=cluster.std_ns,
-            threshold_ns=None if halves is None else int(self._counts.duration_ns[halves[0].stop - 1]),
+            threshold_ns=None if proposal is None else self._longest_ns(proposal.parts[0]),
             samples_old=samples_old,
             tau_old_ns=samples_old * cluster.mean_ns if proposal is None else proposal.tau_old_ns,
             samples_new=None if proposal is None else proposal.samples_new,
@@ -227,7 +260,7 @@ class TreeGrower:
             reason=reason,
             overridden=override is not None,
         )
-        return node, halves
+        return node, proposal
 
     def _settled(self, cluster: Cluster, samples_old: int) -> str | None:
         if cluster.stop - cluster.start == 1:
@@ -236,14 +269,25 @@ class TreeGrower:
             return None
         return f"{samples_old} sample{'s' if samples_old != 1 else ''} suffice without a split"
 
-    def _halves(self, cluster: Cluster) -> tuple[Cluster, Cluster]:
+    def _longest_ns(self, cluster: Cluster) -> int:
+        return int(self._counts.duration_ns[cluster.stop - 1])
+
+    def _partitions(self, cluster: Cluster) -> list[tuple[Cluster, ...]]:
         counts = self._counts
-        middle = best_split(counts.launches_before, counts.time_before_ns, cluster.start, cluster.stop)
-        assert middle is not None
-        return (
-            measured_cluster(counts, cluster.start, middle),
-            measured_cluster(counts, middle, cluster.stop),
+        partitions = best_partitions(
+            counts.launches_before,
+            counts.time_before_ns,
+            cluster.start,
+            cluster.stop,
+            self._rule.most_parts,
         )
+        return [
+            tuple(
+                measured_cluster(counts, low, high)
+                for low, high in pairwise((cluster.start, *bounds, cluster.stop))
+            )
+            for bounds in partitions
+        ]
 
 
 def _samples_at_root(rule: SplitRule, root: Cluster) -> int:

@@ -7,6 +7,7 @@ import sys
 from difflib import get_close_matches
 from pathlib import Path
 
+from sampling.errors import ProfileError
 from tui import diagnostics
 from tui.diagnostics import ExitCode
 from tui.registry import COMMANDS
@@ -34,27 +35,56 @@ def run(arguments: list[str]) -> int:
         usage = getattr(error, "format_message", None)
         if usage is None:
             return diagnostics.exit_code_of(error)
-        diagnostics.fail(f"{usage()} Try `kernelpoint {arguments[0]} --help`.")
+        diagnostics.fail(f"{_plain(usage())}; try `{_help_for(arguments)}`")
         return ExitCode.USAGE
 
 
 def _with_command(arguments: list[str]) -> list[str]:
-    """Put `open` before a first word that is no command: it is a profile, or an option of `open`."""
+    """Put `open` before a first word that is no command: it is a profile, or an option of `open`.
+
+    Raises
+    ------
+    ProfileError : there is no such profile, and it reads like a command misspelt.
+    """
     if not arguments or arguments[0] in COMMANDS or arguments[0] in _NOT_A_PROFILE:
         return arguments
     first = arguments[0]
     close = get_close_matches(first, COMMANDS, 1)
-    if close and not Path(first).exists():
-        diagnostics.note(f"there is no file {first!r}; did you mean `kernelpoint {close[0]}`?")
+    if close and _is_bare_word(first) and not Path(first).exists():
+        raise ProfileError(
+            "neither a command nor a file",
+            path=first,
+            remedy=f"did you mean `{diagnostics.PROGRAM} {close[0]}`?",
+        )
     return ["open", *arguments]
+
+
+def _is_bare_word(text: str) -> bool:
+    return not text.startswith("-") and not {".", "/", os.sep} & set(text)
+
+
+def _plain(message: str) -> str:
+    """Return a parser's message without its full stop, and without the mark of the library below it."""
+    return message.rstrip(".").replace("Value error, ", "")
+
+
+def _help_for(arguments: list[str]) -> str:
+    """Return the command that explains what these arguments could be."""
+    first = arguments[0]
+    if first.startswith("-"):
+        return f"{diagnostics.PROGRAM} --help"
+    return f"{diagnostics.PROGRAM} {first if first in COMMANDS else 'open'} --help"
 
 
 def _dispatched(arguments: list[str]) -> int:
     from tui.parser import build
 
-    # Typer leaves a process in a completion run; else it returns the code of an Exit, or None.
-    code = build()(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM)
-    return int(code or ExitCode.OK)
+    # Typer leaves a process in a completion run; else it returns the code of an Exit, or None. It makes an
+    # Exit of an interruption too, without a word.
+    code = int(build()(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM) or ExitCode.OK)
+    if code == ExitCode.INTERRUPT:
+        raise KeyboardInterrupt
+    return code
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
     """
     arguments: list[str] = []
     flags: list[str] = []
-    for option in fields(options):
+    # What comes out is named last, as a person would.
+    for option in sorted(fields(options), key=lambda option: option.name == "output"):
         value = getattr(options, option.name)
         if option.metadata.get("argument"):
             arguments += map(str, value) if isinstance(value, tuple) else [str(value)]
@@ -38,7 +39,7 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
 
 
 def options_of(kind: type[Options], given: OutputOptions, **changes: Any) -> Options:
-    """Return the options of another command: what both take as given, the rest at its default or as changed."""
+    """Return the options of another command: what both take as given, the rest as changed or by default."""
     shared = {option.name for option in fields(given)} & {option.name for option in fields(kind)}
     return kind(**{name: getattr(given, name) for name in shared} | changes)
 

@@ -43,8 +43,16 @@ class GroupSort(StrEnum):
     NAME = "name"
 
 
-def _option(default: Any, text: str, *flags: str, panel: str = "Options", metavar: str | None = None) -> Any:
-    return field(default=default, metadata={"help": text, "flags": flags, "panel": panel, "metavar": metavar})
+def _option(
+    default: Any,
+    text: str,
+    *flags: str,
+    panel: str = "Options",
+    metavar: str | None = None,
+    least: int | None = None,
+) -> Any:
+    metadata = {"help": text, "flags": flags, "panel": panel, "metavar": metavar, "least": least}
+    return field(default=default, metadata=metadata)
 
 
 def _argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
@@ -160,7 +168,7 @@ class DemoOptions(PlanningOptions):
 class GroupsOptions(PlanningOptions, ProfileOptions):
     """`groups`."""
 
-    top: int | None = _option(None, "Only the first N.", "--top", "-n", metavar="N")
+    top: int | None = _option(None, "Only the first N.", "--top", "-n", metavar="N", least=1)
     sort: GroupSort = _option(GroupSort.TOTAL, "What to sort by.", "--sort")
 
 
@@ -173,8 +181,8 @@ class HistogramOptions(PlanningOptions, ProfileOptions):
     )
     method: str = _option("root", "Whose clusters to show.", "--method", "-m")
     log: bool = _option(False, "A logarithmic duration axis.", "--log")
-    width: int | None = _option(None, "Columns; bins in data formats.", "--width", metavar="N")
-    height: int | None = _option(None, "Rows.", "--height", metavar="N")
+    width: int | None = _option(None, "Columns; bins in data formats.", "--width", metavar="N", least=1)
+    height: int | None = _option(None, "Rows.", "--height", metavar="N", least=1)
 
 
 @dataclass(frozen=True)
@@ -188,7 +196,7 @@ class TreeOptions(PlanningOptions, ProfileOptions):
     overrides: str | None = _option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
     )
-    max_depth: int | None = _option(None, "Draw no deeper than this.", "--max-depth", metavar="N")
+    max_depth: int | None = _option(None, "Draw no deeper than this.", "--max-depth", metavar="N", least=0)
 
 
 @dataclass(frozen=True)
@@ -199,7 +207,7 @@ class SampleOptions(PlanningOptions, ProfileOptions):
     overrides: str | None = _option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
     )
-    judge: int = _option(200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R")
+    judge: int = _option(200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0)
 
 
 @dataclass(frozen=True)
@@ -207,7 +215,7 @@ class CompareOptions(PlanningOptions, ProfileOptions):
     """`compare`."""
 
     methods: str | None = _option(None, "Methods, by commas; all if not given.", "--methods", metavar="A,B")
-    repeats: int = _option(100, "Draws of each method.", "--repeats", metavar="R")
+    repeats: int = _option(100, "Draws of each method.", "--repeats", metavar="R", least=1)
 
 
 @dataclass(frozen=True)
@@ -216,7 +224,7 @@ class JudgeOptions(OutputOptions):
 
     plan: str = _argument("", "A plan file.", "PLAN")
     profiles: tuple[str, ...] = _argument((), "The profile it was made from.", "PROFILE...")
-    repeats: int = _option(100, "Draws.", "--repeats", metavar="R")
+    repeats: int = _option(100, "Draws.", "--repeats", metavar="R", least=1)
     fail_above: float | None = _option(
         None, "Exit 4 if the plan's error is above this fraction.", "--fail-above", metavar="X"
     )

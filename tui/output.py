@@ -166,14 +166,26 @@ def _markdown_text(rows: Sequence[Row]) -> str:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Give a temporary file in the target's folder, renamed to it when all is written, else removed."""
+    """Give a temporary file in the target's folder, renamed to it when all is written, else removed.
+
+    A link is followed, and what is no file (a pipe, a device) is written to, never replaced.
+
+    Raises
+    ------
+    OSError : it is a folder, or nothing can be written there.
+    """
+    path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(2, "there is no such folder to write in", str(path.parent))
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    if path.exists() and not path.is_file():
+        with scratch_file() as scratch:
+            yield scratch
+            with scratch.open("rb") as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        return
+    temporary = _beside(path)
     try:
         yield temporary
         mask = os.umask(0)
@@ -183,6 +195,16 @@ def new_file(path: Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _beside(path: Path) -> Path:
+    """Return a new empty file in the same folder."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
+    os.close(handle)
+    return Path(name)
 
 
 @contextmanager

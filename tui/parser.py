@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
 
+from sampling.errors import OptionError
 from tui.registry import COMMANDS, Command
 
 EXIT_CODES = (
@@ -60,6 +61,8 @@ def _callback(command: Command) -> Callable[..., None]:
     def run(**values: Any) -> None:
         kept = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         options_type: Any = command.options
+        for option in fields(options_type):
+            _check_least(option, kept[option.name])
         import_module(command.module).run(options_type(**kept))
 
     parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
@@ -67,6 +70,13 @@ def _callback(command: Command) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _check_least(option: Field[Any], value: Any) -> None:
+    """Refuse a number below the least that the option's metadata names."""
+    least = option.metadata.get("least")
+    if least is not None and value is not None and value < least:
+        raise OptionError(f"{option.metadata['flags'][0]} is {least} or more, not {value}")
 
 
 def _is_argument(parameter: inspect.Parameter) -> bool:

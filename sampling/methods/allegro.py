@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,23 +58,30 @@ class SampleCountRule:
         """Return max(ceil((z sigma/(mu epsilon))^2), 30), not capped. [Allegro Theorem 2]"""
         return np.maximum(single_sample_size(mean_ns, std_ns, self.target.epsilon, self.target.z), self.floor)
 
-    def propose(self, cluster: Cluster, samples_old: int, halves: tuple[Cluster, Cluster]) -> Proposal:
-        """Return a split, for a cluster at or below the threshold is never proposed."""
-        launches = np.array([half.launches for half in halves])
+    @property
+    def most_parts(self) -> int:
+        """Two."""
+        return 2
+
+    def propose(
+        self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
+    ) -> Proposal:
+        """Return a split into two where more than the threshold is needed."""
+        parts = partitions[0]
         alone = self.samples_alone(
-            launches,
-            np.array([half.mean_ns for half in halves]),
-            np.array([half.std_ns for half in halves]),
+            np.array([part.launches for part in parts]),
+            np.array([part.mean_ns for part in parts]),
+            np.array([part.std_ns for part in parts]),
         )
-        left, right = alone.tolist()
-        tau_new_ns = sum(
-            min(m, half.launches) * half.mean_ns for m, half in zip((left, right), halves, strict=True)
-        )
+        samples_new = tuple(alone.tolist())
         splits = samples_old > self.threshold
         return Proposal(
-            samples_new=(left, right),
+            parts=parts,
+            samples_new=samples_new,
             tau_old_ns=min(samples_old, cluster.launches) * cluster.mean_ns,
-            tau_new_ns=tau_new_ns,
+            tau_new_ns=sum(
+                min(m, part.launches) * part.mean_ns for m, part in zip(samples_new, parts, strict=True)
+            ),
             verdict=Verdict.SPLIT if splits else Verdict.KEEP,
             reason=f"it needs {samples_old} samples, {'more than' if splits else 'within'} {self.threshold}",
         )

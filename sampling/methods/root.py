@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,7 @@ from sampling.allocation import (
     water_filled_sample_sizes,
 )
 from sampling.duration_counts import DurationCounts
+from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.progress import Progress
 from sampling.split_tree import Cluster, Proposal, SplitRule, Verdict
@@ -27,6 +29,8 @@ NEEDS: tuple[str, ...] = ()
 PUBLISHED_GROUPING = GroupBy.NAME
 RANDOM = True
 
+_MOST_PARTS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -37,17 +41,24 @@ class Options:
     variant : ``exact`` builds the tree by the costs its parents' allocations gave and allocates anew over all
         leaves of a group, so that its bound holds; ``script``, as the published script: no new allocation
         and no floor of 1 in the costs; ``paper``: the cost of keeping any node from its own Eq. 3.
+    k_max : a decision may split into up to so many parts, 2 to 8: the k with the least tau_new.
     """
 
     variant: Literal["exact", "script", "paper"] = "exact"
+    k_max: int = 2
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.k_max <= _MOST_PARTS:
+            raise OptionError(f"root.k_max is 2 to {_MOST_PARTS}, not {self.k_max}")
 
 
 @dataclass(frozen=True, slots=True)
 class RootRule:
-    """Split iff the halves cost less sampled time than the whole: tau_new < tau_old, strictly."""
+    """Split iff the parts cost less sampled time than the whole: tau_new < tau_old, strictly."""
 
     target: Target
-    variant: str
+    variant: str = "exact"
+    most_parts: int = 2
 
     @property
     def _floor(self) -> int:
@@ -55,7 +66,7 @@ class RootRule:
 
     @property
     def enough(self) -> int:
-        """At one sample no split can cost less, for two halves need one each."""
+        """At one sample no split can cost less, for two parts need one each."""
         return self._floor
 
     def samples_alone(self, launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray) -> IntArray:
@@ -63,34 +74,46 @@ class RootRule:
         alone = single_sample_size(mean_ns, std_ns, self.target.epsilon, self.target.z)
         return np.minimum(np.maximum(alone, self._floor), launches)
 
-    def propose(self, cluster: Cluster, samples_old: int, halves: tuple[Cluster, Cluster]) -> Proposal:
-        """Return the comparison of tau_old with tau_new, and what follows from it."""
-        launches = np.array([half.launches for half in halves])
-        mean_ns = np.array([half.mean_ns for half in halves])
-        std_ns = np.array([half.std_ns for half in halves])
-        sizes = joint_sample_sizes(launches, mean_ns, std_ns, self.target.epsilon, self.target.z)
-        left, right = np.clip(sizes, self._floor, launches).tolist()
+    def propose(
+        self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
+    ) -> Proposal:
+        """Return the comparison of tau_old with the least tau_new, and what follows from it."""
+        costs = [self._cost(parts) for parts in partitions]
+        best = min(range(len(costs)), key=lambda index: costs[index][1])
+        samples_new, tau_new_ns = costs[best]
         if self.variant == "paper":
-            alone = self.samples_alone(
-                np.array([cluster.launches]), np.array([cluster.mean_ns]), np.array([cluster.std_ns])
-            )
-            samples_old = int(alone[0])
+            samples_old = self._alone(cluster)
         tau_old_ns = samples_old * cluster.mean_ns
-        tau_new_ns = left * halves[0].mean_ns + right * halves[1].mean_ns
         pays = tau_new_ns < tau_old_ns
         return Proposal(
-            samples_new=(left, right),
+            parts=partitions[best],
+            samples_new=samples_new,
             tau_old_ns=tau_old_ns,
             tau_new_ns=tau_new_ns,
             verdict=Verdict.SPLIT if pays else Verdict.KEEP,
-            reason=f"{left} + {right} samples cost {tau_new_ns:,.0f} ns, "
+            reason=f"{' + '.join(map(str, samples_new))} samples cost {tau_new_ns:,.0f} ns, "
             f"{samples_old} of the whole {tau_old_ns:,.0f} ns: " + ("less" if pays else "not less"),
         )
+
+    def _cost(self, parts: tuple[Cluster, ...]) -> tuple[tuple[int, ...], float]:
+        """Return the joint sizes of the parts, eps relative to their own total, and tau_new = sum m mu."""
+        launches = np.array([part.launches for part in parts])
+        mean_ns = np.array([part.mean_ns for part in parts])
+        std_ns = np.array([part.std_ns for part in parts])
+        sizes = joint_sample_sizes(launches, mean_ns, std_ns, self.target.epsilon, self.target.z)
+        sizes = np.clip(sizes, self._floor, launches)
+        return tuple(sizes.tolist()), float(np.dot(sizes, mean_ns))
+
+    def _alone(self, cluster: Cluster) -> int:
+        alone = self.samples_alone(
+            np.array([cluster.launches]), np.array([cluster.mean_ns]), np.array([cluster.std_ns])
+        )
+        return int(alone[0])
 
 
 def rule(target: Target, options: Options) -> SplitRule:
     """Return the rule ROOT's trees grow by."""
-    return RootRule(target, options.variant)
+    return RootRule(target, options.variant, options.k_max)
 
 
 def stratify(

@@ -40,6 +40,10 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
+    Action(
+        APP, "app.quit", "q,ctrl+q", "q", "Quit", "leave; the plan's command line stays behind", show=True
+    ),
+    Action(APP, "app.help", "question_mark,f1", "? F1", "Help", "what the keys do here", show=True),
     Action(TABLE, "cursor_down", "j,down", "j down", "Down", "the next kernel group", palette=False),
     Action(TABLE, "cursor_up", "k,up", "k up", "Up", "the kernel group before", palette=False),
     Action(TABLE, "scroll_top", "g,home", "g home", "First", "the first kernel group", palette=False),
@@ -47,16 +51,18 @@ ACTIONS: tuple[Action, ...] = (
     Action(TABLE, "page_down", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
     Action(TABLE, "page_up", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
     Action(GROUPS, "search", "slash", "/", "Filter", "show only groups whose key contains a text", show=True),
-    Action(GROUPS, "clear_search", "escape", "esc", "All", "show all groups again"),
+    Action(GROUPS, "clear_search", "escape", "esc", "Show all", "show all groups again"),
     Action(GROUPS, "sort", "s", "s", "Sort", "sort by the next column", show=True),
-    Action(GROUPS, "log", "x", "x", "Log/linear", "logarithmic or linear durations", show=True),
-    Action(VIEW, "app.focus_next", "tab", "tab", "Pane", "to the other pane", show=True, palette=False),
-    Action(VIEW, "copy_pane", "y", "y", "Copy", "copy the pane's text to the terminal's clipboard", show=True),
-    Action(VIEW, "write_pane", "w", "w", "Write", "write the pane's text to a file", show=True),
-    Action(VIEW, "copy_command", "Y", "Y", "Command", "copy the command line that prints this", show=True),
-    Action(APP, "help", "question_mark,f1", "? F1", "Help", "what the keys do here", show=True),
-    Action(APP, "command_palette", "ctrl+p", "^p", "Palette", "find an action by its name", palette=False),
-    Action(APP, "quit", "q,ctrl+q", "q", "Quit", "leave; the plan's command line stays behind", show=True),
+    Action(GROUPS, "log", "x", "x", "Log", "logarithmic or linear durations", show=True),
+    Action(VIEW, "app.focus_next", "tab", "tab", "Pane", "to the other pane", palette=False),
+    Action(
+        VIEW, "copy_pane", "y", "y", "Copy", "copy the pane's text to the terminal's clipboard", show=True
+    ),
+    Action(VIEW, "write_pane", "w", "w", "Write", "write the pane's text to a new file here", show=True),
+    Action(
+        VIEW, "copy_command", "Y", "Y", "Command", "copy the command line that prints the same", show=True
+    ),
+    Action(APP, "app.command_palette", "ctrl+p", "^p", "Palette", "find an action by name", palette=False),
 )
 
 

@@ -24,5 +24,5 @@ def show(profiles: tuple[str, ...], options: PlanningOptions, *, insist: bool, m
         from sampling.errors import OptionError
 
         raise OptionError("--app: there is no terminal to open the app in", remedy="over SSH, use `ssh -t`")
-    note("no terminal, so this is the summary; `ssh -t` opens the app", quiet=options.quiet)
     summary.show(profiles, options)
+    note("no terminal, so this is the summary; `ssh -t` opens the app", quiet=options.quiet)

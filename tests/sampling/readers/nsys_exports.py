@@ -25,16 +25,8 @@ KERNEL_COLUMNS = {
     version: tuple(columns.split())
     for version, columns in {"2020.4": _OLDEST, "2022.4": _2022, "2023.4": _2023, "2026.2": _2026}.items()
 }
-_RUNTIME_COLUMNS = (
-    "start",
-    "end",
-    "eventClass",
-    "globalTid?",
-    "correlationId?",
-    "nameId",
-    "returnValue",
-    "callchainId?",
-)
+_RUNTIME = "start end eventClass globalTid? correlationId? nameId returnValue callchainId?"
+_RUNTIME_COLUMNS = tuple(_RUNTIME.split())
 _META_DATA = {"2022.4": "EXPORT_META_DATA", "2023.4": "META_DATA_EXPORT", "2026.2": "META_DATA_EXPORT"}
 
 SECRET = "TOKEN=hunter2"

@@ -428,6 +428,20 @@ class TestDamage:
         error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("3000,64", "3000,-64"))
         assert (error.row, error.column) == (7, "Duration (ns)")
 
+    def test_a_number_that_fits_no_column(self, tmp_path: Path) -> None:
+        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("3000,64", "3000,64e30"))
+        assert (error.row, error.column) == (7, "Duration (ns)")
+
+    def test_bytes_that_are_no_text(self, tmp_path: Path) -> None:
+        text = text_of(HEADER_2023, GPU_ROWS).encode().replace(b"3000,64", b"3000,6\xff")
+        error = refusal_of(write(tmp_path, text))
+        assert (error.row, error.column) == (7, "Duration (ns)")
+
+    def test_a_carriage_return_within_a_row(self, tmp_path: Path) -> None:
+        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("3000,64", "3000\r,64"))
+        assert error.row == 7
+        assert "carriage return" in str(error)
+
     def test_an_infinite_start(self, tmp_path: Path) -> None:
         header = HEADER_2023.replace("Start (ns)", "Start (s)")
         error = refusal_of(write(tmp_path, text_of(header, [GPU_ROWS[0].replace("1000,", "inf,", 1)])))
@@ -529,7 +543,7 @@ def test_damage_anywhere_is_refused_or_read_over(
     data = text_of(*header_and_rows).replace("\n", line_end).encode()
     at = int(place * len(data))
     path = write(tmp_path_factory.mktemp("damage"), data[:at] + new + (b"" if cut else data[at + 1 :]))
-    with open_input(str(path)) as file, suppress(ProfileError):
+    with suppress(ProfileError), open_input(str(path)) as file:
         if nsys_csv.recognise(file):
             profile = nsys_csv.read(file, KernelTable(), None)
             assert 1 <= profile.launches <= len(header_and_rows[1])

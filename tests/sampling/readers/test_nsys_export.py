@@ -76,7 +76,7 @@ def test_every_schema_gives_the_same_launches(
     version: str, read: Read, store: str, exports: ModuleType
 ) -> None:
     first = exports.Launch(-500, -372, 11, name="void a<(int)4>(int)", short="a", mangled="_Z1aILi4EEvi")
-    second = exports.Launch(1000, 1320, 12, stream=13, grid=(2_000_000_000, 65535, 3), block=(32, 4, 64))
+    second = exports.Launch(1000, 1320, 12, stream=100_000, grid=(2_000_000_000, 65535, 3), block=(32, 4, 64))
     calls = [exports.Call(-900, 11), exports.Call(200, 12)]
 
     profile = read(exports.export(version, [first, second], calls))
@@ -84,7 +84,7 @@ def test_every_schema_gives_the_same_launches(
     assert profile.format == STORES[store]
     assert column(profile, "duration_ns") == [128, 320]
     assert column(profile, "start_ns") == [-500, 1000]
-    assert column(profile, "stream") == [7, 13]
+    assert column(profile, "stream") == [7, 100_000]
     assert names(profile) == ["void a<(int)4>(int)", "void k<float>(float *)"]
     code = column(profile, "name")[0]
     assert profile.kernels.names.short(code) == "a"
@@ -148,6 +148,21 @@ def test_of_several_calls_with_one_correlation_the_earliest_counts(read: Read, e
     launches = [exports.Launch(100, 101, 1), exports.Launch(200, 202, 2)]
     calls = [exports.Call(50, 1), exports.Call(40, 2), exports.Call(10, 1), exports.Call(60, 1)]
     assert column(read(exports.export("2023.4", launches, calls)), "duration_ns") == [1, 2]
+
+
+def test_calls_between_far_apart_correlations_are_no_launches(read: Read, exports: ModuleType) -> None:
+    far = 1 << 31
+    launches = [
+        exports.Launch(100, 101, 1),
+        exports.Launch(200, 202, far),
+        exports.Launch(300, 303, 2 * far - 1),
+    ]
+    calls = [exports.Call(50, 1), exports.Call(40, far), exports.Call(30, 2 * far - 1)]
+    others = [exports.Call(10, 2, name="cudaMalloc"), exports.Call(5, 0), exports.Call(20, far - 1)]
+    profile = read(exports.export("2026.2", launches, [*calls, *others]))
+    assert column(profile, "duration_ns") == [3, 2, 1]
+    profile = read(exports.export("2026.2", launches, [calls[0], calls[2], *others]))
+    assert profile.facts.api_rows_missing == 1
 
 
 def test_kernels_of_one_graph_replay_share_a_call_and_keep_gpu_order(read: Read, exports: ModuleType) -> None:

@@ -13,7 +13,7 @@ from tui.tables import Column, shortened
 PADDING = 2
 """Blanks between two columns."""
 
-_LEAST_LABEL = 24
+_LEAST_LABEL = 30
 _DROPPED_FIRST = ("total", "strata", "CoV", "rank", "drawn", "mean", "launches")
 
 

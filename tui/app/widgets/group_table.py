@@ -38,7 +38,8 @@ class GroupTable(DataTable[Text]):
     def highlighted(self) -> int | None:
         """The group under the cursor; None in an empty table."""
         groups = self._listed.groups
-        return groups[self.cursor_row] if self.cursor_row < len(groups) else None
+        # An empty table has its cursor at row -1.
+        return groups[self.cursor_row] if 0 <= self.cursor_row < len(groups) else None
 
     def _rebuild(self, selected: int | None) -> None:
         """Fill the table anew: what has room depends on the width and on the rows."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.segment import Segment
-from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -36,11 +35,7 @@ class Line(Widget, can_focus=False):
         form = next((form for form in self._forms if len(form) <= width), self._forms[-1])
         return fitted(form, width, ascii_only=self._ascii_only)
 
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """One row."""
-        return 1
-
-    def render_line(self, y: int) -> Strip:
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The text, and blanks."""
         return Strip([Segment(self.text.ljust(self.size.width), self.rich_style)], self.size.width)
 
@@ -62,7 +57,7 @@ class PaneTitle(Widget, can_focus=False):
             self._left, self._right = left, right
             self.refresh()
 
-    def render_line(self, y: int) -> Strip:
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The name, the rule, the rest."""
         width = self.size.width
         rule = glyph_set(ascii_only=self._ascii_only).horizontal

@@ -10,7 +10,7 @@ from tui.app.messages import SearchChanged, SearchClosed
 
 
 class SearchInput(Input):
-    """A one-row field that is there only while it is typed in."""
+    """A one-row field."""
 
     BINDINGS = [  # noqa: RUF012
         Binding("escape", "give_up", "All groups", key_display="esc"),
@@ -19,16 +19,9 @@ class SearchInput(Input):
 
     def __init__(self) -> None:
         super().__init__(placeholder="part of the kernel group's key", compact=True)
-        self.display = False
-
-    def open(self) -> None:
-        """Show the field and type in it."""
-        self.display = True
-        self.focus()
 
     def action_close(self) -> None:
         """Keep the text."""
-        self.display = False
         self.post_message(SearchClosed())
 
     def action_give_up(self) -> None:

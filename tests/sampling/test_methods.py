@@ -1,0 +1,249 @@
+"""The sampling methods: what each promises, its sizes, and how its options are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.bounds import bound, group_bounds
+from sampling.duration_counts import DurationCounts
+from sampling.errors import OptionError
+from sampling.group_by import GroupBy
+from sampling.methods import method_named, method_names, method_options
+from sampling.plan import make_design
+from sampling.split_tree import Verdict
+from sampling.strata import WHOLE_WORKLOAD, Strata
+from sampling.targets import Target
+
+CountsOf = Callable[..., DurationCounts]
+Mixture = Callable[..., dict[str, list[int]]]
+
+GROUPS = st.lists(
+    st.lists(st.one_of(st.integers(0, 4), st.integers(1, 100_000)), min_size=1, max_size=60),
+    min_size=1,
+    max_size=4,
+).map(lambda groups: {f"k{index}": durations for index, durations in enumerate(groups)})
+TARGETS = st.builds(
+    Target, st.floats(0.01, 0.5), st.sampled_from([0.8, 0.95, 0.99]), with_replacement=st.booleans()
+)
+
+
+def strata_of(counts: DurationCounts, method: str, target: Target, *settings: str) -> Strata:
+    """Return a method's strata."""
+    return make_design(counts, method, target, 0, settings=settings).strata
+
+
+def check_strata(counts: DurationCounts, strata: Strata) -> None:
+    """Strata hold every launch once, and at least one of each is drawn."""
+    assert strata.start[0] == 0
+    assert strata.stop[-1] == len(counts.count)
+    assert (strata.start[1:] == strata.stop[:-1]).all()
+    assert (strata.samples >= 1).all()
+    assert strata.launches.sum() == counts.launches
+    if not strata.with_replacement:
+        assert (strata.samples <= strata.launches).all()
+
+
+@pytest.mark.parametrize("method", method_names())
+@given(groups=GROUPS, target=TARGETS)
+def test_strata_part_the_launches(
+    method: str, groups: dict[str, list[int]], target: Target, counts_of: CountsOf
+) -> None:
+    counts = counts_of(groups)
+    check_strata(counts, strata_of(counts, method, target))
+
+
+@pytest.mark.parametrize("variant", ["exact", "paper"])
+@given(groups=GROUPS, target=TARGETS)
+def test_root_keeps_epsilon_for_every_group_and_so_for_all(
+    variant: str, groups: dict[str, list[int]], target: Target, counts_of: CountsOf
+) -> None:
+    strata = strata_of(counts_of(groups), "root", target, f"root.variant={variant}")
+    assert (group_bounds(strata, target.confidence) <= target.epsilon * (1 + 1e-9)).all()
+    assert bound(strata, target.confidence) <= target.epsilon * (1 + 1e-9)
+
+
+@given(groups=GROUPS, target=TARGETS)
+def test_root_keeps_epsilon_whatever_the_user_decides(
+    groups: dict[str, list[int]], target: Target, counts_of: CountsOf
+) -> None:
+    counts = counts_of(groups)
+    distinct = np.diff(counts.offsets)
+    overrides = {
+        group.key: {"": Verdict.SPLIT if index % 2 and distinct[index] > 1 else Verdict.KEEP}
+        for index, group in enumerate(counts.groups)
+    }
+    strata = make_design(counts, "root", target, 0, overrides=overrides).strata
+    check_strata(counts, strata)
+    assert (group_bounds(strata, target.confidence) <= target.epsilon * (1 + 1e-9)).all()
+
+
+@given(groups=GROUPS, epsilon=st.floats(0.01, 0.3))
+def test_allegro_draws_what_each_final_cluster_needs_by_itself(
+    groups: dict[str, list[int]], epsilon: float, counts_of: CountsOf
+) -> None:
+    target = Target(epsilon)
+    counts = counts_of(groups)
+    strata = strata_of(counts, "allegro", target)
+    for index in range(len(strata)):
+        rows = slice(strata.start[index], strata.stop[index])
+        durations = np.repeat(counts.duration_ns[rows], counts.count[rows])
+        std, mean = durations.std(), durations.mean()
+        wanted = math.ceil((target.z * std / (epsilon * mean)) ** 2) if std else 0
+        assert wanted <= 50
+        assert strata.samples[index] == min(len(durations), max(wanted, 30))
+
+
+def test_a_group_of_fewer_than_thirty_is_simulated_whole(counts_of: CountsOf) -> None:
+    strata = strata_of(counts_of({"a": [100] * 29, "b": [1] * 31}), "allegro", Target())
+    assert strata.samples.tolist() == [29, 30]
+
+
+def test_allegro_keeps_what_needs_exactly_the_threshold(counts_of: CountsOf) -> None:
+    """1000 launches at 100 +- d: (z d/(epsilon 100))^2 just below and above 50."""
+    for spread, strata in ((18, 1), (19, 2)):
+        counts = counts_of({"k": [100 - spread] * 500 + [100 + spread] * 500})
+        assert (1.959964 * spread / 5) ** 2 < 50 if strata == 1 else (1.959964 * spread / 5) ** 2 > 50
+        assert len(strata_of(counts, "allegro", Target())) == strata
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_stem_alone_is_allegro_under_one_key(seed: int, counts_of: CountsOf, mixture: Mixture) -> None:
+    counts = counts_of(mixture(seed))
+    stem, allegro = (strata_of(counts, method, Target()) for method in ("stem", "allegro"))
+    assert stem.start.tolist() == allegro.start.tolist()
+    assert stem.samples.tolist() == allegro.samples.tolist()
+    assert method_named("stem").PUBLISHED_GROUPING is GroupBy.NAME
+    assert method_named("allegro").PUBLISHED_GROUPING is GroupBy.LAUNCH
+
+
+def test_root_splits_two_modes_and_saves_time(counts_of: CountsOf) -> None:
+    durations = [100, 101, 99] * 500 + [10_000, 10_100, 9_900] * 500
+    counts = counts_of({"k": durations})
+    strata = strata_of(counts, "root", Target())
+    kept = make_design(counts, "root", Target(), 0, overrides={counts.groups[0].key: {"": Verdict.KEEP}})
+    assert len(strata) == 2
+    assert strata.samples.tolist() == [1, 1]
+    assert strata.sampled_duration_ns < kept.strata.sampled_duration_ns / 10
+
+
+def test_the_script_variant_allocates_as_its_trees_do_with_at_least_one(counts_of: CountsOf) -> None:
+    counts = counts_of({"k": [100] * 50 + [900] * 50})
+    strata = strata_of(counts, "root", Target(), "root.variant=script")
+    assert strata.samples.tolist() == [1, 1]
+
+
+def test_script_breaks_the_bound_that_root_keeps(counts_of: CountsOf, mixture: Mixture) -> None:
+    """The re-allocation is needed: over many workloads the script's groups pass 5 %, root's never."""
+    worst = {"exact": 0.0, "script": 0.0}
+    for seed in range(12):
+        counts = counts_of(mixture(seed, launches=900))
+        for variant in worst:
+            target = Target(with_replacement=True)
+            strata = strata_of(counts, "root", target, f"root.variant={variant}")
+            worst[variant] = max(worst[variant], group_bounds(strata, 0.95).max())
+    assert worst["exact"] <= 0.05 * (1 + 1e-9) < worst["script"]
+
+
+def test_random_draws_the_number_asked_for(counts_of: CountsOf) -> None:
+    counts = counts_of({"a": list(range(1, 60)), "b": [5] * 41})
+    strata = strata_of(counts, "random", Target(), "random.launches=7")
+    assert (strata.group.tolist(), strata.samples.tolist()) == ([WHOLE_WORKLOAD], [7])
+    durations = np.array([*range(1, 60), *[5] * 41])
+    assert strata.mean_ns[0] == pytest.approx(durations.mean())
+    assert strata.std_ns[0] == pytest.approx(durations.std())
+    assert strata_of(counts, "random", Target(), "random.launches=1000").samples.tolist() == [100]
+
+
+def test_random_draws_a_binomial_number_and_never_none(counts_of: CountsOf) -> None:
+    counts = counts_of({"a": [5] * 1000})
+    sizes = [
+        int(make_design(counts, "random", Target(), seed, settings=("random.probability=0.002",)).strata.samples[0])
+        for seed in range(300)
+    ]
+    assert min(sizes) == 1
+    # A binomial of mean 2 given that it is not 0 has mean 2 / (1 - e^-2) = 2.31; 300 draws, sd 1.28.
+    assert np.mean(sizes) == pytest.approx(2.31, abs=0.3)
+
+
+def test_random_that_never_draws_is_refused(counts_of: CountsOf) -> None:
+    with pytest.raises(OptionError, match="never draws one of 3 launches"):
+        strata_of(counts_of({"a": [1, 2, 3]}), "random", Target(), "random.probability=1e-9")
+
+
+@pytest.mark.parametrize("method", method_names())
+def test_every_method_says_what_it_is(method: str) -> None:
+    module = method_named(method)
+    assert module.SOURCE
+    assert isinstance(module.RANDOM, bool)
+    assert module.PUBLISHED_GROUPING in GroupBy
+    assert [field.name for field in fields(module.Options)]
+    assert method_options(method) == module.Options()
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "option", "value"),
+    [
+        ("root", ("root.variant=script",), "variant", "script"),
+        ("root", ("allegro.threshold=9",), "variant", "exact"),
+        ("allegro", ("allegro.threshold=20", "allegro.floor=10"), "threshold", 20),
+        ("stem", ("stem.floor=1",), "floor", 1),
+        ("stem", ("allegro.floor=1",), "floor", 30),
+        ("random", ("random.probability=0.5",), "probability", 0.5),
+        ("random", ("random.launches=12",), "launches", 12),
+        ("random", ("random.launches=none",), "launches", None),
+    ],
+)
+def test_a_setting_sets_the_option_of_its_method(
+    method: str, settings: tuple[str, ...], option: str, value: object
+) -> None:
+    assert getattr(method_options(method, settings), option) == value
+
+
+@pytest.mark.parametrize(
+    ("method", "setting", "message"),
+    [
+        ("root", "variant=script", "--set takes METHOD.NAME=VALUE, not 'variant=script'"),
+        ("root", "root.variant", "--set takes METHOD.NAME=VALUE"),
+        ("root", "rot.variant=script", "no method 'rot'; did you mean 'root'"),
+        ("root", "zzz.variant=script", "no method 'zzz'; there are .*root.*random"),
+        ("root", "root.varient=script", "root has no option 'varient'; did you mean 'variant'"),
+        ("root", "root.variant=fast", "one of exact, script, paper is meant"),
+        ("allegro", "allegro.treshold=3", "did you mean 'threshold'"),
+        ("allegro", "allegro.threshold=many", "'many' is not int"),
+        ("random", "random.probability=5", "a fraction above 0, at most 1, not 5"),
+        ("random", "random.launches=0", "at least 1, not 0"),
+        ("random", "random.launches=1.5", "'1.5' is not int"),
+        ("random", "random.probability=nan", "random.probability"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_refused(method: str, setting: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        method_options(method, (setting,))
+
+
+def test_an_unknown_method_names_the_nearest() -> None:
+    with pytest.raises(OptionError, match="no method 'alegro'; did you mean 'allegro'"):
+        method_named("alegro")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 5.0}, r"--epsilon is a fraction between 0 and 1, not 5; did you mean 0.05\?"),
+        ({"epsilon": 0.0}, r"--epsilon is a fraction between 0 and 1, not 0$"),
+        ({"epsilon": -0.1}, "--epsilon"),
+        ({"epsilon": float("nan")}, "--epsilon"),
+        ({"confidence": 95.0}, r"did you mean 0.95\?"),
+        ({"confidence": 1.0}, "--confidence"),
+    ],
+)
+def test_a_target_that_is_no_fraction_is_refused(options: dict[str, float], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        Target(**options)

@@ -1,0 +1,216 @@
+"""View 1: the kernel groups, and how long the launches of one of them take."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical
+from textual.timer import Timer
+from textual.widgets import Footer, Static
+
+from sampling.study import Study
+from tui import facts
+from tui.app import wording
+from tui.app.actions import APP, GROUPS, TABLE, VIEW, bindings
+from tui.app.group_list import list_groups
+from tui.app.messages import GroupHighlighted, SearchChanged, SearchClosed
+from tui.app.screens.view import PaneText, ViewScreen
+from tui.app.state import Session, next_sort
+from tui.app.widgets.chart import Chart
+from tui.app.widgets.group_table import GroupTable
+from tui.app.widgets.line import Line, PaneTitle
+from tui.app.widgets.search_input import SearchInput
+from tui.charts import quantities
+from tui.charts.grid import Grid, blank, put
+from tui.charts.histogram import histogram
+from tui.command_line import command_line, options_of
+from tui.commands.histogram import group_pairs
+from tui.options import GroupsOptions, GroupSort, HistogramOptions
+
+_CHART_DELAY_SECONDS = 0.08
+"""A cursor key that is held down draws one chart, not twenty."""
+
+_SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
+
+
+class GroupsScreen(ViewScreen):
+    """The table of kernel groups over the histogram of the selected one."""
+
+    NAME = "Groups"
+    SCOPES = (APP, TABLE, GROUPS, VIEW)
+    BINDINGS = bindings(APP, GROUPS, VIEW)
+    AUTO_FOCUS = "GroupTable"
+    ABOUT: ClassVar[str] = (
+        "A kernel group is all launches of one kernel with one grid and block. CoV is the spread of their "
+        "durations over the mean; strata are the clusters the plan splits a group into, each with its own "
+        "symbol and colour in the histogram, a line between; drawn is how many launches the plan simulates."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: Session | None = None
+        self._chart_timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """The workload, two panes, findings, plan, keys."""
+        ascii_only = self.session.ascii_only
+        yield Line(ascii_only=ascii_only, id="workload")
+        with Container(id="panes"):
+            with Vertical(id="groups-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield GroupTable(ascii_only=ascii_only)
+                with Horizontal(id="search"):
+                    yield Static("/ ")
+                    yield SearchInput()
+            with Vertical(id="chart-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield Chart(id="histogram")
+        yield Line(ascii_only=ascii_only, id="findings")
+        yield Line(ascii_only=ascii_only, id="plan")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Follow the session from now on."""
+        self.query_one("#search").display = False
+        self.watch(self.app, "session", self._follow)
+
+    def _follow(self, session: Session) -> None:
+        """Show what differs from what is shown."""
+        shown, self._shown = self._shown, session
+        study = session.study
+        if study is None:
+            return
+        if shown is None or shown.study is not study:
+            self._show_lines(session, study)
+        if shown is None or (shown.study, shown.sort, shown.search) != (study, session.sort, session.search):
+            self._show_groups(session, study)
+        if shown is None:
+            self._show_chart()
+        elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
+            self._show_chart_soon()
+        self._show_titles(session, study)
+
+    def _show_lines(self, session: Session, study: Study) -> None:
+        tab = f"1 {self.NAME}  "
+        self.query_one("#workload", Line).show(
+            [tab + line for line in wording.workload_lines(session, study)]
+        )
+        self.query_one("#findings", Line).show(wording.findings_lines(study))
+        self.query_one("#plan", Line).show(wording.plan_lines(study))
+
+    def _show_groups(self, session: Session, study: Study) -> None:
+        listed = list_groups(study, session.sort, session.search)
+        self.query_one(GroupTable).show(study, listed, session.selected)
+        if session.selected not in listed.groups:
+            self.app.change(selected=listed.groups[0] if listed.groups else None)
+
+    def _show_titles(self, session: Session, study: Study) -> None:
+        sort = _SORT_NAMES.get(session.sort, session.sort.value)
+        self.query_one("#groups-pane PaneTitle", PaneTitle).show(
+            f"[1] Kernel groups by {sort}", self._listing(session, study)
+        )
+        axis = "log" if session.log else "linear"
+        self.query_one("#chart-pane PaneTitle", PaneTitle).show(
+            f"[tab] {_name(study, session.selected)}", f"[x] {axis}"
+        )
+
+    def _listing(self, session: Session, study: Study) -> str:
+        """Return which groups are listed, of how many."""
+        listed, total = self.query_one(GroupTable).listed, quantities.count(len(study.counts.groups))
+        text = f'"{session.search}": {quantities.count(listed.matching)} of {total}' if session.search else ""
+        if len(listed.groups) == listed.matching:
+            return text
+        shown = f"showing {quantities.count(len(listed.groups))} of {quantities.count(listed.matching)}"
+        return f"{text}, {shown}" if text else shown
+
+    def _show_chart_soon(self) -> None:
+        if self._chart_timer is not None:
+            self._chart_timer.stop()
+        self._chart_timer = self.set_timer(_CHART_DELAY_SECONDS, self._show_chart)
+
+    def _show_chart(self) -> None:
+        self.query_one(Chart).show(partial(draw_group, self.session))
+
+    @on(GroupHighlighted)
+    def _select(self, event: GroupHighlighted) -> None:
+        if event.group in self.query_one(GroupTable).listed.groups:
+            self.app.change(selected=event.group)
+
+    @on(SearchChanged)
+    def _search(self, event: SearchChanged) -> None:
+        self.app.change(search=event.search)
+
+    @on(SearchClosed)
+    def _leave_search(self) -> None:
+        self.query_one("#search").display = False
+        self.query_one(GroupTable).focus()
+
+    def action_search(self) -> None:
+        """Type a text to filter by."""
+        self.query_one("#search").display = True
+        self.query_one(SearchInput).focus()
+
+    def action_clear_search(self) -> None:
+        """List all groups."""
+        self.query_one(SearchInput).value = ""
+
+    def action_sort(self) -> None:
+        """Sort by the next column."""
+        self.app.change(sort=next_sort(self.session.sort))
+
+    def action_log(self) -> None:
+        """Change between logarithmic and linear durations."""
+        self.app.change(log=not self.session.log)
+
+    def pane_text(self) -> PaneText:
+        """The table with all its columns and whole keys, or the chart as it stands."""
+        study, selected = self.session.study, self.session.selected
+        if study is None:
+            return PaneText("kernelpoint", "")
+        chart = self.query_one(Chart)
+        if self.focused is chart and selected is not None:
+            return PaneText(
+                f"kernelpoint-histogram-{selected + 1}",
+                f"#{selected + 1} {_key(study, selected)}\n{chart.text}\n",
+            )
+        rows = [facts.group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
+        return PaneText("kernelpoint-groups", facts.groups_table(rows) + "\n" if rows else "")
+
+    def command(self) -> str:
+        """`histogram` of the selected group, or `groups`; a filter is the screen's alone."""
+        session = self.session
+        if self.focused is self.query_one(Chart) and session.selected is not None:
+            kernel = f"#{session.selected + 1}"
+            histogram_options = options_of(
+                HistogramOptions, session.options, profiles=session.profiles, kernel=kernel, log=session.log
+            )
+            return command_line("histogram", histogram_options)
+        groups_options = options_of(
+            GroupsOptions, session.options, profiles=session.profiles, sort=session.sort
+        )
+        return command_line("groups", groups_options)
+
+
+def draw_group(session: Session, width: int, height: int) -> Grid:
+    """Return the histogram of the selected kernel group, its strata as clusters."""
+    study, selected = session.study, session.selected
+    if study is None or selected is None:
+        grid = blank(width, height)
+        put(grid, 0, 0, "no kernel group matches")
+        return grid
+    durations_ns, launches = group_pairs(study, selected)
+    clusters = facts.clusters_of_group(study, selected)
+    return histogram(
+        durations_ns, launches, clusters, width, height, log=session.log, ascii_only=session.ascii_only
+    )
+
+
+def _key(study: Study, selected: int) -> str:
+    return study.counts.groups[selected].key
+
+
+def _name(study: Study, selected: int | None) -> str:
+    return "no kernel group" if selected is None else f"#{selected + 1} {facts.group_label(study, selected)}"
