@@ -97,9 +97,11 @@ def water_filled_sample_sizes(
     census[varied] = launches[varied].astype(np.float64) ** 2 / ratio[varied]
     alone = np.full(len(ratio), np.inf)
     alone[varied] = 1 / ratio[varied]
-    # A ten-millionth more than the census needs: rounding must not leave it one launch short.
+    # A ten-millionth more than a census of all needs, and less than one sample each: rounding must leave
+    # the one no launch short, and the other none too many.
     high = np.log(np.maximum(np.maximum.reduceat(census, offsets[:-1]), 1e-300)) + 1e-7
-    low = np.minimum(np.log(np.minimum(np.minimum.reduceat(alone, offsets[:-1]), 1e300)), high)
+    low = np.log(np.minimum(np.minimum.reduceat(alone, offsets[:-1]), 1e300)) - 1e-7
+    low = np.minimum(low, high)
     high = np.where(feasible(np.exp(low)), low, high)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2

@@ -187,9 +187,9 @@ def bounds_line(bound: float | None, group_bound: float | None, judgement: Judge
     """Return both bounds in words, and the judged coverage beside them."""
     if bound is None:
         return "no bound: the launches are not drawn at random"
-    text = f"error of the profile's total time bounded by {quantities.share(bound)}"
+    text = f"error bounds: {quantities.share(bound)} of the profile's total time"
     if group_bound is not None:
-        text += f", of any kernel group's by {quantities.share(group_bound)}"
+        text += f", {quantities.share(group_bound)} of any kernel group's"
     if judgement is not None:
         mean, p95 = quantities.share(judgement.error_mean), quantities.share(judgement.error_p95)
         within = quantities.share(judgement.within_epsilon)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from typing import Any
 
 from sampling.methods import DEFAULT_METHOD
@@ -73,12 +74,20 @@ def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas:
         facts.findings_text(study, canvas),
         "",
         "Plan",
-        *(f"  {line}" for line in facts.design_line(study).splitlines()),
+        *_indented(facts.design_line(study), canvas),
         "",
         "Next",
         *(f"  {line}" for line in following),
     ]
     return "\n".join(parts)
+
+
+def _indented(text: str, canvas: Canvas) -> list[str]:
+    return [
+        part
+        for line in text.splitlines()
+        for part in textwrap.wrap(line, canvas.width, initial_indent="  ", subsequent_indent="    ")
+    ]
 
 
 def _on(study: Study) -> str:
