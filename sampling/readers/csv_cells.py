@@ -29,7 +29,7 @@ NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "NULL", "null")
 _PIECE_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4 << 20
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_WHOLE_NUMBER = r"^-?\d{1,18}$"
+_WHOLE_NUMBER = r"^-?([0-8]\d{18}|\d{1,18})$"
 _LARGEST_NUMBER = float(1 << 62)
 _WITH_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"
 
@@ -221,6 +221,17 @@ def _numbers(part: Part, table: Table, position: int, kind: Kind) -> Any:
 
     cells = compute.ascii_trim_whitespace(table.column(str(position)))
     cells = compute.if_else(compute.is_in(cells, pa.array(NULLS)), pa.scalar(None, pa.string()), cells)
+    try:
+        return cells.cast(pa.int64() if kind == "integer" else pa.float64())
+    except pa.ArrowInvalid:
+        return _odd_numbers(part, position, cells, kind)
+
+
+def _odd_numbers(part: Part, position: int, cells: Any, kind: Kind) -> Any:
+    """Return the numbers of a column that does not convert as it is."""
+    import pyarrow as pa
+    from pyarrow import compute
+
     grouped = compute.match_substring_regex(cells, _WITH_THOUSANDS)
     cells = compute.if_else(grouped, compute.replace_substring(cells, ",", ""), cells)
     _refuse_first(part, position, cells, compute.invert(compute.match_substring_regex(cells, _NUMBER)))

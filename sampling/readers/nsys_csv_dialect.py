@@ -55,12 +55,14 @@ _CHATTER = (
 )
 _EMPTY_OR_CHATTER_LINES = re.compile(rb"(?:[ \t]*(?:(?:" + _CHATTER + rb")[^\n]*|\r?)(?:\n|\Z))*")
 # Chatter, a trace's header, what follows empty lines and is no row, or empty lines up to the end.
-_END = re.compile(
-    rb"(?:\A|(?<=\n))(?:[ \t]*\r?\n)*"
-    rb"(?=[ \t]*(?:" + _CHATTER + rb")|(?:API )?Start ?[(,])"
-    rb"|(?:\A|(?<=\n))(?:[ \t]*\r?\n)+(?=[A-Za-z])"
-    rb"|(?:\A|(?<=\n))[ \t\r\n]+\Z"
+_END = (
+    rb"(?:[ \t]*\r?\n)*(?=[ \t]*(?:" + _CHATTER + rb")|(?:API )?Start ?[(,])"
+    rb"|(?:[ \t]*\r?\n)+(?=[A-Za-z])"
+    rb"|[ \t\r\n]+\Z"
 )
+_END_AT_START = re.compile(_END)
+# Starts with a literal byte, which is what makes the search fast.
+_END_AFTER_LINE = re.compile(rb"\n(?P<end>" + _END + rb")")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,11 @@ def report_end(text: bytes) -> tuple[int, int] | None:
 
     Empty lines alone do not end a report; what follows them does, unless it goes on with rows.
     """
-    match = _END.search(text)
-    return None if match is None else (match.start(), match.end())
+    match = _END_AT_START.match(text)
+    if match is not None:
+        return match.span()
+    match = _END_AFTER_LINE.search(text)
+    return None if match is None else match.span("end")
 
 
 def skipped_report(head: bytes) -> str | None:

@@ -115,7 +115,6 @@ def _launches(part: Part, positions: Mapping[str, int], kernels: KernelTable) ->
     return LaunchColumns(
         name=names(part, table, positions["Name"], rows, kernels),
         duration_ns=duration_ns,
-        order=start_ns,
         start_ns=start_ns,
         stream=None if stream is None else values(part, table, stream, rows),
     )

@@ -152,7 +152,7 @@ _SIMULATION = (
     Kind(
         both(json_text, matching(rb'"kind":\s*"plan"'), matching(rb'"schema":')),
         "a plan written by kernelpoint, not a profile",
-        "give the profile that it was made from; plans go to `kernelpoint export`, `align` and `estimate`",
+        "give the profile that it was made from; plans go to `kernelpoint export` and `judge`",
     ),
     Kind(
         csv_columns("kernel id", "kernel mangled name"),
@@ -162,14 +162,14 @@ _SIMULATION = (
     Kind(
         matching(rb"^(kernel-\d+[\w.-]*\.traceg?\S*|MemcpyHtoD,0x)"),
         "an Accel-Sim kernel list: it has no durations",
-        f"{_PROFILE}; the list goes to `kernelpoint align`",
+        _PROFILE,
     ),
     Kind(
         matching(
             rb"^gpu_sim_cycle = |^GPGPU-Sim (uArch|version)|GPGPU-Sim Simulator Version|^kernel_launch_uid = "
         ),
         "the output of a simulator, not a profile",
-        "give the profile that was sampled; the output goes to `kernelpoint estimate`",
+        "give the profile that was sampled",
     ),
     Kind(
         matching(rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block Counts"),

@@ -39,7 +39,7 @@ def _folder_refusal(file: InputFile) -> ProfileError:
         return ProfileError(
             "a folder of Accel-Sim traces: they have no durations",
             path=file.path,
-            remedy="give the profile of the program; the traces go to `kernelpoint align`",
+            remedy="give the profile of the program",
         )
     return ProfileError(
         "a folder, but not an nsys export: it has no table CUPTI_ACTIVITY_KIND_KERNEL as Parquet or Arrow",

@@ -139,6 +139,12 @@ class TestGpuTrace:
         profile = read(write(tmp_path, text_of(HEADER_2023, GPU_ROWS)))
         assert len(profile.kernels.names) == 2
 
+    def test_either_sign_makes_a_row_a_copy(self, tmp_path: Path) -> None:
+        with_grid = GPU_ROWS[4].replace(ADD, "[CUDA memcpy Device-to-Device]")
+        without = GPU_ROWS[2].replace("[CUDA memcpy Host-to-Device]", "graph replay")
+        profile = read(write(tmp_path, text_of(HEADER_2023, [with_grid, GPU_ROWS[0], without])))
+        assert column(profile, "duration_ns") == [320]
+
     def test_of_2020_seconds_become_nanoseconds(self, tmp_path: Path) -> None:
         rows = (
             "0.448410,47648,140,40,1,1,128,1,1,40,8192,0,,,,,Quadro P2000 (0),1,7,sort",
@@ -173,6 +179,9 @@ class TestGpuTrace:
             ("s", "12.000000015", "0.000000032", (12_000_000_015, 32)),
             ("sec", "1e-6", "0.000000032", (1000, 32)),
             ("ns", "1500.0", "31.6", (1500, 32)),
+            ("us", "1.5", "1.0019", (1500, 1002)),
+            ("ns", "1700000000000000001.0", "32", (1_700_000_000_000_000_001, 32)),
+            ("ns", '"1,700,000,000,000,000,001"', "32", (1_700_000_000_000_000_001, 32)),
         ],
     )
     def test_units_stand_in_the_header(
@@ -352,6 +361,15 @@ class TestSeveralTraces:
         profile = read(write(tmp_path, "".join(texts if gpu_first else reversed(texts))))
         assert profile.facts.launch_order == order
         assert profile.launches == max(3, executed)
+
+    @pytest.mark.parametrize("piece_bytes", [1, 64, 500])
+    def test_a_trace_in_pieces_already_parsed_as_another_is_found(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece_bytes: int
+    ) -> None:
+        monkeypatch.setattr(csv_cells, "_PIECE_BYTES", piece_bytes)
+        texts = text_of(HEADER_2023, GPU_ROWS), text_of(HEADER_EXEC, self.exec_rows(4))
+        profile = read(write(tmp_path, "".join(texts)))
+        assert column(profile, "duration_ns") == [97, 96, 64, 32]
 
     @pytest.mark.parametrize("between", ["\n", ""])
     def test_two_of_one_kind_are_refused(self, tmp_path: Path, between: str) -> None:
