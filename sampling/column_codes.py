@@ -36,6 +36,7 @@ def dense_codes(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int6
     if len(key) == 0:
         return key, np.zeros(0, dtype=np.int64)
     bits = 0
+    column: NDArray[np.integer]
     for column in columns:
         # A column broadcast from one value has stride 0 and tells no rows apart.
         if column.strides == (0,) or (width := int(column.max()).bit_length()) == 0:
@@ -43,6 +44,9 @@ def dense_codes(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int6
         if bits + width > _KEY_BITS:
             key, first_rows = _codes_of_key(key)
             bits = (len(first_rows) - 1).bit_length()
+        if bits + width > _KEY_BITS:
+            column, first_rows = _codes_of_key(column.astype(np.int64))  # noqa: PLW2901 - the same, narrower
+            width = (len(first_rows) - 1).bit_length()
         key <<= width
         key |= column
         bits += width

@@ -148,6 +148,9 @@ class PairLookup:
             going = ~same & (candidate != _NOT_DRAWN)
             look_on, slot = look_on[going], slot[going]
         number[group < 0] = _NOT_DRAWN
+        if self._durations is None:
+            # A duration too wide for the key runs into the bits of the group; none such is drawn.
+            number[duration_ns >= 1 << DURATION_BITS] = _NOT_DRAWN
         return number
 
     def _slots(self, keys: NDArray[np.uint64]) -> IntArray:

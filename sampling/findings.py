@@ -200,7 +200,7 @@ def _no_grid(evidence: Evidence) -> Finding | None:
 
 def _several_devices(evidence: Evidence) -> Finding | None:
     sequences = selected_sequences(evidence.profile, evidence.chosen)
-    if len(sequences) < 2:
+    if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
     processes = len({sequence.process for sequence in sequences})
     devices = len({(sequence.process, sequence.device) for sequence in sequences})

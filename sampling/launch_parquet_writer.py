@@ -9,7 +9,7 @@ import numpy as np
 
 from sampling.profile import Column, KernelTable, Profile
 from sampling.progress import Progress
-from sampling.regions import Region, names_kept, selections
+from sampling.regions import Region, names_kept, names_passing, selections
 
 
 def write_launch_parquet(
@@ -33,12 +33,14 @@ def write_launch_parquet(
     fields += [(name, pa.int64()) for name in (*optional, "process", "device")]
     schema = pa.schema(fields)
     launches = 0
+    present = np.zeros(0, dtype=np.bool_)
     chosen = selections(profile, region)
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=True) as writer:
         for number, selection in enumerate(chosen):
             batch = profile.read(selection.span, ("signature", "duration_ns", *optional))
             code = batch["signature"][selection.rows]
-            kept = _kept(profile, region)[code]
+            present = _with_names(present, profile.kernels, code)
+            kept = names_passing(profile, region)[profile.kernels.signature_names()][code]
             rows = int(kept.sum())
             sequence = profile.sequences[selection.span.sequence]
             columns = [
@@ -52,15 +54,21 @@ def write_launch_parquet(
             launches += rows
             if progress is not None:
                 progress(number + 1, len(chosen), "writing")
+    if launches == 0:
+        names_kept(profile, region, present)
     return launches
 
 
-def _kept(profile: Profile, region: Region) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return (signatures,) whether a signature passes the name filters."""
-    everything = np.ones(len(profile.kernels.names), dtype=np.bool_)
-    if not region.include and not region.exclude:
-        return np.ones(len(profile.kernels), dtype=np.bool_)
-    return names_kept(profile, region, everything)[profile.kernels.signature_names()]
+def _with_names(
+    present: np.ndarray[Any, np.dtype[np.bool_]],
+    kernels: KernelTable,
+    code: np.ndarray[Any, np.dtype[np.integer[Any]]],
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return (names so far,) which names have launches, those of some signature codes added."""
+    grown = np.zeros(len(kernels.names), dtype=np.bool_)
+    grown[: len(present)] = present
+    grown[kernels.signature_names()[np.unique(code)]] = True
+    return grown
 
 
 def _kernel_columns(kernels: KernelTable, code: np.ndarray[Any, np.dtype[np.integer[Any]]]) -> list[Any]:

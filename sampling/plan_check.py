@@ -43,6 +43,11 @@ def plan_error(profile: Profile, counts: DurationCounts, plan: PlanFile) -> Plan
         )
     drawn = plan.drawn
     ids = np.array([launch.id for launch in drawn], dtype=np.int64)
+    if ids[-1] >= profile.launches:
+        raise AnalysisError(
+            f"launch {ids[-1]} of the plan is not in this profile, whose ids end at {profile.launches - 1}",
+            remedy="give the profile the plan was made from",
+        )
     weight = np.array([launch.weight for launch in drawn])
     signature, duration_ns = _read_launches(profile, ids)
     for launch, code in zip(drawn, signature.tolist(), strict=True):

@@ -198,13 +198,17 @@ def read_plan(path: str) -> PlanFile:
             remedy="make the plan again",
         )
     try:
-        profile = document["profile"]
+        profile, options = document["profile"], document["options"]
+        for option in ("method", "epsilon", "confidence", "with_replacement"):
+            options[option]
+        if not document["strata"]:
+            raise ValueError("strata, of which there is none")
         return PlanFile(
             path=path,
             files=tuple(profile["files"]),
             launches=int(profile["launches"]),
             total_duration_ns=int(profile["total_duration_ns"]),
-            options=document["options"],
+            options=options,
             strata=tuple(_stratum(row) for row in document["strata"]),
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -228,7 +232,13 @@ def _stratum(row: Mapping[str, Any]) -> PlannedStratum:
 
 def _launch(row: Mapping[str, Any]) -> PlannedLaunch:
     return PlannedLaunch(
-        **{**row, "grid": _dimensions(row["grid"]), "block": _dimensions(row["block"])},
+        **{
+            **row,
+            "id": int(row["id"]),
+            "grid": _dimensions(row["grid"]),
+            "block": _dimensions(row["block"]),
+            "weight": float(row["weight"]),
+        },
     )
 
 

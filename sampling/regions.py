@@ -120,19 +120,28 @@ def names_kept(profile: Profile, region: Region, present: NDArray[np.bool_]) -> 
     ------
     EmptySelectionError : a filter leaves none of the names that are present.
     """
-    names = profile.kernels.names
     kept = present.copy()
-    filters = [("include", pattern, True) for pattern in [_any_of(region.include)] if pattern] + [
-        ("exclude", pattern, False) for pattern in region.exclude
-    ]
-    for option, pattern, wanted in filters:
-        kept &= names.matching(_matcher(pattern))[: len(kept)] == wanted
+    for option, pattern, wanted in _name_filters(region):
+        kept &= profile.kernels.names.matching(_matcher(pattern))[: len(kept)] == wanted
         if not kept.any():
             raise EmptySelectionError(
                 f"--{option} {pattern!r} leaves no launch",
                 remedy="`kernelpoint groups` lists the kernel names",
             )
     return kept
+
+
+def names_passing(profile: Profile, region: Region) -> NDArray[np.bool_]:
+    """Return (names,) whether a kernel name read so far passes the region's name filters."""
+    kept = np.ones(len(profile.kernels.names), dtype=np.bool_)
+    for _, pattern, wanted in _name_filters(region):
+        kept &= profile.kernels.names.matching(_matcher(pattern))[: len(kept)] == wanted
+    return kept
+
+
+def _name_filters(region: Region) -> list[tuple[str, str, bool]]:
+    included = [("include", _any_of(region.include), True)] if region.include else []
+    return [*included, *(("exclude", pattern, False) for pattern in region.exclude)]
 
 
 def _any_of(patterns: tuple[str, ...]) -> str:

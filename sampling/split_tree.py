@@ -65,6 +65,9 @@ class SplitRule(Protocol):
     def samples_alone(self, launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray) -> IntArray:
         """Return (c,) how many samples each cluster costs by itself, as at the root of a group."""
 
+    def samples_kept(self, cluster: Cluster, allocated: int) -> int:
+        """Return how many samples a cluster costs if kept, given what the decision above allocated to it."""
+
     def propose(
         self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
     ) -> Proposal:
@@ -170,9 +173,10 @@ class TreeGrower:
         """Take the next decision; None when there is none left."""
         if not self._pending:
             return None
-        pending = self._pending.pop()
+        pending = self._pending[-1]
         index = len(self._nodes)
         node, proposal = self._decided(pending, index)
+        self._pending.pop()
         if pending.parent is not None and pending.path.endswith("R"):
             self._nodes[pending.parent] = replace(self._nodes[pending.parent], right=index)
         if node.verdict is Verdict.SPLIT and proposal is not None:
@@ -227,6 +231,8 @@ class TreeGrower:
 
     def _decided(self, pending: _Pending, index: int) -> tuple[SplitNode, Proposal | None]:
         cluster, samples_old = pending.cluster, pending.samples_old
+        if pending.rest is None:
+            samples_old = self._rule.samples_kept(cluster, samples_old)
         override = self._overrides.get(pending.path)
         settled = None if pending.rest is not None else self._settled(cluster, samples_old)
         proposal = pending.rest

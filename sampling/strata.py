@@ -26,6 +26,7 @@ class Strata:
     mean_ns, std_ns : mean and population standard deviation of their durations.
     samples : m, how many to draw; 1 <= m, and m <= N unless ``with_replacement``.
     with_replacement : whether one launch may be drawn twice.
+    notes : what the user should know of how these came about.
     """
 
     group: IntArray
@@ -36,6 +37,7 @@ class Strata:
     std_ns: FloatArray
     samples: IntArray
     with_replacement: bool = False
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.group)
@@ -68,7 +70,9 @@ class Clusters:
         first = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
         return np.append(first, len(self.group))
 
-    def with_samples(self, samples: IntArray, *, with_replacement: bool = False) -> Strata:
+    def with_samples(
+        self, samples: IntArray, *, with_replacement: bool = False, notes: tuple[str, ...] = ()
+    ) -> Strata:
         """Return the strata."""
         return Strata(
             self.group,
@@ -79,6 +83,7 @@ class Clusters:
             self.std_ns,
             samples,
             with_replacement,
+            notes,
         )
 
 

@@ -39,6 +39,10 @@ def best_split(
     left_time_ns = time_before_ns[start + 1 : stop] - time_before_ns[start]
     launches = int(launches_before[stop] - launches_before[start])
     time_ns = int(time_before_ns[stop] - time_before_ns[start])
+    # Times from the shortest duration on: of long launches that differ little, the means differ exactly.
+    shortest_ns = left_time_ns[0] // left_launches[0]
+    left_time_ns = left_time_ns - left_launches * shortest_ns
+    time_ns -= launches * int(shortest_ns)
     right_launches = launches - left_launches
     distance_ns = left_time_ns / left_launches - (time_ns - left_time_ns) / right_launches
     between = (left_launches * (right_launches / launches)) * distance_ns**2

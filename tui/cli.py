@@ -17,7 +17,15 @@ _NOT_A_PROFILE = {"--help", "-h", "--version", "--install-completion", "--show-c
 
 def main() -> None:
     """Run the program and exit."""
+    _open_missing_streams()
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_missing_streams() -> None:
+    """Give the program somewhere to write where its parent closed stdout or stderr."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open to the end
 
 
 def run(arguments: list[str]) -> int:
@@ -77,6 +85,13 @@ def _help_for(arguments: list[str]) -> str:
 
 
 def _dispatched(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        # Typer imports pydantic before it runs anything: a third of the time this takes.
+        from tui.output import write_stdout
+        from tui.versions import versions
+
+        write_stdout(f"{versions()}\n")
+        return ExitCode.OK
     from tui.parser import build
 
     # Typer leaves a process in a completion run; else it returns the code of an Exit, or None. It makes an

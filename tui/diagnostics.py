@@ -67,8 +67,8 @@ def exit_code_of(error: Exception) -> ExitCode:
         if isinstance(error, kind):
             fail(str(error))
             return code
-    if isinstance(error, OSError) and error.filename is not None:
-        fail(f"{error.filename}: {error.strerror}")
+    if isinstance(error, OSError) and error.strerror is not None:
+        fail(f"{'reading or writing' if error.filename is None else error.filename}: {error.strerror}")
         return ExitCode.ANALYSIS
     fail(f"internal error: {type(error).__name__}: {error}; the traceback is in {_traceback_file(error)}")
     return ExitCode.ANALYSIS

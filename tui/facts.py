@@ -183,13 +183,18 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
     return f"{head}\n{bounds_line(row['bound'], row['group_bound'], judgement)}"
 
 
+def strata_text(strata: int) -> str:
+    """Return how many strata, in words."""
+    return f"{quantities.count(strata)} {'stratum' if strata == 1 else 'strata'}"
+
+
 def bounds_line(bound: float | None, group_bound: float | None, judgement: Judgement | None) -> str:
     """Return both bounds in words, and the judged coverage beside them."""
     if bound is None:
         return "no bound: the launches are not drawn at random"
-    text = f"error bounds: {quantities.share(bound)} of the profile's total time"
+    text = f"error bounds: {quantities.share(bound)} on the profile's total time"
     if group_bound is not None:
-        text += f", {quantities.share(group_bound)} of any kernel group's"
+        text += f", {quantities.share(group_bound)} on any kernel group's"
     if judgement is not None:
         mean, p95 = quantities.share(judgement.error_mean), quantities.share(judgement.error_p95)
         within = quantities.share(judgement.within_epsilon)

@@ -50,9 +50,10 @@ def _option(
     panel: str = "Options",
     metavar: str | None = None,
     least: int | None = None,
+    fraction: bool = False,
 ) -> Any:
-    metadata = {"help": text, "flags": flags, "panel": panel, "metavar": metavar, "least": least}
-    return field(default=default, metadata=metadata)
+    shown = {"help": text, "flags": flags, "panel": panel, "metavar": metavar}
+    return field(default=default, metadata={**shown, "least": least, "fraction": fraction})
 
 
 def _argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
@@ -115,7 +116,7 @@ class RegionOptions(OutputOptions):
 class ProfileOptions(RegionOptions):
     """A command that reads one workload."""
 
-    profiles: tuple[str, ...] = _argument((), "Profile files; several are one workload.", "PROFILE...")
+    profiles: tuple[str, ...] = _argument((), "Profile files; several are one workload.", "PROFILE")
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,9 @@ class SampleOptions(PlanningOptions, ProfileOptions):
     overrides: str | None = _option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
     )
-    judge: int = _option(200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0)
+    judge: int = _option(
+        200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0
+    )
 
 
 @dataclass(frozen=True)
@@ -223,10 +226,10 @@ class JudgeOptions(OutputOptions):
     """`judge`."""
 
     plan: str = _argument("", "A plan file.", "PLAN")
-    profiles: tuple[str, ...] = _argument((), "The profile it was made from.", "PROFILE...")
+    profiles: tuple[str, ...] = _argument((), "The profile it was made from.", "PROFILE")
     repeats: int = _option(100, "Draws.", "--repeats", metavar="R", least=1)
     fail_above: float | None = _option(
-        None, "Exit 4 if the plan's error is above this fraction.", "--fail-above", metavar="X"
+        None, "Exit 4 if the plan's error is above this fraction.", "--fail-above", metavar="X", fraction=True
     )
 
 

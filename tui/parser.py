@@ -62,7 +62,7 @@ def _callback(command: Command) -> Callable[..., None]:
         kept = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         options_type: Any = command.options
         for option in fields(options_type):
-            _check_least(option, kept[option.name])
+            _check_range(option, kept[option.name])
         import_module(command.module).run(options_type(**kept))
 
     parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
@@ -72,11 +72,16 @@ def _callback(command: Command) -> Callable[..., None]:
     return run
 
 
-def _check_least(option: Field[Any], value: Any) -> None:
-    """Refuse a number below the least that the option's metadata names."""
-    least = option.metadata.get("least")
-    if least is not None and value is not None and value < least:
-        raise OptionError(f"{option.metadata['flags'][0]} is {least} or more, not {value}")
+def _check_range(option: Field[Any], value: Any) -> None:
+    """Refuse a number outside the range that the option's metadata names; None is not given."""
+    if value is None or option.metadata.get("argument"):
+        return
+    flag, least = option.metadata["flags"][0], option.metadata["least"]
+    if least is not None and value < least:
+        raise OptionError(f"{flag} is {least} or more, not {value}")
+    if option.metadata["fraction"] and not 0 <= value < 1:
+        meant = f"did you mean {value / 100:g}?" if 1 <= value < 100 else None
+        raise OptionError(f"{flag} is a fraction from 0 up to 1, not {value:g}", remedy=meant)
 
 
 def _is_argument(parameter: inspect.Parameter) -> bool:

@@ -63,6 +63,10 @@ class SampleCountRule:
         """Two."""
         return 2
 
+    def samples_kept(self, cluster: Cluster, allocated: int) -> int:  # noqa: ARG002 - one form for all rules
+        """Return what it was found to need by itself."""
+        return allocated
+
     def propose(
         self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
     ) -> Proposal:

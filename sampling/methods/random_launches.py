@@ -62,7 +62,9 @@ def stratify(
     """
     launches = counts.launches
     samples = options.launches or 0
+    empty_draws = -1
     while samples == 0:
+        empty_draws += 1
         samples = int(rng.binomial(launches, options.probability))
         if launches * options.probability < 1e-6:
             raise OptionError(
@@ -73,4 +75,5 @@ def stratify(
     )
     if not target.with_replacement:
         samples = min(samples, launches)
-    return whole.with_samples(np.array([samples]), with_replacement=target.with_replacement)
+    notes = (f"{empty_draws} draws without a single launch were drawn again",) if empty_draws > 0 else ()
+    return whole.with_samples(np.array([samples]), with_replacement=target.with_replacement, notes=notes)

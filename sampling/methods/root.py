@@ -74,6 +74,10 @@ class RootRule:
         alone = single_sample_size(mean_ns, std_ns, self.target.epsilon, self.target.z)
         return np.minimum(np.maximum(alone, self._floor), launches)
 
+    def samples_kept(self, cluster: Cluster, allocated: int) -> int:
+        """Return what the parent allocated; in the paper's variant what the cluster's own Eq. 3 asks for."""
+        return self._alone(cluster) if self.variant == "paper" else allocated
+
     def propose(
         self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
     ) -> Proposal:
@@ -81,8 +85,6 @@ class RootRule:
         costs = [self._cost(parts) for parts in partitions]
         best = min(range(len(costs)), key=lambda index: costs[index][1])
         samples_new, tau_new_ns = costs[best]
-        if self.variant == "paper":
-            samples_old = self._alone(cluster)
         tau_old_ns = samples_old * cluster.mean_ns
         pays = tau_new_ns < tau_old_ns
         return Proposal(

@@ -121,6 +121,9 @@ class ParquetSource:
         if not pa.types.is_integer(values.type):
             raise ProfileError(f"holds {values.type}, not whole numbers", path=self.path, column=column)
         numbers = values.to_numpy()
+        if len(numbers) and numbers.max() > np.iinfo(np.int64).max:
+            row = int(np.argmax(numbers))
+            raise self.bad_cell(f"{int(numbers[row])} is too large", row_group, row, column)
         if column not in {"start_ns", "stream", "device", "process"} and len(numbers) and numbers.min() < 0:
             row = int(np.argmax(numbers < 0))
             raise self.bad_cell(f"{int(numbers[row])} is negative", row_group, row, column)
@@ -130,7 +133,7 @@ class ParquetSource:
         import pyarrow as pa
 
         numbers = values.to_numpy()
-        bad = ~np.isfinite(numbers)
+        bad = ~(np.abs(numbers) < 2.0**63)
         if bad.any():
             row = int(np.argmax(bad))
             raise self.bad_cell(f"{numbers[row]} is not a number of nanoseconds", row_group, row, column)

@@ -86,9 +86,9 @@ def mixture() -> Callable[..., dict[str, list[int]]]:
             modes = rng.lognormal(10, 1.5, size=int(rng.integers(1, 4)))
             mode = rng.integers(0, len(modes), size=int(rng.integers(2, launches)))
             spread = rng.choice([0.01, 0.1, 0.6])
-            made[f"kernel{index}"] = np.rint(
-                modes[mode] * rng.lognormal(0, spread, size=len(mode))
-            ).astype(int).tolist()
+            made[f"kernel{index}"] = (
+                np.rint(modes[mode] * rng.lognormal(0, spread, size=len(mode))).astype(int).tolist()
+            )
         return made
 
     return build

@@ -85,7 +85,9 @@ def test_the_closed_form_of_the_check() -> None:
 
 
 def test_the_closed_form_of_one_cluster_is_its_own_size() -> None:
-    assert joint_sample_sizes(np.array([10**4]), np.array([100.0]), np.array([20.0]), 0.05, Z).tolist() == [62]
+    assert joint_sample_sizes(np.array([10**4]), np.array([100.0]), np.array([20.0]), 0.05, Z).tolist() == [
+        62
+    ]
 
 
 @given(clusters=CLUSTERS, epsilon=EPSILON)
@@ -167,7 +169,7 @@ def test_the_allocation_is_the_optimum_but_for_rounding(seed: int) -> None:
     found = minimize(
         lambda share: float((share * launches) @ mean) / total,
         x0=np.full(4, 0.5),
-        jac=lambda share: launches * mean / total,
+        jac=lambda _: launches * mean / total,
         bounds=[(1 / float(size), 1) for size in launches],
         constraints={
             "type": "ineq",
@@ -274,9 +276,7 @@ def test_the_bound_is_the_variance_of_the_estimated_total() -> None:
     """Enumerate every draw of 2 of 4 and of 1 of 3: the variance is that of the estimates, exactly."""
     first, second = np.array([1.0, 2.0, 4.0, 9.0]), np.array([10.0, 20.0, 60.0])
     estimates = [
-        2 * sum(drawn) + 3 * single
-        for drawn in itertools.combinations(first, 2)
-        for single in second
+        2 * sum(drawn) + 3 * single for drawn in itertools.combinations(first, 2) for single in second
     ]
     strata = strata_of(
         np.array([4, 3]),

@@ -17,7 +17,8 @@ from sampling.column_codes import dense_codes
 def path_taken(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run every test by sorting and by hashing."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(column_codes, "_HASHING_PAYS_FROM_ROWS", 0 if request.param == "hashed" else 10**9)
+        for name in ("_HASHING_PAYS_FROM_ROWS", "_IMPORT_PAYS_FROM_ROWS"):
+            patch.setattr(column_codes, name, 0 if request.param == "hashed" else 10**9)
         yield request.param
 
 
@@ -56,6 +57,12 @@ def test_columns_that_fill_an_int64_each_still_get_exact_codes() -> None:
 def test_no_rows_have_no_codes() -> None:
     codes, first_rows = dense_codes([np.zeros(0, dtype=np.int64)])
     assert len(codes) == len(first_rows) == 0
+
+
+def test_a_column_broadcast_from_one_value_separates_nothing() -> None:
+    same = np.broadcast_to(np.int64(7), 4)
+    codes, first_rows = dense_codes([same, np.array([3, 3, 5, 3]), same])
+    assert first_rows[codes].tolist() == [0, 0, 2, 0]
 
 
 def test_a_column_of_zeros_separates_nothing() -> None:

@@ -45,13 +45,16 @@ def profiles(durations: st.SearchStrategy[int]) -> st.SearchStrategy[list[Launch
     launch = st.builds(
         Launch, st.integers(0, 1), st.integers(0, 1), st.sampled_from(NAMES), st.integers(0, 2), durations
     )
-    key = lambda launch: (launch.process, launch.device)  # noqa: E731
-    return st.lists(launch, min_size=1, max_size=60).map(lambda launches: sorted(launches, key=key))
+    return st.lists(launch, min_size=1, max_size=60).map(
+        lambda launches: sorted(launches, key=lambda launch: (launch.process, launch.device))
+    )
 
 
 SHORT = st.integers(0, 6)
 # Around the widest duration that fits a packed key, and far above it.
-MIXED = st.one_of(SHORT, st.integers(2**DURATION_BITS - 2, 2**DURATION_BITS + 2), st.integers(2**50, 2**50 + 3))
+MIXED = st.one_of(
+    SHORT, st.integers(2**DURATION_BITS - 2, 2**DURATION_BITS + 2), st.integers(2**50, 2**50 + 3)
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -141,7 +144,7 @@ def test_two_keys_give_what_one_packed_key_gives(
     launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duration_counts, "fits", lambda raw, duration_ns: False)
+        patch.setattr(duration_counts, "fits", lambda *_: False)
         check_reduction(count_durations(built(launches), grouping), launches)
 
 
@@ -169,7 +172,7 @@ def test_a_region_counts_what_passes_every_filter(
         for launch in launches[slice(low, high)]
         if (not region.devices or launch.device in region.devices)
         and (not region.processes or launch.process in region.processes)
-        and (not region.include or any(text.strip("\\").replace("\\", "") in launch.name for text in region.include))
+        and (not region.include or any(text.replace("\\", "") in launch.name for text in region.include))
         and not ("communication" in region.exclude and "nccl" in launch.name)
         and not ("b::" in region.exclude and "b::" in launch.name)
     ]
@@ -189,7 +192,9 @@ def test_the_spread_is_the_population_standard_deviation(
     for launch in launches:
         durations.setdefault(expected_key(launch, grouping), []).append(launch.duration_ns)
     expected = [float(np.std(np.array(durations[group.key], dtype=np.longdouble))) for group in counts.groups]
-    np.testing.assert_allclose(counts.group_std_ns, expected, rtol=1e-9, atol=1e-9)
+    # A mean of 2^50 ns, 13 days, is known to a quarter of a nanosecond.
+    resolution_ns = max(launch.duration_ns for launch in launches) * 2.0**-51
+    np.testing.assert_allclose(counts.group_std_ns, expected, rtol=1e-9, atol=1e-9 + resolution_ns)
 
 
 def test_the_spread_of_long_launches_does_not_cancel(counts_of: Callable[..., DurationCounts]) -> None:

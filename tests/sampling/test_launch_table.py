@@ -147,7 +147,11 @@ def workload_of(launch_table: Build, processes: list[list[int]]) -> Workload:
         ids = range(first, first + len(numbers))
         profiles.append(
             launch_table(
-                [f"f{index}"] * len(numbers), ids, process=sorted(numbers), kernels=kernels, path=f"{index}.csv"
+                [f"f{index}"] * len(numbers),
+                ids,
+                process=sorted(numbers),
+                kernels=kernels,
+                path=f"{index}.csv",
             )
         )
         first += len(numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ Mixture = Callable[..., dict[str, list[int]]]
 
 RULES = {
     **{variant: root.rule(Target(), root.Options(variant)) for variant in VARIANTS},  # type: ignore[arg-type]
+    "of up to five parts": root.rule(Target(), root.Options(k_max=5)),
     "allegro": allegro.rule(Target(), allegro.Options()),
     "allegro at 2": allegro.rule(Target(0.01), allegro.Options(threshold=2, floor=1)),
 }
@@ -121,9 +123,7 @@ def test_every_decision_of_root_follows_from_its_definition(
     assert split > 0
 
 
-def test_paper_looks_at_a_node_whose_parent_gave_it_one_sample(
-    counts_of: CountsOf, mixture: Mixture
-) -> None:
+def test_paper_looks_at_a_node_whose_parent_gave_it_one_sample(counts_of: CountsOf, mixture: Mixture) -> None:
     """Its own Eq. 3 says what keeping it costs, not its parent's allocation."""
     looked_at = 0
     for seed in range(12):
@@ -180,11 +180,7 @@ def check_form(tree: SplitTree, counts: DurationCounts) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-@given(
-    durations=st.lists(
-        st.one_of(st.integers(0, 5), st.integers(1, 5000)), min_size=1, max_size=80
-    )
-)
+@given(durations=st.lists(st.one_of(st.integers(0, 5), st.integers(1, 5000)), min_size=1, max_size=80))
 def test_the_tree_is_flat_in_pre_order_and_its_leaves_part_the_pairs(
     rule: str, durations: list[int], counts_of: CountsOf
 ) -> None:
@@ -227,6 +223,35 @@ def test_undo_takes_back_exactly_the_last_decision(
             history = history[:-1] or history
         assert grower.tree == history[-1]
     assert grower.run() == TreeGrower(counts, 0, rule).run()
+
+
+def test_a_decision_may_split_into_the_number_of_parts_that_costs_least(counts_of: CountsOf) -> None:
+    """Four tight modes, of which the two shortest hardly matter: three parts cost least."""
+    modes = [10, 1_000, 20_000, 300_000]
+    counts = counts_of({"k": [mode + step for mode in modes for step in (-1, 0, 1) for _ in range(40)]})
+    tree = TreeGrower(counts, 0, RULES["of up to five parts"]).run()
+    check_form(tree, counts)
+    root_node = tree.nodes[0]
+    target = Target()
+    derivation = Derivation(target, "exact")
+    durations = durations_of(counts, 0, len(counts.count))
+    taus = []
+    for cuts in itertools.chain.from_iterable(
+        itertools.combinations(range(1, len(counts.count)), parts - 1) for parts in range(2, 6)
+    ):
+        bounds = [0, *cuts, len(counts.count)]
+        parts = [durations_of(counts, low, high) for low, high in itertools.pairwise(bounds)]
+        cost = sum(len(part) * np.var(part) for part in parts)
+        sizes = derivation.jointly(parts)
+        tau = sum(m * float(np.mean(part)) for m, part in zip(sizes, parts, strict=True))
+        taus.append((len(parts), cost, tau))
+    best_of_each_k = [
+        min((row for row in taus if row[0] == k), key=lambda row: row[1])[2] for k in range(2, 6)
+    ]
+    assert root_node.tau_old_ns == pytest.approx(derivation.alone(durations) * np.mean(durations))
+    assert root_node.tau_new_ns == pytest.approx(min(best_of_each_k))
+    parts_of_best = 2 + best_of_each_k.index(min(best_of_each_k))
+    assert len(root_node.samples_new or ()) == parts_of_best == 3
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ def test_no_threshold_is_better_and_of_equals_the_lowest_wins(pairs: Pairs) -> N
 
 
 def mirrored(half: Pairs, middle: int) -> Pairs:
-    """Return the pairs with their mirror images about ``middle``: every threshold has a twin of equal cost."""
+    """Return the pairs with their mirror images: every threshold has a twin of equal cost."""
     counts = {middle - distance: count for distance, count in half}
     return sorted((counts | {middle + distance: count for distance, count in half}).items())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 from textual.binding import Binding, BindingType
 
@@ -21,7 +22,7 @@ class Action:
     ----------
     scope : where its keys work.
     name : as Textual calls it: the method is ``action_NAME``.
-    keys : as Textual names them.
+    keys : as Textual names them, by commas.
     display : the keys as a person reads them; the first word of it stands in the footer.
     title : in the footer.
     description : in help and palette.
@@ -72,15 +73,16 @@ def actions_of(*scopes: str) -> Iterator[Action]:
 
 
 def bindings(*scopes: str) -> list[BindingType]:
-    """Return the key bindings of these scopes."""
+    """Return the key bindings of these scopes; the footer has the first key of an action."""
     return [
         Binding(
-            action.keys,
+            key,
             action.name,
             action.title,
-            show=action.show,
+            show=action.show and is_first,
             key_display=action.display.split(" ", maxsplit=1)[0],
             tooltip=action.description,
         )
         for action in actions_of(*scopes)
+        for key, is_first in zip(action.keys.split(","), chain([True], repeat(False)), strict=False)
     ]

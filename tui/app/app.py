@@ -130,7 +130,7 @@ class KernelPointApp(App[None]):
 
     def action_command_palette(self) -> None:
         """Open the palette; its own placeholder ends in a glyph that ASCII lacks."""
-        if not CommandPalette.is_open(self):
+        if not isinstance(self.screen, CommandPalette):
             self.push_screen(CommandPalette(placeholder="Search for actions", id="--command-palette"))
 
     async def action_view(self, name: str) -> None:

@@ -26,12 +26,14 @@ def load_study(profiles: tuple[str, ...], options: PlanningOptions, progress: Pr
     ------
     SamplingError : see the engine.
     """
+    region, grouping = region_of(options), grouping_of(options, DEFAULT_METHOD)
+    # What a plan does not use is said before the app starts; here it would be written over the screen.
+    target = target_of(replace(options, quiet=True))
     loaded = study(
         open_profile(profiles, progress),
-        grouping_of(options, DEFAULT_METHOD),
-        region_of(options),
-        # What a plan does not use is said before the app starts; here it would be written over the screen.
-        target_of(replace(options, quiet=True)),
+        grouping,
+        region,
+        target,
         method=DEFAULT_METHOD,
         seed=options.seed,
         settings=options.set,

@@ -32,6 +32,7 @@ def run(options: HistogramOptions) -> None:
             _results(study, group, clusters, data),
             lambda canvas: _text(study, group, clusters, options, canvas),
             rows=_rows(clusters, data),
+            warnings=tuple(finding.code for finding in study.findings),
         ),
         options,
     )

@@ -9,6 +9,7 @@ from sampling.judge import judge_design
 from sampling.plan_check import plan_error, planned_design
 from sampling.plan_file import PlanFile, read_plan
 from sampling.study import expected_speedup
+from tui import facts
 from tui.charts import quantities
 from tui.diagnostics import CheckFailedError
 from tui.engine import open_profile, progress_of
@@ -61,9 +62,10 @@ def _text(results: dict[str, Any]) -> str:
     error = {name: quantities.share(results[name]) for name in _SHARES}
     return (
         f"{results['method']}: {quantities.count(results['samples'])} launches in "
-        f"{quantities.count(results['strata'])} strata, {quantities.ratio(results['speedup'])}\n"
+        f"{facts.strata_text(results['strata'])}, {quantities.ratio(results['speedup'])}\n"
         f"this plan estimates {quantities.duration(results['estimate_ns'])} of "
         f"{quantities.duration(results['total_duration_ns'])}: {error['error']} off\n"
         f"{results['repeats']} draws of it: mean error {error['error_mean']}, 95th percentile "
-        f"{error['error_p95']}, largest {error['error_max']}, {error['within_epsilon']} within epsilon"
+        f"{error['error_p95']}, largest {error['error_max']},\n"
+        f"{error['within_epsilon']} of them within epsilon"
     )

@@ -27,6 +27,8 @@ def run(options: SampleOptions) -> None:
     overrides = overrides_of(options.overrides)
     study = study_of(options.profiles, options, method=options.method, overrides=overrides)
     plan = drawn_plan(study.counts, study.design, options.seed)
+    for text in study.design.strata.notes:
+        note(text, quiet=options.quiet)
     judgement = None
     with progress_of(options) as progress:
         if options.judge:
@@ -94,7 +96,7 @@ def _answer(
         results,
         lambda canvas: _text(study, plan, judgement, canvas),
         rows=[_launch_row(launch) for launch in launches],
-        warnings=tuple(finding.code for finding in study.findings),
+        warnings=(*(finding.code for finding in study.findings), *plan.design.strata.notes),
     )
 
 
@@ -107,15 +109,13 @@ def _launch_row(launch: PlannedLaunch) -> dict[str, Any]:
 
 def _text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Canvas) -> str:
     design = plan.design
-    samples, launches, strata = map(
-        quantities.count, (plan.samples, study.counts.launches, len(design.strata))
-    )
+    samples, launches = map(quantities.count, (plan.samples, study.counts.launches))
     sampled, total, floor, estimate = map(
         quantities.duration,
         (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),
     )
     lines = [
-        f"{design.method}: {samples} of {launches} launches in {strata} strata",
+        f"{design.method}: {samples} of {launches} launches in {facts.strata_text(len(design.strata))}",
         f"sampled time {sampled} of {total}: speedup {quantities.ratio(plan.speedup)}",
         f"(a plan that visits every kernel group samples at least {floor} on average)",
         facts.bounds_line(design.bound, design.group_bound, judgement),

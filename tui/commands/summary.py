@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
+from dataclasses import fields
 from typing import Any
 
 from sampling.methods import DEFAULT_METHOD
 from sampling.study import Study
 from tui import facts
 from tui.charts import quantities
+from tui.command_line import command_line, options_of
 from tui.engine import study_of
-from tui.options import PlanningOptions, SummaryOptions
+from tui.options import (
+    CompareOptions,
+    OutputOptions,
+    PlanningOptions,
+    SampleOptions,
+    SummaryOptions,
+    TreeOptions,
+)
 from tui.output import Answer, Canvas, emit
 
 _LARGEST = 10
@@ -25,7 +33,7 @@ def run(options: SummaryOptions) -> None:
 def show(profiles: tuple[str, ...], options: PlanningOptions, command: str = "summary") -> None:
     """Print the summary of these files; also what `open` and `demo` do without a terminal."""
     study = study_of(profiles, options, method=DEFAULT_METHOD)
-    following = _next(profiles)
+    following = _next(profiles, options)
     results = {
         "device": facts.device_name(study),
         "launches": study.counts.launches,
@@ -47,12 +55,18 @@ def show(profiles: tuple[str, ...], options: PlanningOptions, command: str = "su
     )
 
 
-def _next(profiles: tuple[str, ...]) -> list[str]:
-    files = " ".join(map(shlex.quote, profiles))
+def _next(profiles: tuple[str, ...], options: PlanningOptions) -> list[str]:
+    """Return commands on the same launches with the same target; how this summary is shown is its own."""
+    shown = OutputOptions()
+    kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "seed"}
+    changes: tuple[tuple[str, type[PlanningOptions], dict[str, Any]], ...] = (
+        ("sample", SampleOptions, {"output": "plan.json"}),
+        ("tree", TreeOptions, {"kernel": "#1"}),
+        ("compare", CompareOptions, {}),
+    )
     return [
-        f"kernelpoint sample {files} -o plan.json",
-        f"kernelpoint tree {files} --kernel '#1'",
-        f"kernelpoint compare {files}",
+        command_line(name, options_of(kind, options, **{**kept, "profiles": profiles, **change}))
+        for name, kind, change in changes
     ]
 
 

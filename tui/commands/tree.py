@@ -34,8 +34,9 @@ def run(options: TreeOptions) -> None:
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     key = study.counts.groups[group].key
     grown = TreeGrower(study.counts, group, rule, (overrides or {}).get(key)).run()
-    rows = [_row(asdict(node)) for node in grown.nodes]
-    emit(Answer("tree", rows, lambda canvas: _text(study, grown, options, canvas)), options)
+    rows = [_row(asdict(node)) | {"key": key} for node in grown.nodes]
+    codes = tuple(finding.code for finding in study.findings)
+    emit(Answer("tree", rows, lambda canvas: _text(study, grown, options, canvas), warnings=codes), options)
 
 
 def _row(node: dict[str, Any]) -> dict[str, Any]:

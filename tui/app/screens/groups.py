@@ -30,7 +30,7 @@ from tui.command_line import command_line, options_of
 from tui.commands.histogram import group_pairs
 from tui.options import GroupsOptions, GroupSort, HistogramOptions
 
-_CHART_DELAY_SECONDS = 0.08
+_DELAY_SECONDS = 0.08
 """A cursor key that is held down draws one chart, not twenty."""
 
 _SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
@@ -53,6 +53,7 @@ class GroupsScreen(ViewScreen):
         super().__init__()
         self._shown: Session | None = None
         self._chart_timer: Timer | None = None
+        self._search_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """The workload, two panes, findings, plan, keys."""
@@ -129,7 +130,7 @@ class GroupsScreen(ViewScreen):
     def _show_chart_soon(self) -> None:
         if self._chart_timer is not None:
             self._chart_timer.stop()
-        self._chart_timer = self.set_timer(_CHART_DELAY_SECONDS, self._show_chart)
+        self._chart_timer = self.set_timer(_DELAY_SECONDS, self._show_chart)
 
     def _show_chart(self) -> None:
         self.query_one(Chart).show(partial(draw_group, self.session))
@@ -141,7 +142,10 @@ class GroupsScreen(ViewScreen):
 
     @on(SearchChanged)
     def _search(self, event: SearchChanged) -> None:
-        self.app.change(search=event.search)
+        # Typed text is filtered by once, not letter by letter.
+        if self._search_timer is not None:
+            self._search_timer.stop()
+        self._search_timer = self.set_timer(_DELAY_SECONDS, lambda: self.app.change(search=event.search))
 
     @on(SearchClosed)
     def _leave_search(self) -> None:

@@ -26,16 +26,12 @@ class LoadingScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """A title, a line, a bar, a hint."""
-        ascii_only = self._session.ascii_only
-        with Vertical(id="loading"):
-            for name in ("what", "bar", "hint"):
-                yield Line(ascii_only=ascii_only, id=name)
-
-    def on_mount(self) -> None:
-        """Say what is about to happen."""
         names = ", ".join(Path(profile).name for profile in self._session.profiles)
-        self.query_one("#what", Line).show([f"Reading {names}"])
-        self.query_one("#hint", Line).show(["q quit"])
+        with Vertical(id="loading"):
+            for name, text in (("what", f"Reading {names}"), ("bar", ""), ("hint", "q quit")):
+                line = Line(ascii_only=self._session.ascii_only, id=name)
+                line.show([text])
+                yield line
 
     def report(self, done: int, total: int, what: str) -> None:
         """Show where the work stands."""

@@ -70,12 +70,12 @@ class ViewScreen(Screen[None]):
     def action_write_pane(self) -> None:
         """Write the pane's text to a new file in the current folder."""
         pane = self.pane_text()
-        path = _unused_path(pane.name)
         try:
+            path = _unused_path(pane.name)
             with new_file(path) as temporary:
                 temporary.write_text(pane.text, encoding="utf-8")
         except OSError as error:
-            self.app.say(f"not written: {path}: {error.strerror}", failed=True)
+            self.app.say(f"not written: {error.filename}: {error.strerror}", failed=True)
             return
         self.app.say(f"written to {path}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sampling.kernel_names import short_name
 from sampling.study import Study
 from tui import facts
 from tui.charts import quantities
@@ -14,6 +15,7 @@ PADDING = 2
 """Blanks between two columns."""
 
 _LEAST_LABEL = 30
+_LEAST_NAME = 12
 _DROPPED_FIRST = ("total", "strata", "CoV", "rank", "drawn", "mean", "launches")
 
 
@@ -26,8 +28,17 @@ def group_columns(study: Study, groups: Sequence[int], width: int, *, ascii_only
             break
         columns = [column for column in columns if column.heading != heading]
     room = max(width - _taken(columns) - PADDING, 8)
-    labels = [shortened(facts.group_label(study, index), room, ascii_only=ascii_only) for index in groups]
+    labels = [_label(study, index, room, ascii_only=ascii_only) for index in groups]
     return [*columns, Column("kernel group".ljust(room), labels, to_right=False)]
+
+
+def _label(study: Study, index: int, room: int, *, ascii_only: bool) -> str:
+    """Return a group in at most `room` cells; its grid stays whole, for it tells groups of one name apart."""
+    name, label = short_name(study.counts.groups[index].name), facts.group_label(study, index)
+    place = label.removeprefix(name)
+    if room - len(place) < _LEAST_NAME:
+        return shortened(label, room, ascii_only=ascii_only)
+    return shortened(name, room - len(place), ascii_only=ascii_only) + place
 
 
 def column_width(column: Column) -> int:

@@ -1,0 +1,194 @@
+"""Running the command line in this process and in another, and what several tests look at."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from tui import cli
+
+PROJECT = Path(__file__).resolve().parents[2]
+SETTLED = {"COLUMNS": "80", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "LANG": "en_US.UTF-8"}
+UNSETTLED = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "PY_COLORS", "PYTHONWARNINGS")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run left behind."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def out(self) -> str:
+        return self.stdout.decode()
+
+    @property
+    def err(self) -> str:
+        return self.stderr.decode()
+
+    @property
+    def json(self) -> Any:
+        """The JSON on stdout; NaN and infinity are no JSON."""
+        return json.loads(self.out, parse_constant=_refuse)
+
+    @property
+    def results(self) -> Any:
+        return self.json["results"]
+
+    @property
+    def jsonl(self) -> list[dict[str, Any]]:
+        return [json.loads(line, parse_constant=_refuse) for line in self.out.splitlines()]
+
+    @property
+    def csv(self) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.out)))
+
+    def failed(self, code: int) -> str:
+        """Check the contract of a failure, and return its one line."""
+        assert self.code == code, self.err
+        assert self.err.count("\n") == 1, self.err
+        assert self.err.endswith("\n")
+        assert self.err.startswith("kernelpoint: error: ")
+        assert "Traceback" not in self.err
+        assert "internal error" not in self.err
+        assert self.stdout == b""
+        return self.err
+
+
+def _refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is no JSON")
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return this process's environment with what decides about the output settled."""
+    kept = {name: value for name, value in os.environ.items() if name not in UNSETTLED}
+    return kept | SETTLED | changes
+
+
+Kernelpoint = Callable[..., Run]
+
+
+@pytest.fixture(scope="session")
+def kernelpoint() -> Kernelpoint:
+    """Run the command line in this process; equal runs that write no file are done once."""
+    done: dict[tuple[object, ...], Run] = {}
+
+    def run(*words: object, stdin: bytes = b"", **changes: str) -> Run:
+        arguments = [str(word) for word in words]
+        key = (*arguments, stdin, *sorted(changes.items()))
+        if key not in done or {"-o", "--output", "--overrides", "convert", "export"} & set(arguments):
+            done[key] = _in_process(arguments, stdin, environment(**changes))
+        return done[key]
+
+    return run
+
+
+def _in_process(arguments: list[str], stdin: bytes, environ: dict[str, str]) -> Run:
+    out, err, inward = (
+        io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="", write_through=True)
+        for content in (b"", b"", stdin)
+    )
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        patch.object(sys, "stdin", inward),
+        patch.dict(os.environ, environ, clear=True),
+    ):
+        code = cli.run(arguments)
+    return Run(int(code), out.buffer.getvalue(), err.buffer.getvalue())
+
+
+@pytest.fixture(scope="session")
+def program() -> Callable[..., Run]:
+    """Run the command line as a program of its own."""
+
+    def run(*words: object, stdin: bytes = b"", **changes: str) -> Run:
+        done = subprocess.run(
+            [sys.executable, "-m", "tui", *map(str, words)],
+            input=stdin,
+            capture_output=True,
+            cwd=PROJECT,
+            env=environment(**changes),
+            timeout=120,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def schemas() -> ModuleType:
+    """The contract's JSON schemas."""
+    path = Path(__file__).with_name("contract_schemas.py")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def resnet(sample_data: Path) -> Path:
+    """A profile of 34 kernel groups."""
+    return sample_data / "resnet50-like.sqlite"
+
+
+@pytest.fixture(scope="session")
+def resnet_csv(sample_data: Path) -> Path:
+    """The same launches as nsys prints them."""
+    return sample_data / "resnet50-like-gpu-trace.csv"
+
+
+@pytest.fixture(scope="session")
+def gpt2(sample_data: Path) -> Path:
+    """Another profile, of the PyTorch profiler."""
+    return sample_data / "gpt2-like.json.gz"
+
+
+@pytest.fixture(scope="session")
+def plan_file(kernelpoint: Kernelpoint, resnet: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plan of the resnet sample with all defaults."""
+    path = tmp_path_factory.mktemp("plan") / "plan.json"
+    assert kernelpoint("sample", resnet, "-o", path).code == 0
+    return path
+
+
+@pytest.fixture(scope="session")
+def command_lines(
+    resnet: Path, plan_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Sequence[object]]:
+    """Every command with arguments that make it succeed."""
+    folder = tmp_path_factory.mktemp("products")
+    return {
+        "open": ("open", resnet),
+        "summary": ("summary", resnet),
+        "info": ("info", resnet),
+        "groups": ("groups", resnet),
+        "histogram": ("histogram", resnet, "--kernel", "#2"),
+        "tree": ("tree", resnet, "--kernel", "#2"),
+        "sample": ("sample", resnet, "--judge", "20"),
+        "compare": ("compare", resnet, "--repeats", "5"),
+        "judge": ("judge", plan_file, resnet, "--repeats", "20"),
+        "methods": ("methods",),
+        "export": ("export", plan_file, "--to", "csv", "-o", folder / "export", "--force"),
+        "convert": ("convert", resnet, "-o", folder / "converted.parquet"),
+        "demo": ("demo",),
+    }

@@ -1,0 +1,189 @@
+"""The command contract as JSON schemas; a command may say more than its schema asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+def _list(items: Schema, **limits: int) -> Schema:
+    return {"type": "array", "items": items, **limits}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _one_of(*values: str) -> Schema:
+    return {"enum": list(values)}
+
+
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer", "minimum": 1}
+INDEX: Schema = {"type": "integer", "minimum": 0}
+NS: Schema = {"type": "integer", "minimum": 0}
+NUMBER: Schema = {"type": "number", "minimum": 0}
+FRACTION: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+DIMENSIONS = _or_null(_list(COUNT, minItems=3, maxItems=3))
+PATH: Schema = {"type": "string", "pattern": "^[LR]*$"}
+METHOD = _one_of("joint", "root", "stem", "allegro", "random")
+VERDICT = _one_of("split", "keep")
+BOUNDS = {"bound": _or_null(NUMBER), "group_bound": _or_null(NUMBER)}
+
+FINDING = _object(code=TEXT, severity=_one_of("note", "warning"), message=TEXT, remedy=TEXT)
+GROUP = _object(
+    rank=COUNT,
+    key=TEXT,
+    name=TEXT,
+    grid=DIMENSIONS,
+    block=DIMENSIONS,
+    process=_or_null(INDEX),
+    device=_or_null(INDEX),
+    launches=COUNT,
+    total_duration_ns=NS,
+    share=FRACTION,
+    mean_ns=NUMBER,
+    std_ns=NUMBER,
+    cov=_or_null(NUMBER),
+    min_ns=NS,
+    max_ns=NS,
+    clusters=_or_null(COUNT),
+    samples=_or_null(COUNT),
+)
+NODE = _object(
+    index=INDEX,
+    depth=INDEX,
+    path=PATH,
+    launches=COUNT,
+    mean_ns=NUMBER,
+    std_ns=NUMBER,
+    threshold_ns=_or_null(NS),
+    samples_old=COUNT,
+    tau_old_ns=NUMBER,
+    samples_new=_or_null(_list(COUNT, minItems=2, maxItems=2)),
+    tau_new_ns=_or_null(NUMBER),
+    verdict=VERDICT,
+    reason=TEXT,
+    left=_or_null(COUNT),
+    right=_or_null(COUNT),
+)
+ERRORS = {"error_mean": NUMBER, "error_p95": NUMBER, "within_epsilon": FRACTION}
+METHOD_ON_PROFILE = {
+    "profile": TEXT,
+    "method": METHOD,
+    "applicable": {"type": "boolean"},
+    "reason": _or_null(TEXT),
+    "strata": COUNT,
+    "samples": COUNT,
+    "speedup": NUMBER,
+    **BOUNDS,
+    **ERRORS,
+    "error_max": NUMBER,
+}
+SUMMARY = _object(
+    device=_or_null(TEXT),
+    launches=COUNT,
+    total_duration_ns=NS,
+    findings=_list(FINDING),
+    groups=_list(GROUP, minItems=1, maxItems=10),
+    plan=_object(method=METHOD, strata=COUNT, samples=COUNT, speedup=NUMBER, **BOUNDS),
+    next=_list(TEXT, minItems=1),
+)
+RESULTS: dict[str, Schema] = {
+    "summary": SUMMARY,
+    "open": SUMMARY,
+    "demo": SUMMARY,
+    "info": _object(
+        format=TEXT,
+        launches=COUNT,
+        names=COUNT,
+        kernel_groups=COUNT,
+        total_duration_ns=NS,
+        devices=_list(_object(process=INDEX, device=INDEX, launches=COUNT), minItems=1),
+        processes=COUNT,
+        streams=_or_null(COUNT),
+        span_ns=_or_null(NS),
+        findings=_list(FINDING),
+    ),
+    "groups": _list(GROUP, minItems=1),
+    "histogram": _object(
+        edges_ns=_list(NUMBER, minItems=2),
+        counts=_list(INDEX, minItems=1),
+        clusters=_list(
+            _object(low_ns=NS, high_ns=NS, launches=COUNT, counts=_list(INDEX, minItems=1)), minItems=1
+        ),
+    ),
+    "tree": _list(NODE, minItems=1),
+    "sample": _object(
+        method=METHOD,
+        launches=COUNT,
+        strata=COUNT,
+        samples=COUNT,
+        total_duration_ns=NS,
+        sampled_duration_ns=NS,
+        speedup=NUMBER,
+        **BOUNDS,
+        bound_with_noise=_or_null(NUMBER),
+        estimate_ns=NUMBER,
+        error=NUMBER,
+        floor_ns=NUMBER,
+        judged=_or_null(_object(repeats=COUNT, **ERRORS)),
+    ),
+    "compare": _list(_object(**METHOD_ON_PROFILE, seconds=NUMBER), minItems=1),
+    "judge": _object(**METHOD_ON_PROFILE),
+    "methods": _list(
+        _object(name=METHOD, source=TEXT, needs=_list(TEXT), options={"type": "object"}), minItems=1
+    ),
+    "export": _object(files=_list(TEXT, minItems=1), launches=COUNT),
+    "convert": _object(launches=COUNT, bytes=COUNT),
+}
+LAUNCH = _object(
+    id=INDEX,
+    process=INDEX,
+    device=INDEX,
+    ordinal=INDEX,
+    name=TEXT,
+    grid=DIMENSIONS,
+    block=DIMENSIONS,
+    occurrence=INDEX,
+    weight={"type": "number", "exclusiveMinimum": 0},
+    duration_ns=NS,
+)
+PLAN = _object(
+    schema={"const": 1},
+    kind={"const": "plan"},
+    profile=_object(
+        files=_list(
+            _object(path=TEXT, sha256={"type": "string", "pattern": "^[0-9a-f]{64}$"}, launches=COUNT),
+            minItems=1,
+        ),
+        launches=COUNT,
+        total_duration_ns=NS,
+    ),
+    options={"type": "object"},
+    strata=_list(
+        _object(key=TEXT, size=COUNT, mean_ns=NUMBER, std_ns=NUMBER, launches=_list(LAUNCH, minItems=1)),
+        minItems=1,
+    ),
+    overrides=_list(_object(key=TEXT, path=PATH, decision=VERDICT)),
+)
+
+
+def envelope(command: str) -> Schema:
+    """Return the schema of a command's JSON answer; without a terminal `open` and `demo` are `summary`."""
+    named = "summary" if command in {"open", "demo"} else command
+    schema = _object(
+        schema={"const": 1},
+        tool={"const": "kernelpoint"},
+        version={"type": "string", "pattern": r"^\d+\.\d+\.\d+"},
+        command={"const": named},
+        seed=INDEX,
+        warnings=_list(TEXT),
+        results=RESULTS[command],
+    )
+    return schema | {"additionalProperties": False}

@@ -1,0 +1,351 @@
+"""The plan: its file against the profile read independently, seeds, overrides, filters and options."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+Run = Any
+Kernelpoint = Callable[..., Run]
+Plan = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch as the database has it, numbered by hand."""
+
+    name: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    duration_ns: int
+    occurrence: int
+
+
+@pytest.fixture(scope="module")
+def launches(resnet: Path) -> list[Launch]:
+    """All launches of the resnet sample in the order of their API calls; one process, one device."""
+    query = """
+        SELECT names.value, gridX, gridY, gridZ, blockX, blockY, blockZ, kernel.end - kernel.start
+        FROM CUPTI_ACTIVITY_KIND_KERNEL AS kernel
+        JOIN StringIds AS names ON names.id = kernel.demangledName
+        JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS call ON call.correlationId = kernel.correlationId
+        ORDER BY call.start
+    """
+    seen: Counter[tuple[object, ...]] = Counter()
+    found = []
+    connection = sqlite3.connect(resnet)
+    for name, *numbers, duration_ns in connection.execute(query):
+        what = (name, tuple(numbers[:3]), tuple(numbers[3:]))
+        found.append(Launch(*what, duration_ns, seen[what]))
+        seen[what] += 1
+    connection.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def plan(plan_file: Path) -> Plan:
+    """The plan with all defaults."""
+    document: Plan = json.loads(plan_file.read_text())
+    return document
+
+
+def drawn(plan: Plan) -> Iterator[dict[str, Any]]:
+    for stratum in plan["strata"]:
+        yield from stratum["launches"]
+
+
+def planned(kernelpoint: Kernelpoint, *words: object) -> Plan:
+    run = kernelpoint("sample", *words, "--judge", "0", "-o", "-")
+    assert run.code == 0, run.err
+    document: Plan = run.json
+    return document
+
+
+def test_the_file_is_the_contract(plan: Plan, schemas: ModuleType) -> None:
+    jsonschema.validate(plan, schemas.PLAN)
+
+
+def test_it_names_its_profile_by_content(plan: Plan, resnet: Path, launches: list[Launch]) -> None:
+    assert plan["profile"] == {
+        "files": [
+            {"path": str(resnet), "sha256": hashlib.sha256(resnet.read_bytes()).hexdigest(), "launches": 5600}
+        ],
+        "launches": len(launches),
+        "total_duration_ns": sum(launch.duration_ns for launch in launches),
+    }
+
+
+def test_every_drawn_launch_is_the_one_it_says(plan: Plan, launches: list[Launch]) -> None:
+    for launch in drawn(plan):
+        there = launches[launch["id"]]
+        said = (launch["name"], tuple(launch["grid"]), tuple(launch["block"]), launch["duration_ns"])
+        assert said == (there.name, there.grid, there.block, there.duration_ns)
+        assert launch["occurrence"] == there.occurrence
+        assert launch["ordinal"] == launch["id"]
+        assert (launch["process"], launch["device"]) == (4242, 0)
+
+
+def test_every_stratum_is_what_its_key_and_range_say(plan: Plan, launches: list[Launch]) -> None:
+    for stratum in plan["strata"]:
+        first = stratum["launches"][0]
+        what = (first["name"], tuple(first["grid"]), tuple(first["block"]))
+        durations_ns = np.array(
+            [
+                launch.duration_ns
+                for launch in launches
+                if (launch.name, launch.grid, launch.block) == what
+                and stratum["low_ns"] <= launch.duration_ns <= stratum["high_ns"]
+            ]
+        )
+        assert stratum["key"].startswith(first["name"])
+        assert stratum["size"] == len(durations_ns)
+        assert stratum["mean_ns"] == pytest.approx(durations_ns.mean())
+        assert stratum["std_ns"] == pytest.approx(durations_ns.std())
+        assert stratum["samples"] == len(stratum["launches"])
+
+
+def test_strata_partition_the_launches_and_weights_stand_for_all(plan: Plan) -> None:
+    assert sum(stratum["size"] for stratum in plan["strata"]) == plan["profile"]["launches"]
+    for stratum in plan["strata"]:
+        assert sum(launch["weight"] for launch in stratum["launches"]) == pytest.approx(stratum["size"])
+    ids = [launch["id"] for launch in drawn(plan)]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_figures_follow_from_the_file(kernelpoint: Kernelpoint, plan: Plan, resnet: Path) -> None:
+    results = kernelpoint("sample", resnet, "--format", "json").results
+    durations_ns = [launch["duration_ns"] for launch in drawn(plan)]
+    estimate_ns = sum(launch["duration_ns"] * launch["weight"] for launch in drawn(plan))
+    total_ns = plan["profile"]["total_duration_ns"]
+    assert results["samples"] == len(durations_ns)
+    assert results["strata"] == len(plan["strata"])
+    assert results["launches"] == plan["profile"]["launches"]
+    assert results["sampled_duration_ns"] == sum(durations_ns)
+    assert results["speedup"] == pytest.approx(total_ns / sum(durations_ns))
+    assert results["estimate_ns"] == pytest.approx(estimate_ns)
+    assert results["error"] == pytest.approx(abs(estimate_ns - total_ns) / total_ns)
+    assert results["judged"]["repeats"] == 200
+
+
+def test_judge_finds_the_same_error(kernelpoint: Kernelpoint, plan_file: Path, resnet: Path) -> None:
+    shown = kernelpoint("sample", resnet, "--format", "json").results
+    judged = kernelpoint("judge", plan_file, resnet, "--format", "json").results
+    for name in ("method", "strata", "samples", "bound", "group_bound", "estimate_ns", "error"):
+        assert judged[name] == pytest.approx(shown[name])
+
+
+def test_judging_can_be_left_out(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    run = kernelpoint("sample", resnet, "--judge", "0", "--format", "json")
+    assert run.results["judged"] is None
+
+
+def test_the_same_seed_gives_the_same_plan(kernelpoint: Kernelpoint, resnet: Path, plan: Plan) -> None:
+    assert planned(kernelpoint, resnet) == plan
+    assert planned(kernelpoint, resnet, "--seed", "0") == plan
+    other = planned(kernelpoint, resnet, "--seed", "1")
+    assert [stratum["size"] for stratum in other["strata"]] == [stratum["size"] for stratum in plan["strata"]]
+    assert [launch["id"] for launch in drawn(other)] != [launch["id"] for launch in drawn(plan)]
+    assert other["options"]["seed"] == 1
+
+
+def test_the_options_are_recorded(kernelpoint: Kernelpoint, resnet: Path, plan: Plan) -> None:
+    words = (
+        "--epsilon 0.1 --confidence 0.9 --method stem --set stem.floor=4 --include volta --launches 0:2000"
+    )
+    options = planned(kernelpoint, resnet, *words.split(), "--group-by", "published")["options"]
+    assert options.keys() == plan["options"].keys()
+    assert options["epsilon"] == 0.1
+    assert options["confidence"] == 0.9
+    assert options["method"] == "stem"
+    assert options["set"] == ["stem.floor=4"]
+    assert options["include"] == ["volta"]
+    assert options["launches"] == "0:2000"
+    assert options["group_by"] == "name", "the grouping as it was, which `published` leaves to the method"
+
+
+def test_a_window_keeps_the_ids_of_the_whole_profile(
+    kernelpoint: Kernelpoint, resnet: Path, launches: list[Launch]
+) -> None:
+    window = planned(kernelpoint, resnet, "--launches", "100:200")
+    assert window["profile"]["launches"] == 100
+    assert window["profile"]["files"][0]["launches"] == 5600
+    assert sum(stratum["size"] for stratum in window["strata"]) == 100
+    for launch in drawn(window):
+        assert 100 <= launch["id"] < 200
+        there = launches[launch["id"]]
+        assert (launch["name"], launch["occurrence"]) == (there.name, there.occurrence)
+        assert launch["ordinal"] == launch["id"]
+    half_open = planned(kernelpoint, resnet, "--launches", "5500:")
+    assert half_open["profile"]["launches"] == 100
+    assert planned(kernelpoint, resnet, "--launches", ":70")["profile"]["launches"] == 70
+
+
+def test_a_window_is_judged_as_a_window(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    words = ("--launches", "1000:3000", "--exclude", "sgemm", "--group-by", "name")
+    shown = kernelpoint("sample", resnet, *words, "-o", path, "--format", "json").results
+    judged = kernelpoint("judge", path, resnet, "--format", "json").results
+    assert judged["error"] == pytest.approx(shown["error"])
+    assert judged["total_duration_ns"] == shown["total_duration_ns"]
+
+
+@pytest.mark.parametrize("group_by", ["launch", "name", "short-name", "stem-script", "published"])
+def test_groups_are_as_asked(
+    kernelpoint: Kernelpoint, resnet: Path, launches: list[Launch], group_by: str
+) -> None:
+    keys: dict[str, Callable[[Launch], object]] = {
+        "launch": lambda launch: (launch.name, launch.grid, launch.block),
+        "name": lambda launch: launch.name,
+        "published": lambda launch: launch.name,  # root's own paper groups by name
+        "stem-script": lambda launch: launch.name.partition("(")[0],
+    }
+    rows = kernelpoint("groups", resnet, "--group-by", group_by, "--format", "json").results
+    assert sum(row["launches"] for row in rows) == len(launches)
+    if group_by in keys:
+        wanted = Counter(map(keys[group_by], launches))
+        assert sorted(row["launches"] for row in rows) == sorted(wanted.values())
+    document = planned(kernelpoint, resnet, "--group-by", group_by)
+    assert sum(stratum["size"] for stratum in document["strata"]) == len(launches)
+    assert {stratum["key"] for stratum in document["strata"]} == {row["key"] for row in rows}
+
+
+def test_group_by_names_only_merges(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    counts = [
+        len(kernelpoint("groups", resnet, "--group-by", by, "--format", "json").results)
+        for by in ("launch", "name", "short-name")
+    ]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[-1]
+
+
+@pytest.mark.parametrize("method", ["root", "stem", "allegro", "random"])
+def test_every_method_plans(
+    kernelpoint: Kernelpoint, resnet: Path, launches: list[Launch], schemas: ModuleType, method: str
+) -> None:
+    document = planned(kernelpoint, resnet, "--method", method)
+    jsonschema.validate(document, schemas.PLAN)
+    assert sum(stratum["size"] for stratum in document["strata"]) == len(launches)
+    for launch in drawn(document):
+        assert launches[launch["id"]].name == launch["name"]
+
+
+def test_a_variant_of_a_method_can_be_set(kernelpoint: Kernelpoint, gpt2: Path) -> None:
+    words = (gpt2, "--group-by", "name", "--set", "root.variant=script")
+    script, exact = planned(kernelpoint, *words), planned(kernelpoint, *words[:-2])
+    assert script["options"]["set"] == ["root.variant=script"]
+    assert script["strata"] != exact["strata"]
+    assert planned(kernelpoint, *words[:-1], "root.variant=exact")["strata"] == exact["strata"]
+
+
+def test_a_setting_of_another_method_changes_nothing(
+    kernelpoint: Kernelpoint, resnet: Path, plan: Plan
+) -> None:
+    assert planned(kernelpoint, resnet, "--set", "stem.floor=3")["strata"] == plan["strata"]
+
+
+def test_with_replacement_draws_what_the_papers_draw(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    words = (resnet, "--method", "stem", "--set", "stem.floor=90")
+    document = planned(kernelpoint, *words, "--with-replacement")
+    assert document["options"]["with_replacement"] is True
+    for stratum in document["strata"]:
+        assert sum(launch["weight"] for launch in stratum["launches"]) == pytest.approx(stratum["size"])
+    # 90 draws with replacement of 100 launches never miss a repetition; without, none is repeated.
+    hundred = [stratum for stratum in document["strata"] if stratum["size"] == 100]
+    assert hundred
+    assert all(len(stratum["launches"]) < 90 <= stratum["samples"] for stratum in hundred)
+    without = planned(kernelpoint, *words)
+    assert all(len(stratum["launches"]) == stratum["samples"] for stratum in without["strata"])
+
+
+def test_a_smaller_epsilon_costs_more_samples_and_bounds_better(
+    kernelpoint: Kernelpoint, resnet: Path
+) -> None:
+    loose, tight = (
+        kernelpoint("sample", resnet, "--epsilon", epsilon, "--format", "json").results
+        for epsilon in ("0.1", "0.01")
+    )
+    assert tight["samples"] > loose["samples"]
+    assert tight["speedup"] < loose["speedup"]
+    assert tight["bound"] <= 0.01
+    assert tight["group_bound"] <= 0.01
+    assert loose["group_bound"] <= 0.1
+
+
+@pytest.fixture
+def overrides(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> Path:
+    """Keep the second group whole, and split the first, which needs none."""
+    rows = kernelpoint("groups", resnet, "--format", "json").results
+    path = tmp_path / "overrides.json"
+    decisions = [
+        {"key": rows[0]["key"], "path": "", "decision": "split"},
+        {"key": rows[1]["key"], "path": "", "decision": "keep"},
+    ]
+    path.write_text(json.dumps({"overrides": decisions}))
+    return path
+
+
+def test_tree_shows_overrides(kernelpoint: Kernelpoint, resnet: Path, overrides: Path) -> None:
+    for kernel, before, after in (("#1", "keep", "split"), ("#2", "split", "keep")):
+        words = ("tree", resnet, "--kernel", kernel, "--format", "json")
+        assert kernelpoint(*words).results[0]["verdict"] == before
+        nodes = kernelpoint(*words, "--overrides", overrides).results
+        assert nodes[0]["verdict"] == after
+        assert [node["overridden"] for node in nodes] == [True] + [False] * (len(nodes) - 1)
+
+
+def test_a_plan_follows_and_records_overrides(
+    kernelpoint: Kernelpoint, resnet: Path, overrides: Path, plan: Plan
+) -> None:
+    changed = planned(kernelpoint, resnet, "--overrides", overrides)
+    given = json.loads(overrides.read_text())["overrides"]
+    assert changed["overrides"] == given
+    before, after = (Counter(stratum["key"] for stratum in of["strata"]) for of in (plan, changed))
+    first, second = (decision["key"] for decision in given)
+    assert (before[first], after[first]) == (1, 2)
+    assert before[second] > after[second] == 1
+    assert {key: before[key] for key in before if key not in (first, second)} == {
+        key: after[key] for key in after if key not in (first, second)
+    }
+
+
+def test_the_bound_still_holds_after_overrides(
+    kernelpoint: Kernelpoint, resnet: Path, overrides: Path
+) -> None:
+    results = kernelpoint("sample", resnet, "--overrides", overrides, "--format", "json").results
+    assert results["group_bound"] <= 0.05
+    assert results["bound"] <= 0.05
+
+
+def test_a_plan_can_be_given_back_as_overrides(
+    kernelpoint: Kernelpoint, resnet: Path, overrides: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    assert kernelpoint("sample", resnet, "--overrides", overrides, "-o", path).code == 0
+    changed = json.loads(path.read_text())
+    again = planned(kernelpoint, resnet, "--overrides", path)
+    assert again["strata"] == changed["strata"]
+    assert again["overrides"] == changed["overrides"]
+    assert kernelpoint("judge", path, resnet).code == 0
+
+
+@pytest.mark.parametrize("decision", [{"key": "no such group"}, {"path": "LLLLLLLLLLLL"}, {"path": "X"}])
+def test_an_override_that_fits_nothing_is_refused(
+    kernelpoint: Kernelpoint, resnet: Path, overrides: Path, decision: dict[str, str]
+) -> None:
+    document = json.loads(overrides.read_text())
+    document["overrides"][0] |= decision
+    overrides.write_text(json.dumps(document))
+    run = kernelpoint("sample", resnet, "--overrides", overrides)
+    assert run.code in (2, 3)
+    run.failed(run.code)
