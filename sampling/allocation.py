@@ -16,6 +16,7 @@ IntArray = NDArray[np.int64]
 
 # 2^-60 of the range of log theta: beyond what a double resolves.
 _BISECTIONS = 60
+_MORE_THAN_ANY = 2.0**62
 
 
 def normal_quantile(confidence: float) -> float:
@@ -29,7 +30,7 @@ def single_sample_size(mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, 
     Floors and caps are the caller's. [STEM+ROOT Eq. 3 without its floor; Allegro Theorem 2]
     """
     relative = np.divide(std_ns, mean_ns, out=np.zeros(np.shape(mean_ns)), where=np.asarray(mean_ns) > 0)
-    return np.ceil((z * relative / epsilon) ** 2).astype(np.int64)
+    return _whole((z * relative / epsilon) ** 2)
 
 
 def joint_sample_sizes(
@@ -48,7 +49,12 @@ def joint_sample_sizes(
     spread = launches * std_ns
     root_cost = np.sqrt(mean_ns)
     ratio = np.divide(spread, root_cost, out=np.zeros(len(launches)), where=root_cost > 0)
-    return np.ceil(float(np.dot(spread, root_cost)) / budget * ratio).astype(np.int64)
+    return _whole(float(np.dot(spread, root_cost)) / budget * ratio)
+
+
+def _whole(sizes: FloatArray) -> IntArray:
+    """Return sizes rounded up; beyond what any profile holds they stay there."""
+    return np.ceil(np.minimum(sizes, _MORE_THAN_ANY)).astype(np.int64)
 
 
 def water_filled_sample_sizes(

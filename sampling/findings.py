@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from sampling.duration_counts import DurationCounts
-from sampling.kernel_names import is_communication
+from sampling.kernel_names import is_communication, short_name
 from sampling.overlap import DeviceTime
 from sampling.profile import Profile
 from sampling.regions import Selection, selected_sequences
@@ -207,8 +207,8 @@ def _several_devices(evidence: Evidence) -> Finding | None:
     return Finding(
         "several-devices",
         "note",
-        f"They are of {processes} process{'es' if processes > 1 else ''} on {devices} devices; each is "
-        "sampled apart, so the plan is larger than one of them needs and its bound covers their sum.",
+        f"The launches come from {processes} process{'es' if processes > 1 else ''} on {devices} devices; "
+        "each is sampled apart, so the plan is larger than one of them needs and its bound covers their sum.",
         "choose one with `--device` or `--process`, or pool them with `--pool-devices`",
     )
 
@@ -224,8 +224,9 @@ def _one_launch_dominates(evidence: Evidence) -> Finding | None:
     return Finding(
         "one-launch-dominates",
         "warning",
-        f"One launch of {counts.groups[group].name!r} takes {_percent(share)} of the time: no plan that "
-        f"simulates it whole is faster than {1 / share:.1f}x, and one that misses it has no useful bound.",
+        f"One launch of #{group + 1} {short_name(counts.groups[group].name)} takes {_percent(share)} of the "
+        f"time: no plan that simulates it whole is faster than {1 / share:.1f}x, and one that misses it has "
+        "no useful bound.",
         "sample inside that launch, or shorten it",
     )
 

@@ -280,6 +280,10 @@ def _json_object(path: str) -> dict[str, Any]:
         raise PlanFileError(
             f"cannot be read ({error.strerror})", path=path, remedy="check the path"
         ) from error
+    except UnicodeDecodeError as error:
+        raise PlanFileError(
+            "not a text file", path=path, remedy="give a file written by kernelpoint"
+        ) from error
     except ValueError as error:
         raise PlanFileError(
             f"not JSON ({error})", path=path, remedy="give a file written by kernelpoint"

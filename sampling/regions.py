@@ -79,10 +79,15 @@ def selections(profile: Profile, region: Region) -> tuple[Selection, ...]:
             chosen.append(Selection(span, slice(start, stop), first_id + start))
     if not chosen:
         raise EmptySelectionError(
-            f"--launches {low}:{high} leaves no launch (ids run from 0 to {profile.launches - 1})",
+            f"--launches {_as_given(region.launches)} leaves no launch "
+            f"(ids run from 0 to {profile.launches - 1})",
             remedy="ids are counted over the whole profile, before other filters",
         )
     return tuple(chosen)
+
+
+def _as_given(launches: tuple[int | None, int | None] | None) -> str:
+    return ":".join("" if bound is None else str(bound) for bound in launches or (None, None))
 
 
 def _sequences_left(profile: Profile, region: Region) -> frozenset[int]:

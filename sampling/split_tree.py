@@ -273,7 +273,7 @@ class TreeGrower:
             return "all durations are equal"
         if samples_old > self._rule.enough:
             return None
-        return f"{samples_old} sample{'s' if samples_old != 1 else ''} suffice without a split"
+        return "1 sample is enough" if samples_old == 1 else f"{samples_old} samples are enough"
 
     def _longest_ns(self, cluster: Cluster) -> int:
         return int(self._counts.duration_ns[cluster.stop - 1])

@@ -8,6 +8,9 @@ from functools import cached_property
 from sampling.allocation import normal_quantile
 from sampling.errors import OptionError
 
+#: Below this a bound is finer than the rounding of the sums it is made of.
+LEAST_EPSILON = 1e-9
+
 
 @dataclass(frozen=True)
 class Target:
@@ -25,12 +28,20 @@ class Target:
     with_replacement: bool = False
 
     def __post_init__(self) -> None:
-        for name, value in (("epsilon", self.epsilon), ("confidence", self.confidence)):
-            if not 0 < value < 1:
-                hint = f"; did you mean {value / 100:g}?" if 1 <= value < 100 else ""
-                raise OptionError(f"--{name} is a fraction between 0 and 1, not {value:g}{hint}")
+        _check_fraction("--epsilon", self.epsilon, 1)
+        # A confidence of 1 is meant as such, and there is none; nobody wants one of 0.01.
+        _check_fraction("--confidence", self.confidence, 2)
+        if self.epsilon < LEAST_EPSILON:
+            raise OptionError(f"--epsilon is at least {LEAST_EPSILON:g}, not {self.epsilon:g}")
 
     @cached_property
     def z(self) -> float:
         """The two-sided normal quantile of the confidence."""
         return normal_quantile(self.confidence)
+
+
+def _check_fraction(flag: str, value: float, least_per_cent: float) -> None:
+    if 0 < value < 1:
+        return
+    hint = f"; did you mean {value / 100:g}?" if least_per_cent <= value < 100 else ""
+    raise OptionError(f"{flag} is a fraction between 0 and 1, not {value:g}{hint}")

@@ -7,7 +7,7 @@ import sys
 from difflib import get_close_matches
 from pathlib import Path
 
-from sampling.errors import ProfileError
+from sampling.errors import OptionError, ProfileError
 from tui import diagnostics
 from tui.diagnostics import ExitCode
 from tui.registry import COMMANDS
@@ -57,6 +57,12 @@ def _with_command(arguments: list[str]) -> list[str]:
     if not arguments or arguments[0] in COMMANDS or arguments[0] in _NOT_A_PROFILE:
         return arguments
     first = arguments[0]
+    later = next((argument for argument in arguments[1:] if argument in COMMANDS), None)
+    if first.startswith("-") and later is not None and not Path(later).exists():
+        raise OptionError(
+            f"{first} stands before the command",
+            remedy=f"options follow it: `kernelpoint {later} {first} ...`",
+        )
     close = get_close_matches(first, COMMANDS, 1)
     if close and _is_bare_word(first) and not Path(first).exists():
         raise ProfileError(

@@ -176,9 +176,9 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
     """Return the design in a line or two: what it costs, and what its bound covers."""
     row = design_row(study)
     head = (
-        f"{row['method']} at epsilon {row['epsilon']:g}, confidence {row['confidence']:g}: simulate "
+        f"{row['method']}, epsilon {row['epsilon']:g} at confidence {row['confidence']:g}: "
         f"{quantities.count(row['samples'])} of {quantities.count(study.counts.launches)} launches, "
-        f"{quantities.ratio(row['speedup'])} less kernel time"
+        f"speedup {quantities.ratio(row['speedup'])}"
     )
     return f"{head}\n{bounds_line(row['bound'], row['group_bound'], judgement)}"
 
@@ -192,9 +192,9 @@ def bounds_line(bound: float | None, group_bound: float | None, judgement: Judge
     """Return both bounds in words, and the judged coverage beside them."""
     if bound is None:
         return "no bound: the launches are not drawn at random"
-    text = f"error bounds: {quantities.share(bound)} on the profile's total time"
+    text = f"error bounds: {quantities.share(bound)} of the total time"
     if group_bound is not None:
-        text += f", {quantities.share(group_bound)} on any kernel group's"
+        text += f", {quantities.share(group_bound)} of any kernel group's"
     if judgement is not None:
         mean, p95 = quantities.share(judgement.error_mean), quantities.share(judgement.error_p95)
         within = quantities.share(judgement.within_epsilon)

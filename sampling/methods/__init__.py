@@ -84,7 +84,7 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
 
     Raises
     ------
-    OptionError : a setting of this method is malformed, unknown, or its value does not fit.
+    OptionError : a setting is malformed or unknown, or the value of one of this method does not fit.
     """
     options_type = method_named(name).Options
     hints = get_type_hints(options_type)
@@ -98,14 +98,13 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
             raise OptionError(
                 f"--set {setting}: no method {method!r}", remedy=_nearest(method, list(_MODULES))
             )
-        if method != name:
-            continue
-        known = [field.name for field in fields(options_type)]
+        known = [field.name for field in fields(method_named(method).Options)]
         if option not in known:
             raise OptionError(
-                f"--set {setting}: {name} has no option {option!r}", remedy=_nearest(option, known)
+                f"--set {setting}: {method} has no option {option!r}", remedy=_nearest(option, known)
             )
-        values[option] = _parsed(setting, text, hints[option])
+        if method == name:
+            values[option] = _parsed(setting, text, hints[option])
     return options_type(**values)
 
 

@@ -30,6 +30,8 @@ PUBLISHED_GROUPING = GroupBy.NAME
 RANDOM = True
 
 _MOST_PARTS = 8
+# Equal costs may differ by rounding; a split must be cheaper by more than that.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class RootRule:
         best = min(range(len(costs)), key=lambda index: costs[index][1])
         samples_new, tau_new_ns = costs[best]
         tau_old_ns = samples_old * cluster.mean_ns
-        pays = tau_new_ns < tau_old_ns
+        pays = tau_new_ns < tau_old_ns * (1 - _ROUNDING)
         return Proposal(
             parts=partitions[best],
             samples_new=samples_new,

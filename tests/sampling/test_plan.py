@@ -245,7 +245,7 @@ def test_a_damaged_plan_file_is_refused(
         (b"", "not JSON"),
         (b"[1, 2]", "not a JSON object"),
         (b"{", "not JSON"),
-        (b"\xff\xfe\x00", "not JSON"),
+        (b"\xff\xfe\x00", "not a text file"),
         (b"PAR1", "not JSON"),
     ],
 )

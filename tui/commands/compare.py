@@ -72,10 +72,10 @@ def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:  # noqa: ARG001 - 
         Column("drawn", [quantities.count(row["samples"]) for row in rows]),
         Column("speedup", [quantities.ratio(row["speedup"]) for row in rows]),
         Column("bound", shares("bound")),
-        Column("worst group", shares("group_bound")),
-        Column("mean error", shares("error_mean")),
+        Column("group", shares("group_bound")),
+        Column("mean", shares("error_mean")),
         Column("p95", shares("error_p95")),
         Column("max", shares("error_max")),
         Column("within", shares("within_epsilon")),
     ]
-    return table(columns)
+    return table(columns, gap=" ")

@@ -16,8 +16,8 @@ _ORDERS: dict[GroupSort, Callable[[dict[str, Any]], Any]] = {
     GroupSort.LAUNCHES: lambda row: -row["launches"],
     GroupSort.MEAN: lambda row: -row["mean_ns"],
     GroupSort.COV: lambda row: -(row["cov"] or 0),
-    GroupSort.CLUSTERS: lambda row: -row["clusters"],
-    GroupSort.SAMPLES: lambda row: -row["samples"],
+    GroupSort.CLUSTERS: lambda row: -(row["clusters"] or 0),
+    GroupSort.SAMPLES: lambda row: -(row["samples"] or 0),
     GroupSort.NAME: lambda row: row["name"],
 }
 

@@ -23,6 +23,7 @@ from tui.options import (
 from tui.output import Answer, Canvas, emit
 
 _LARGEST = 10
+_NEXT_LABELS = ("Next  ", "      ", "      ")
 
 
 def run(options: SummaryOptions) -> None:
@@ -87,21 +88,17 @@ def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas:
         "",
         facts.findings_text(study, canvas),
         "",
-        "Plan",
-        *_indented(facts.design_line(study), canvas),
-        "",
-        "Next",
-        *(f"  {line}" for line in following),
+        *_labelled("Plan  ", facts.design_line(study).splitlines(), canvas),
+        *(f"{label}{line}" for label, line in zip(_NEXT_LABELS, following, strict=True)),
     ]
     return "\n".join(parts)
 
 
-def _indented(text: str, canvas: Canvas) -> list[str]:
-    return [
-        part
-        for line in text.splitlines()
-        for part in textwrap.wrap(line, canvas.width, initial_indent="  ", subsequent_indent="    ")
-    ]
+def _labelled(label: str, lines: list[str], canvas: Canvas) -> list[str]:
+    """Return lines wrapped behind a label, all below it indented as far."""
+    indent = " " * len(label)
+    wrapped = [part for line in lines for part in textwrap.wrap(line, canvas.width - len(label))]
+    return [f"{indent if number else label}{part}" for number, part in enumerate(wrapped)]
 
 
 def _on(study: Study) -> str:
