@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 # Hashing takes a sixth of the time of a sort, but importing pyarrow for it 0.1 s.
 _IMPORT_PAYS_FROM_ROWS = 400_000
 _HASHING_PAYS_FROM_ROWS = 5_000
+_TABLE_ENTRIES = 1 << 20
 _KEY_BITS = 63
 
 
@@ -54,6 +55,8 @@ def dense_codes(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int6
 
 
 def _codes_of_key(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if key.max() < min(_TABLE_ENTRIES, 4 * len(key)):
+        return _codes_by_table(key)
     least = _HASHING_PAYS_FROM_ROWS if "pyarrow" in sys.modules else _IMPORT_PAYS_FROM_ROWS
     if len(key) < least:
         _, first_rows, codes = np.unique(key, return_index=True, return_inverse=True)
@@ -62,7 +65,21 @@ def _codes_of_key(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
 
     encoded = pa.array(key).dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    first_rows = np.empty(len(encoded.dictionary), dtype=np.int64)
+    return codes, _first_rows(codes, len(encoded.dictionary))
+
+
+def _codes_by_table(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Code keys that are small enough to be places in a table."""
+    first_row = _first_rows(key, int(key.max()) + 1)
+    present = np.flatnonzero(first_row >= 0)
+    code = np.empty(len(first_row), dtype=np.int64)
+    code[present] = np.arange(len(present))
+    return code.take(key), first_row[present]
+
+
+def _first_rows(values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return (size,) the first row of each value, -1 for one that does not occur."""
+    first_row = np.full(size, -1, dtype=np.int64)
     # Backwards: of several assignments to one place numpy keeps the last, which is the first row.
-    first_rows[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return codes, first_rows
+    first_row[values[::-1]] = np.arange(len(values) - 1, -1, -1)
+    return first_row

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.drawing import Draw
-from sampling.duration_counts import DURATION_BITS, DurationCounts
+from sampling.duration_counts import DurationCounts
+from sampling.pair_lookup import PairLookup
 from sampling.parallel import ordered_map
 from sampling.profile import Column, Profile, Span
 from sampling.progress import Progress
@@ -23,7 +24,6 @@ IntArray = NDArray[np.int64]
 _BLOCK = 1 << 16
 # From this many wanted rows in a block on, one stable sort beats a comparison pass for each.
 _SORT_FROM = 48
-_NOT_DRAWN = -1
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -43,6 +43,13 @@ class DrawnLaunches:
     ordinal: IntArray
     signature: IntArray
     occurrence: IntArray
+
+
+class _Matches(NamedTuple):
+    """The signatures of a span, and for each block of it the rows whose pair is drawn with its number."""
+
+    signature: NDArray[np.integer]
+    blocks: list[tuple[IntArray, NDArray[np.int32]]]
 
 
 class _Wanted(NamedTuple):
@@ -71,19 +78,23 @@ def find_drawn_launches(
     # Launches before the region or of other kernels count towards `occurrence` too, so all spans are read.
     chosen = {selection.span: selection for selection in selections(profile, counts.region)}
 
-    def mapped(index: int) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
+    def matched(index: int) -> _Matches:
         span = profile.spans[index]
         batch = profile.read(span, columns)
-        number = np.full(len(batch), _NOT_DRAWN, dtype=np.int32)
         selection = chosen.get(span)
-        if selection is not None:
-            rows = selection.rows
-            group = group_of_label[span.sequence][batch[label_column][rows]]
-            number[rows] = wanted.lookup.numbers(group, batch["duration_ns"][rows])
-        return number, batch["signature"]
+        if selection is None:
+            return _Matches(batch["signature"], [])
+        groups, label = group_of_label[span.sequence], batch[label_column]
+        blocks = []
+        for start in range(0, len(batch), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            rows, number = wanted.lookup.matches(groups.take(label[block]), batch["duration_ns"][block])
+            inside = (rows >= selection.rows.start - start) & (rows < selection.rows.stop - start)
+            blocks.append((rows[inside], number[inside]))
+        return _Matches(batch["signature"], blocks)
 
-    for index, (number, signature) in enumerate(ordered_map(mapped, range(len(profile.spans)))):
-        found.take(profile.spans[index], number, signature)
+    for index, matches in enumerate(ordered_map(matched, range(len(profile.spans)))):
+        found.take(profile.spans[index], matches)
         if progress is not None:
             progress(index + 1, len(profile.spans), "finding drawn launches")
         if found.complete:
@@ -106,73 +117,6 @@ def _wanted(counts: DurationCounts, drawn: Draw) -> _Wanted:
     group = np.searchsorted(counts.offsets, pairs, side="right") - 1
     lookup = PairLookup(group, counts.duration_ns[pairs])
     return _Wanted(order, number[order], drawn.occurrence[order], lookup)
-
-
-class PairLookup:
-    """Finds the number of a (group, duration) pair among those drawn: an open-addressing hash table.
-
-    A quarter full or less, so most rows are settled by one look; exact, for the whole key is compared.
-    """
-
-    def __init__(self, group: IntArray, duration_ns: IntArray) -> None:
-        self._durations = np.unique(duration_ns) if _too_wide(group, duration_ns) else None
-        keys = self._keys(group, duration_ns)
-        bits = max(10, (4 * len(keys)).bit_length())
-        self._shift = np.uint64(64 - bits)
-        self._mask = np.int64((1 << bits) - 1)
-        self._table = np.full(1 << bits, np.uint64(2**64 - 1))
-        self._number = np.full(1 << bits, _NOT_DRAWN, dtype=np.int32)
-        left = np.arange(len(keys))
-        slot = self._slots(keys)
-        while len(left):
-            free = self._number[slot] == _NOT_DRAWN
-            self._number[slot[free]] = left[free]
-            lost = self._number[slot] != left
-            self._table[slot[~lost]] = keys[left[~lost]]
-            left, slot = left[lost], (slot[lost] + 1) & self._mask
-
-    def numbers(self, group: IntArray, duration_ns: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Return the pair number of every row, -1 where it is not drawn; a group of -1 never is."""
-        keys = self._keys(group, duration_ns.astype(np.int64, copy=False))
-        slot = self._slots(keys)
-        number = self._number[slot]
-        hit = self._table[slot] == keys
-        look_on = np.flatnonzero(~hit & (number != _NOT_DRAWN))
-        number[~hit] = _NOT_DRAWN
-        slot = slot[look_on]
-        while len(look_on):
-            slot = (slot + 1) & self._mask
-            candidate = self._number[slot]
-            same = self._table[slot] == keys[look_on]
-            number[look_on[same]] = candidate[same]
-            going = ~same & (candidate != _NOT_DRAWN)
-            look_on, slot = look_on[going], slot[going]
-        number[group < 0] = _NOT_DRAWN
-        if self._durations is None:
-            # A duration too wide for the key runs into the bits of the group; none such is drawn.
-            number[duration_ns >= 1 << DURATION_BITS] = _NOT_DRAWN
-        return number
-
-    def _slots(self, keys: NDArray[np.uint64]) -> IntArray:
-        return ((keys * np.uint64(0x9E3779B97F4A7C15)) >> self._shift).astype(np.int64)
-
-    def _keys(self, group: IntArray, duration_ns: IntArray) -> NDArray[np.uint64]:
-        """Return one key a row; durations too wide for it are replaced by their place among those drawn."""
-        if self._durations is not None:
-            place = np.searchsorted(self._durations, duration_ns)
-            inside = np.minimum(place, len(self._durations) - 1)
-            absent = self._durations[inside] != duration_ns
-            duration_ns = np.where(absent, len(self._durations), inside)
-        keys = group.astype(np.uint64)
-        keys <<= np.uint64(DURATION_BITS)
-        keys ^= duration_ns.view(np.uint64)
-        return keys
-
-
-def _too_wide(group: IntArray, duration_ns: IntArray) -> bool:
-    return bool(len(group)) and bool(
-        duration_ns.max() >= 1 << DURATION_BITS or group.max() >= 1 << (63 - DURATION_BITS)
-    )
 
 
 class _Finder:
@@ -201,38 +145,49 @@ class _Finder:
         assert self.complete
         return DrawnLaunches(*self._found)
 
-    def take(self, span: Span, number: NDArray[np.int32], signature: NDArray[np.integer]) -> None:
-        """Take the next span: its rows' pair numbers (-1: not drawn) and signatures."""
+    def take(self, span: Span, matches: _Matches) -> None:
+        """Take the next span."""
         if span.sequence != self._sequence:
             self._sequence = span.sequence
             self._signatures_seen[:] = 0
-        for start in range(0, len(number), _BLOCK):
-            rows = slice(start, start + _BLOCK)
-            self._take_block(span, start, number[rows], signature[rows])
+        counted_to = 0
+        for index, (rows, number) in enumerate(matches.blocks):
+            here = np.bincount(number, minlength=len(self._seen))
+            draws = self._draws_within(self._seen + here)
+            if len(draws):
+                start = index * _BLOCK
+                self._count_signatures(matches.signature[counted_to:start])
+                counted_to = start
+                turn = self._wanted.occurrence[draws] - self._seen[self._wanted.number[draws]]
+                drawn_rows = rows[rows_of_occurrences(number, self._wanted.number[draws], turn)]
+                self._note(span, start, draws, drawn_rows, matches.signature[start : start + _BLOCK])
+            self._seen += here
+        self._count_signatures(matches.signature[counted_to:])
 
-    def _take_block(
-        self, span: Span, start: int, number: NDArray[np.int32], signature: NDArray[np.integer]
-    ) -> None:
-        here = np.bincount(number + 1, minlength=len(self._seen) + 1)[1:]
-        draws = self._draws_within(self._seen + here)
-        signatures_here = np.bincount(signature)
-        if len(signatures_here) > len(self._signatures_seen):
-            grown = len(signatures_here) - len(self._signatures_seen)
+    def _count_signatures(self, signature: NDArray[np.integer]) -> None:
+        here = np.bincount(signature)
+        if len(here) > len(self._signatures_seen):
+            grown = len(here) - len(self._signatures_seen)
             self._signatures_seen = np.append(self._signatures_seen, np.zeros(grown, dtype=np.int64))
-        if len(draws):
-            turn = self._wanted.occurrence[draws] - self._seen[self._wanted.number[draws]]
-            rows = rows_of_occurrences(number, self._wanted.number[draws], turn)
-            code = signature[rows]
-            self._found[:, self._wanted.order[draws]] = (
-                self._profile.sequences[span.sequence].first_id + span.first_ordinal + start + rows,
-                np.full(len(rows), span.sequence),
-                span.first_ordinal + start + rows,
-                code,
-                self._signatures_seen[code] + occurrences_of_rows(signature, rows),
-            )
-            self._left -= len(draws)
-        self._seen += here
-        self._signatures_seen[: len(signatures_here)] += signatures_here
+        self._signatures_seen[: len(here)] += here
+
+    def _note(
+        self, span: Span, start: int, draws: IntArray, rows: IntArray, signature: NDArray[np.integer]
+    ) -> None:
+        """Note the launches at some rows of the block that begins at ``start``; earlier ones are counted."""
+        code = signature[rows]
+        seen = np.zeros(int(code.max()) + 1, dtype=np.int64)
+        known = min(len(seen), len(self._signatures_seen))
+        seen[:known] = self._signatures_seen[:known]
+        ordinal = span.first_ordinal + start + rows
+        self._found[:, self._wanted.order[draws]] = (
+            self._profile.sequences[span.sequence].first_id + ordinal,
+            np.full(len(rows), span.sequence),
+            ordinal,
+            code,
+            seen[code] + occurrences_of_rows(signature, rows),
+        )
+        self._left -= len(draws)
 
     def _draws_within(self, seen_after: IntArray) -> IntArray:
         """Return the draws whose launch lies in this block, and move on past them."""

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from sampling import drawn_launches, launch_table
 from sampling.drawing import Draw
-from sampling.drawn_launches import PairLookup, find_drawn_launches, occurrences_of_rows, rows_of_occurrences
+from sampling.drawn_launches import find_drawn_launches, occurrences_of_rows, rows_of_occurrences
 from sampling.duration_counts import DurationCounts, count_durations
 from sampling.errors import EmptySelectionError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping, group_key
 from sampling.launch_table import LaunchTable
+from sampling.pair_lookup import PairLookup
 from sampling.profile import Profile
 from sampling.regions import Region
 
@@ -156,8 +157,9 @@ def check_lookup(pairs: list[tuple[int, int]], asked: list[tuple[int, int]]) -> 
     """Hold a lookup of the pairs against a dictionary."""
     lookup = PairLookup(*(np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True)))
     number_of = {pair: number for number, pair in enumerate(pairs)}
-    found = lookup.numbers(*(np.array(column, dtype=np.int64) for column in zip(*asked, strict=True)))
-    assert found.tolist() == [number_of.get(pair, -1) for pair in asked]
+    rows, found = lookup.matches(*(np.array(column, dtype=np.int64) for column in zip(*asked, strict=True)))
+    expected = [(row, number_of[pair]) for row, pair in enumerate(asked) if pair in number_of]
+    assert list(zip(rows.tolist(), found.tolist(), strict=True)) == expected
 
 
 def test_a_launch_too_long_for_the_key_is_not_taken_for_another_group() -> None:
@@ -182,9 +184,9 @@ def test_a_lookup_of_many_pairs_is_exact_through_its_collisions() -> None:
     distinct = np.unique(group * 1000 + duration)
     inside = distinct[::2]
     lookup = PairLookup(inside // 1000, inside % 1000)
-    found = lookup.numbers(distinct // 1000, distinct % 1000)
-    expected = np.where(np.arange(len(distinct)) % 2 == 0, np.arange(len(distinct)) // 2, -1)
-    assert found.tolist() == expected.tolist()
+    rows, found = lookup.matches(distinct // 1000, distinct % 1000)
+    assert rows.tolist() == list(range(0, len(distinct), 2))
+    assert found.tolist() == list(range(len(inside)))
 
 
 def test_pairs_that_hash_to_one_slot_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
