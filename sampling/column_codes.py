@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrow_arrays import to_arrow, to_numpy
+
 # Hashing takes a sixth of the time of a sort, but importing pyarrow for it 0.1 s.
 _IMPORT_PAYS_FROM_ROWS = 400_000
 _HASHING_PAYS_FROM_ROWS = 5_000
@@ -61,10 +63,8 @@ def _codes_of_key(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
     if len(key) < least:
         _, first_rows, codes = np.unique(key, return_index=True, return_inverse=True)
         return codes.astype(np.int64, copy=False), first_rows.astype(np.int64, copy=False)
-    import pyarrow as pa
-
-    encoded = pa.array(key).dictionary_encode()
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    encoded = to_arrow(key).dictionary_encode()
+    codes = to_numpy(encoded.indices).astype(np.int64)
     return codes, _first_rows(codes, len(encoded.dictionary))
 
 

@@ -53,14 +53,35 @@ def _positions(strata: Strata, rng: np.random.Generator) -> tuple[IntArray, IntA
     """Return stratum, position within it (0 <= position < N) and times drawn, sorted."""
     base = np.cumsum(strata.launches) - strata.launches
     if strata.with_replacement:
-        stratum = np.repeat(np.arange(len(strata)), strata.samples)
-        drawn = base[stratum] + _uniform(strata.launches[stratum], rng)
-        place, times = np.unique(drawn, return_counts=True)
+        place, times = _repeated_places(strata.launches, strata.samples, base, rng)
     else:
         place = _distinct_places(strata.launches, strata.samples, base, rng)
         times = np.ones(len(place), dtype=np.int64)
     stratum = np.asarray(np.searchsorted(base, place, side="right") - 1)
     return stratum, place - base[stratum], times
+
+
+def _repeated_places(
+    launches: IntArray, samples: IntArray, base: IntArray, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Return the places drawn with replacement, sorted, and how often each.
+
+    Where more are drawn than there are, the counts of all places are drawn at once: memory follows the
+    launches then, not the draws.
+    """
+    sparse = np.flatnonzero(samples <= launches)
+    stratum = np.repeat(sparse, samples[sparse])
+    places, times = np.unique(base[stratum] + _uniform(launches[stratum], rng), return_counts=True)
+    all_places, all_times = [places], [times]
+    for index in np.flatnonzero(samples > launches).tolist():
+        size = int(launches[index])
+        counts = rng.multinomial(int(samples[index]), np.full(size, 1 / size))
+        drawn = np.flatnonzero(counts)
+        all_places.append(base[index] + drawn)
+        all_times.append(counts[drawn])
+    place = np.concatenate(all_places)
+    order = np.argsort(place)
+    return place[order], np.concatenate(all_times)[order]
 
 
 def _uniform(below: IntArray, rng: np.random.Generator) -> IntArray:

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.errors import ProfileError
 from sampling.grouping import Grouping, GroupTable, KernelGroup, group_table
 from sampling.parallel import ordered_map
 from sampling.profile import Profile
@@ -51,6 +52,7 @@ class DurationCounts:
     duration_ns : (p,) durations, strictly ascending within a group, nanoseconds.
     count : (p,) launches with that duration.
     group_of_raw : (raw codes,) see `grouping.group_table`; finds a launch's group in a second pass.
+    names : how many distinct full kernel names the launches have.
     """
 
     grouping: Grouping
@@ -60,6 +62,7 @@ class DurationCounts:
     duration_ns: IntArray
     count: IntArray
     group_of_raw: IntArray
+    names: int
 
     @cached_property
     def launches_before(self) -> IntArray:
@@ -80,6 +83,11 @@ class DurationCounts:
     def total_duration_ns(self) -> int:
         """The duration of all launches together."""
         return int(self.time_before_ns[-1])
+
+    def group_pairs(self, group: int) -> tuple[IntArray, IntArray]:
+        """Return a group's distinct durations, ascending, and the launches of each."""
+        rows = slice(int(self.offsets[group]), int(self.offsets[group + 1]))
+        return self.duration_ns[rows], self.count[rows]
 
     @cached_property
     def group_launches(self) -> IntArray:
@@ -238,6 +246,7 @@ def _run_lengths(keys: NDArray[np.uint64]) -> Reduction:
 
 def _grouped(profile: Profile, grouping: Grouping, region: Region, reduction: Reduction) -> DurationCounts:
     """Name the groups, drop those whose name is filtered out, and order what is left."""
+    _refuse_overflow(profile, reduction)
     table = _selected_groups(profile, grouping, region, reduction)
     group = table.group_of_raw[reduction.raw]
     total = np.zeros(len(table.groups), dtype=np.int64)
@@ -256,7 +265,24 @@ def _grouped(profile: Profile, grouping: Grouping, region: Region, reduction: Re
         duration_ns=by_rank.duration_ns,
         count=by_rank.count,
         group_of_raw=rank[table.group_of_raw],
+        names=_distinct_names(profile, grouping, table.group_of_raw),
     )
+
+
+def _distinct_names(profile: Profile, grouping: Grouping, group_of_raw: IntArray) -> int:
+    label = np.flatnonzero(group_of_raw >= 0) // len(profile.sequences)
+    return len(np.unique(profile.kernels.signature_names()[label] if grouping.needs_shape else label))
+
+
+def _refuse_overflow(profile: Profile, reduction: Reduction) -> None:
+    total_ns = float(np.dot(reduction.count.astype(np.float64), reduction.duration_ns.astype(np.float64)))
+    if total_ns >= 2.0**62:
+        raise ProfileError(
+            f"the durations add up to {total_ns / 1e9:.3g} seconds, which no recording lasts",
+            path=", ".join(file.path for file in profile.files),
+            column="duration_ns",
+            remedy="check the unit: durations are nanoseconds",
+        )
 
 
 def _selected_groups(

@@ -37,6 +37,15 @@ class Finding:
     remedy: str
 
 
+@dataclass(frozen=True, slots=True)
+class PlanCost:
+    """What a plan is expected to cost: its method, how many launches it simulates, and its speedup."""
+
+    method: str
+    launches: float
+    speedup: float
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What findings are drawn from.
@@ -44,14 +53,14 @@ class Evidence:
     Attributes
     ----------
     chosen : which launches of the profile count.
-    speedup : of the default plan; None where none was made.
+    plan : what the plan that was made costs; None where none was made.
     """
 
     profile: Profile
     counts: DurationCounts
     chosen: Sequence[Selection]
     device_times: Sequence[DeviceTime] = ()
-    speedup: float | None = None
+    plan: PlanCost | None = None
 
     @cached_property
     def duration_counts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -164,7 +173,7 @@ def _coarse_clock(evidence: Evidence) -> Finding | None:
         f"Durations come in steps of {step_ns:,} ns and {_percent(share)} of the launches last fewer than "
         f"{_STEPS_FOR_A_SPREAD} steps: part of their spread is rounding, so the bound on them is too wide "
         "or, where all fall on one step, zero without being so.",
-        "read bounds of short kernels with that in mind; a noise floor on the plan covers it",
+        "read bounds of short kernels with that in mind, or record with a finer clock",
     )
 
 
@@ -203,12 +212,13 @@ def _several_devices(evidence: Evidence) -> Finding | None:
     if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
     processes = len({sequence.process for sequence in sequences})
-    devices = len({(sequence.process, sequence.device) for sequence in sequences})
+    devices = len({sequence.device for sequence in sequences})
     return Finding(
         "several-devices",
         "note",
-        f"The launches come from {processes} process{'es' if processes > 1 else ''} on {devices} devices; "
-        "each is sampled apart, so the plan is larger than one of them needs and its bound covers their sum.",
+        f"The launches come from {processes} process{'es' if processes > 1 else ''} and {devices} device "
+        f"number{'s' if devices > 1 else ''}; each is sampled apart, so the plan is larger than one of them "
+        "needs and its bound covers their sum.",
         "choose one with `--device` or `--process`, or pool them with `--pool-devices`",
     )
 
@@ -232,14 +242,16 @@ def _one_launch_dominates(evidence: Evidence) -> Finding | None:
 
 
 def _not_worth_sampling(evidence: Evidence) -> Finding | None:
-    if evidence.speedup is None or evidence.speedup >= _WORTHWHILE_SPEEDUP:
+    plan = evidence.plan
+    if plan is None or plan.speedup >= _WORTHWHILE_SPEEDUP:
         return None
+    launches = evidence.counts.launches
     return Finding(
         "not-worth-sampling",
         "note",
-        f"At this epsilon the default plan is only {evidence.speedup:.2f}x faster than simulating all "
-        f"{evidence.counts.launches:,} launches: nearly every launch is needed to keep the bound.",
-        "simulate everything, or accept a larger `--epsilon`",
+        f"The {plan.method} plan simulates {plan.launches:,.0f} of {launches:,} launches and is only "
+        f"{plan.speedup:.2f}x faster than simulating them all: what it leaves out takes little time.",
+        "simulate everything, accept a larger `--epsilon`, or compare other methods",
     )
 
 

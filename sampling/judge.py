@@ -106,12 +106,11 @@ def compare_method(
         counts, method, target, seed, settings=settings, overrides=overrides, progress=progress
     )
     seconds = time.perf_counter() - started
-    sampled_ns = design.strata.sampled_duration_ns
     return Comparison(
         method=method,
         strata=len(design.strata),
-        samples=int(design.strata.samples.sum()),
-        speedup=counts.total_duration_ns / sampled_ns if sampled_ns else 1.0,
+        samples=design.samples,
+        speedup=design.speedup,
         bound=design.bound,
         group_bound=design.group_bound,
         judgement=judge_design(counts, design, repeats, seed, progress),

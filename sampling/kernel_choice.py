@@ -25,7 +25,7 @@ def choose_kernel(counts: DurationCounts, wanted: str | None) -> KernelChoice:
     """
     if wanted is None:
         return KernelChoice(0)
-    if wanted.startswith("#") and wanted[1:].isdigit():
+    if wanted.startswith("#") and wanted[1:].isdecimal():
         rank = int(wanted[1:])
         if not 1 <= rank <= len(counts.groups):
             raise OptionError(f"--kernel {wanted}: ranks run from #1 to #{len(counts.groups)}")

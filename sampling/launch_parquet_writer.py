@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sampling.profile import Column, KernelTable, Profile
+from sampling.arrow_arrays import to_arrow, to_arrow_dictionary, to_arrow_texts
+from sampling.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
+from sampling.recording_facts import METADATA_KEY, facts_json
 from sampling.regions import Region, names_kept, names_passing, selections
 
 
@@ -17,8 +20,10 @@ def write_launch_parquet(
 ) -> int:
     """Write the selected launches and return how many there are.
 
-    Names and shapes are dictionary-encoded, so a profile shrinks to some bytes a launch. Columns the profile
-    does not have are left out; grid and block that it does not know are 0.
+    Launch ids stay what they are: where several files recorded process numbers that do not ascend in their
+    order, processes are numbered 0, 1, 2... anew. Names and shapes are dictionary-encoded, so a profile
+    shrinks to some bytes a launch. Columns the profile does not have are left out; grid and block that it does
+    not know are 0.
 
     Raises
     ------
@@ -31,7 +36,9 @@ def write_launch_parquet(
     fields = [("name", pa.dictionary(pa.int32(), pa.string())), ("duration_ns", pa.int64())]
     fields += [(f"{what}_{axis}", pa.int64()) for what in ("grid", "block") for axis in "xyz"]
     fields += [(name, pa.int64()) for name in (*optional, "process", "device")]
-    schema = pa.schema(fields)
+    facts = profile.facts if region == Region() else replace(profile.facts, api_rows_missing=0)
+    schema = pa.schema(fields, metadata={METADATA_KEY: facts_json(facts)})
+    process_of = _ascending_processes(profile)
     launches = 0
     present = np.zeros(0, dtype=np.bool_)
     chosen = selections(profile, region)
@@ -45,18 +52,28 @@ def write_launch_parquet(
             sequence = profile.sequences[selection.span.sequence]
             columns = [
                 *_kernel_columns(profile.kernels, code[kept]),
-                *(batch[name][selection.rows][kept].astype(np.int64) for name in optional),
-                np.full(rows, sequence.process, dtype=np.int64),
-                np.full(rows, sequence.device, dtype=np.int64),
+                *(to_arrow(batch[name][selection.rows][kept].astype(np.int64)) for name in optional),
+                to_arrow(np.full(rows, process_of[sequence], dtype=np.int64)),
+                to_arrow(np.full(rows, sequence.device, dtype=np.int64)),
             ]
-            columns.insert(1, batch["duration_ns"][selection.rows][kept].astype(np.int64))
-            writer.write_table(pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema))
+            columns.insert(1, to_arrow(batch["duration_ns"][selection.rows][kept].astype(np.int64)))
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
             launches += rows
             if progress is not None:
                 progress(number + 1, len(chosen), "writing")
     if launches == 0:
         names_kept(profile, region, present)
     return launches
+
+
+def _ascending_processes(profile: Profile) -> dict[LaunchSequence, int]:
+    """Return a process number for each sequence with which they stand in the order of their ids."""
+    places = [(sequence.process, sequence.device) for sequence in profile.sequences]
+    number = {process: index for index, process in enumerate(dict.fromkeys(place[0] for place in places))}
+    in_order = places == sorted(places)
+    return {
+        sequence: sequence.process if in_order else number[sequence.process] for sequence in profile.sequences
+    }
 
 
 def _with_names(
@@ -73,13 +90,13 @@ def _with_names(
 
 def _kernel_columns(kernels: KernelTable, code: np.ndarray[Any, np.dtype[np.integer[Any]]]) -> list[Any]:
     """Return the name, grid and block columns of signature codes."""
-    import pyarrow as pa
-
-    table = [kernels.signature(index) for index in range(len(kernels))]
-    name_of = np.array([signature.name for signature in table], dtype=np.int32)
-    names = pa.array([kernels.names.full(index) for index in range(len(kernels.names))])
-    shapes = np.array(
-        [(*(signature.grid or (0, 0, 0)), *(signature.block or (0, 0, 0))) for signature in table],
-        dtype=np.int64,
-    )
-    return [pa.DictionaryArray.from_arrays(pa.array(name_of[code]), names), *shapes[code].T]
+    rows = kernels.signature_rows()
+    name = rows[:, 0][code]
+    used = np.flatnonzero(np.bincount(name))
+    place = np.zeros(len(kernels.names), dtype=np.int32)
+    place[used] = np.arange(len(used))
+    texts = to_arrow_texts([kernels.names.full(index) for index in used.tolist()])
+    return [
+        to_arrow_dictionary(place[name], texts),
+        *(to_arrow(rows[:, axis][code]) for axis in range(1, 7)),
+    ]

@@ -38,6 +38,18 @@ class Design:
         return bound(self.strata, self.target.confidence) if self.random else None
 
     @property
+    def samples(self) -> int:
+        """How many launches a draw is expected to have."""
+        return round(float(self.strata.simulated_launches.sum()))
+
+    @property
+    def speedup(self) -> float:
+        """Total duration over the expected sampled duration; 1 where both are zero."""
+        total_ns = float(np.dot(self.strata.launches, self.strata.mean_ns))
+        sampled_ns = self.strata.sampled_duration_ns
+        return total_ns / sampled_ns if sampled_ns else 1.0
+
+    @property
     def group_bound(self) -> float | None:
         """The worst kernel group's bound on its own total; None where strata span groups."""
         if not self.random or WHOLE_WORKLOAD in self.strata.group:
@@ -71,13 +83,13 @@ class Plan:
 
     @property
     def samples(self) -> int:
-        """How many launches were drawn; one that was drawn twice counts twice."""
-        return int(self.draw.times.sum())
+        """How many launches were drawn, each to be simulated once however often it was drawn."""
+        return len(self.duration_ns)
 
     @property
     def sampled_duration_ns(self) -> int:
         """The duration of the drawn launches (tau)."""
-        return int(np.dot(self.duration_ns, self.draw.times))
+        return int(self.duration_ns.sum())
 
     @property
     def speedup(self) -> float:

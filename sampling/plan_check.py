@@ -8,7 +8,7 @@ import numpy as np
 
 from sampling.allocation import IntArray
 from sampling.duration_counts import DurationCounts
-from sampling.errors import AnalysisError
+from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.plan import WHOLE_WORKLOAD_KEY, Design
 from sampling.plan_file import PlanFile, PlannedLaunch
 from sampling.profile import Profile
@@ -52,6 +52,14 @@ def plan_error(profile: Profile, counts: DurationCounts, plan: PlanFile) -> Plan
     signature, duration_ns = _read_launches(profile, ids)
     for launch, code in zip(drawn, signature.tolist(), strict=True):
         _same_kernel(profile, launch, code)
+    changed = [
+        launch for launch, ns in zip(drawn, duration_ns.tolist(), strict=True) if ns != launch.duration_ns
+    ]
+    if changed and counts.total_duration_ns == plan.total_duration_ns:
+        raise AnalysisError(
+            f"launch {changed[0].id} does not last {changed[0].duration_ns} ns here, as the plan says",
+            remedy="make the plan again",
+        )
     return PlanError(float(np.dot(weight, duration_ns)), counts.total_duration_ns)
 
 
@@ -117,7 +125,14 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
             )
     clusters = measured_clusters(counts, group_of, start_of, stop_of)
     options = plan.options
-    target = Target(options["epsilon"], options["confidence"], with_replacement=options["with_replacement"])
+    try:
+        target = Target(
+            options["epsilon"], options["confidence"], with_replacement=options["with_replacement"]
+        )
+    except OptionError as error:
+        raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
     samples = np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
+    if not target.with_replacement and (samples > clusters.launches).any():
+        raise PlanFileError("a plan that draws more launches than a stratum has", path=plan.path)
     strata = clusters.with_samples(samples, with_replacement=target.with_replacement)
     return Design(options["method"], target, strata, random=True)

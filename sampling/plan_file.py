@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -199,27 +201,48 @@ def read_plan(path: str) -> PlanFile:
         )
     try:
         profile, options = document["profile"], document["options"]
-        for option in ("method", "epsilon", "confidence", "with_replacement"):
-            options[option]
-        if not document["strata"]:
-            raise ValueError("strata, of which there is none")
-        return PlanFile(
+        plan = PlanFile(
             path=path,
             files=tuple(profile["files"]),
             launches=int(profile["launches"]),
             total_duration_ns=int(profile["total_duration_ns"]),
-            options=options,
+            options=_checked_options(options),
             strata=tuple(_stratum(row) for row in document["strata"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+        _check_whole(plan)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PlanFileError(
             f"a plan file that lacks or garbles {error}", path=path, remedy="make the plan again"
         ) from error
+    return plan
+
+
+def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options if what a design is made from is there and of its kind."""
+    kinds = {"method": str, "epsilon": float, "confidence": float, "with_replacement": bool}
+    for name, kind in kinds.items():
+        if not isinstance(options[name], kind):
+            raise TypeError(f"the option {name}")
+    return options
+
+
+def _check_whole(plan: PlanFile) -> None:
+    """Raise ValueError where strata do not add up to what the plan says it stands for."""
+    if not plan.strata or sum(stratum.size for stratum in plan.strata) != plan.launches:
+        raise ValueError(f"strata: they do not hold its {plan.launches:,} launches")
+    if len({(stratum.key, stratum.low_ns) for stratum in plan.strata}) != len(plan.strata):
+        raise ValueError("strata: one stands there twice")
+    for number, stratum in enumerate(plan.strata, start=1):
+        weights = [launch.weight for launch in stratum.launches]
+        if stratum.samples < 1 or not weights or not all(weight > 0 for weight in weights):
+            raise ValueError(f"stratum {number}: it draws nothing")
+        if not math.isclose(sum(weights), stratum.size, rel_tol=1e-6):
+            raise ValueError(f"stratum {number}: its weights do not add up to its size")
 
 
 def _stratum(row: Mapping[str, Any]) -> PlannedStratum:
     return PlannedStratum(
-        key=row["key"],
+        key=str(row["key"]),
         size=int(row["size"]),
         mean_ns=float(row["mean_ns"]),
         std_ns=float(row["std_ns"]),
@@ -264,9 +287,11 @@ def read_overrides(path: str) -> dict[str, dict[str, Verdict]]:
     overrides: dict[str, dict[str, Verdict]] = {}
     for number, row in enumerate(rows, start=1):
         try:
-            decisions = overrides.setdefault(row["key"], {})
-            decisions[row["path"]] = Verdict(row["decision"])
-        except (KeyError, TypeError, ValueError) as error:
+            key, way = row["key"], row["path"]
+            if not isinstance(key, str) or not isinstance(way, str):
+                raise TypeError("key and path are text")
+            overrides.setdefault(key, {})[way] = Verdict(row["decision"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise PlanFileError(
                 f"override {number} needs key, path and a decision of split or keep ({error})", path=path
             ) from error
@@ -275,7 +300,8 @@ def read_overrides(path: str) -> dict[str, dict[str, Verdict]]:
 
 def _json_object(path: str) -> dict[str, Any]:
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        document = json.loads(text)
     except OSError as error:
         raise PlanFileError(
             f"cannot be read ({error.strerror})", path=path, remedy="check the path"
@@ -284,7 +310,7 @@ def _json_object(path: str) -> dict[str, Any]:
         raise PlanFileError(
             "not a text file", path=path, remedy="give a file written by kernelpoint"
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PlanFileError(
             f"not JSON ({error})", path=path, remedy="give a file written by kernelpoint"
         ) from error

@@ -39,12 +39,16 @@ class LaunchSequence:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A GPU as the profile describes it; what it does not say is None."""
+    """A GPU as the profile describes it; what it does not say is None.
+
+    ``process`` is set where processes number their GPUs differently, so that the number alone says nothing.
+    """
 
     device: int
     name: str
     sm_count: int | None = None
     memory_bytes: int | None = None
+    process: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,9 @@ class KernelTable:
         self.names = NameTable()
         self._codes: dict[tuple[int, ...], int] = {}
         self._rows: list[tuple[int, ...]] = []
+        # The rows again, column by column; what is filled in does not change, so views of it are snapshots.
+        self._columns = np.zeros((7, 0), dtype=np.int64)
+        self._filled = 0
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -160,11 +167,28 @@ class KernelTable:
 
     def signature_names(self) -> NDArray[np.int32]:
         """Return (signatures,) the name code of every signature so far."""
-        return np.fromiter((row[0] for row in self._rows[:]), dtype=np.int32)
+        return self.signature_rows()[:, 0].astype(np.int32)
 
-    def without_grid(self) -> NDArray[np.bool_]:
-        """Return (signatures,) whether a signature's grid is unknown."""
-        return np.fromiter((not any(row[1:4]) for row in self._rows[:]), dtype=np.bool_)
+    def signature_rows(self) -> NDArray[np.int64]:
+        """Return (signatures, 7) name code, grid x, y, z and block x, y, z of every signature so far.
+
+        Unknown dimensions are 0. The array is read-only and stays as it is when signatures are added.
+        """
+        with self._lock:
+            if self._filled < len(self._rows):
+                self._fill()
+            rows = self._columns[:, : self._filled].T
+        rows.flags.writeable = False
+        return rows
+
+    def _fill(self) -> None:
+        filled, total = self._filled, len(self._rows)
+        if total > self._columns.shape[1]:
+            grown = np.zeros((7, max(total, 2 * self._columns.shape[1])), dtype=np.int64)
+            grown[:, :filled] = self._columns[:, :filled]
+            self._columns = grown
+        self._columns[:, filled:total] = np.array(self._rows[filled:], dtype=np.int64).T
+        self._filled = total
 
 
 @dataclass(frozen=True, slots=True)

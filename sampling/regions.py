@@ -126,11 +126,11 @@ def names_kept(profile: Profile, region: Region, present: NDArray[np.bool_]) -> 
     EmptySelectionError : a filter leaves none of the names that are present.
     """
     kept = present.copy()
-    for option, pattern, wanted in _name_filters(region):
-        kept &= profile.kernels.names.matching(_matcher(pattern))[: len(kept)] == wanted
+    for option, patterns, wanted in _name_filters(region):
+        kept &= profile.kernels.names.matching(_matcher(patterns))[: len(kept)] == wanted
         if not kept.any():
             raise EmptySelectionError(
-                f"--{option} {pattern!r} leaves no launch",
+                f"--{option} {' '.join(map(repr, patterns))} leaves no launch",
                 remedy="`kernelpoint groups` lists the kernel names",
             )
     return kept
@@ -139,22 +139,19 @@ def names_kept(profile: Profile, region: Region, present: NDArray[np.bool_]) -> 
 def names_passing(profile: Profile, region: Region) -> NDArray[np.bool_]:
     """Return (names,) whether a kernel name read so far passes the region's name filters."""
     kept = np.ones(len(profile.kernels.names), dtype=np.bool_)
-    for _, pattern, wanted in _name_filters(region):
-        kept &= profile.kernels.names.matching(_matcher(pattern))[: len(kept)] == wanted
+    for _, patterns, wanted in _name_filters(region):
+        kept &= profile.kernels.names.matching(_matcher(patterns))[: len(kept)] == wanted
     return kept
 
 
-def _name_filters(region: Region) -> list[tuple[str, str, bool]]:
-    included = [("include", _any_of(region.include), True)] if region.include else []
-    return [*included, *(("exclude", pattern, False) for pattern in region.exclude)]
+def _name_filters(region: Region) -> list[tuple[str, tuple[str, ...], bool]]:
+    included = [("include", region.include, True)] if region.include else []
+    return [*included, *(("exclude", (pattern,), False) for pattern in region.exclude)]
 
 
-def _any_of(patterns: tuple[str, ...]) -> str:
-    return patterns[0] if len(patterns) == 1 else "|".join(f"(?:{pattern})" for pattern in patterns)
-
-
-def _matcher(pattern: str) -> Callable[[str], bool]:
-    if pattern == COMMUNICATION:
+def _matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """Return whether any of the patterns finds something in a name; each is compiled by itself."""
+    if patterns == (COMMUNICATION,):
         return is_communication
-    compiled = re.compile(pattern)
-    return lambda name: compiled.search(name) is not None
+    compiled = [re.compile(pattern) for pattern in patterns]
+    return lambda name: any(pattern.search(name) for pattern in compiled)

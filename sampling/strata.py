@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampling.allocation import FloatArray, IntArray
 from sampling.duration_counts import DurationCounts, range_std_ns
@@ -43,14 +42,20 @@ class Strata:
         return len(self.group)
 
     @property
-    def is_census(self) -> NDArray[np.bool_]:
-        """(s,) whether every launch is drawn, so that nothing is estimated."""
-        return (self.samples >= self.launches) & (not self.with_replacement)
+    def simulated_launches(self) -> FloatArray:
+        """(s,) distinct launches expected of a draw: m, or N (1 - (1 - 1/N)^m) with replacement."""
+        if not self.with_replacement:
+            return self.samples.astype(np.float64)
+        missed = np.exp(self.samples * np.log1p(-1 / np.maximum(self.launches, 2)))
+        return np.where(self.launches > 1, self.launches * (1 - missed), 1.0)
 
     @property
     def sampled_duration_ns(self) -> float:
-        """The expected duration of the drawn launches, sum of m mu (STEM+ROOT's tau)."""
-        return float(np.dot(self.samples, self.mean_ns))
+        """The expected duration of the drawn launches, sum of m mu (STEM+ROOT's tau).
+
+        A launch that is drawn twice is simulated once, and counts once.
+        """
+        return float(np.dot(self.simulated_launches, self.mean_ns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sampling.allocation import FloatArray, IntArray
 from sampling.duration_counts import DurationCounts, count_durations
-from sampling.findings import Evidence, Finding, findings
+from sampling.findings import Evidence, Finding, PlanCost, findings
 from sampling.grouping import Grouping
 from sampling.methods import DEFAULT_METHOD
 from sampling.overlap import DeviceTime, device_times
@@ -38,14 +38,26 @@ class Study:
         return selected_sequences(self.profile, self.chosen)
 
     @property
+    def launches_of_sequences(self) -> dict[LaunchSequence, int]:
+        """Launches of each process and device that the region keeps; name filters are not looked at."""
+        kept: dict[LaunchSequence, int] = {}
+        for selection in self.chosen:
+            sequence = self.profile.sequences[selection.span.sequence]
+            kept[sequence] = kept.get(sequence, 0) + selection.launches
+        return kept
+
+    @property
     def speedup(self) -> float:
-        """Total duration over the design's expected sampled duration; 1 where both are zero."""
-        return expected_speedup(self.counts, self.design)
+        """The design's expected speedup."""
+        return self.design.speedup
 
     @property
     def span_ns(self) -> int | None:
-        """From the first start to the last end; None where starts are not recorded."""
-        if not self.device_times:
+        """From the first start to the last end; None where starts are not recorded.
+
+        None for several files too, for each has a clock of its own.
+        """
+        if not self.device_times or len(self.profile.files) > 1:
             return None
         first = min(time.first_start_ns for time in self.device_times)
         return max(time.last_end_ns for time in self.device_times) - first
@@ -102,12 +114,6 @@ def group_statistics(counts: DurationCounts, design: Design) -> GroupStatistics:
     )
 
 
-def expected_speedup(counts: DurationCounts, design: Design) -> float:
-    """Return total duration over sum of m mu; 1 where both are zero."""
-    sampled_ns = design.strata.sampled_duration_ns
-    return counts.total_duration_ns / sampled_ns if sampled_ns else 1.0
-
-
 def study(
     profile: Profile,
     grouping: Grouping,
@@ -138,5 +144,5 @@ def study(
         overrides=overrides,
         progress=progress,
     )
-    evidence = Evidence(profile, counts, chosen, times, expected_speedup(counts, design))
+    evidence = Evidence(profile, counts, chosen, times, PlanCost(method, design.samples, design.speedup))
     return Study(profile, counts, chosen, times, design, findings(evidence))

@@ -10,6 +10,8 @@ from sampling.errors import OptionError
 
 #: Below this a bound is finer than the rounding of the sums it is made of.
 LEAST_EPSILON = 1e-9
+#: Beyond this a double cannot tell the normal quantile from infinity.
+MOST_CONFIDENCE = 1 - 1e-12
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Target:
         _check_fraction("--epsilon", self.epsilon, 1)
         # A confidence of 1 is meant as such, and there is none; nobody wants one of 0.01.
         _check_fraction("--confidence", self.confidence, 2)
+        if self.confidence > MOST_CONFIDENCE:
+            raise OptionError(f"--confidence is at most 1 - 1e-12, not {self.confidence:.17g}")
         if self.epsilon < LEAST_EPSILON:
             raise OptionError(f"--epsilon is at least {LEAST_EPSILON:g}, not {self.epsilon:g}")
 

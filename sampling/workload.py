@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sampling.profile import Batch, Column, LaunchSequence, Profile, RecordingFacts, Span
+from sampling.profile import Batch, Column, Device, LaunchSequence, Profile, RecordingFacts, Span
 
 
 class Workload(Profile):
@@ -21,8 +21,10 @@ class Workload(Profile):
         self.files = tuple(file for profile in profiles for file in profile.files)
         self.kernels = profiles[0].kernels
         self.columns = frozenset.intersection(*(profile.columns for profile in profiles))
-        self.facts = _joined_facts([profile.facts for profile in profiles])
         self._process_numbers = _process_numbers(profiles)
+        self.facts = _joined_facts(
+            [profile.facts for profile in profiles], _devices(profiles, self._process_numbers)
+        )
         sequences: list[LaunchSequence] = []
         spans: list[Span] = []
         first_id = 0
@@ -61,12 +63,25 @@ def _process_numbers(profiles: Sequence[Profile]) -> dict[tuple[int, int], int]:
     return {place: number for number, place in enumerate(recorded)}
 
 
-def _joined_facts(facts: Sequence[RecordingFacts]) -> RecordingFacts:
+def _devices(
+    profiles: Sequence[Profile], process_numbers: Mapping[tuple[int, int], int]
+) -> tuple[Device, ...]:
+    """Return each file's GPUs for each of its processes: one number may mean another GPU in another file."""
+    return tuple(
+        replace(device, process=process_numbers[index, sequence.process])
+        for index, profile in enumerate(profiles)
+        for sequence in profile.sequences
+        for device in profile.facts.devices
+        if device.device == sequence.device and device.process in {None, sequence.process}
+    )
+
+
+def _joined_facts(facts: Sequence[RecordingFacts], devices: tuple[Device, ...]) -> RecordingFacts:
     orders = [fact.launch_order for fact in facts]
     weakest_first = ("file", "gpu-start", "correlation", "api-start")
     products = dict.fromkeys(fact.product for fact in facts if fact.product is not None)
     return RecordingFacts(
-        devices=tuple(dict.fromkeys(device for fact in facts for device in fact.devices)),
+        devices=devices,
         launch_order=min(orders, key=weakest_first.index),
         api_rows_missing=sum(fact.api_rows_missing for fact in facts),
         hidden_graph_replays=sum(fact.hidden_graph_replays for fact in facts),

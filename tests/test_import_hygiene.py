@@ -96,3 +96,83 @@ def test_the_import_contracts_hold() -> None:
     )
     assert done.returncode == 0, done.stdout
     assert "0 broken" in done.stdout
+
+
+# pyarrow imports pandas as soon as it is given a Python or numpy value to convert.
+_RUN_AND_NAME_PANDAS = """
+import sys
+from tui.cli import run
+code = run(sys.argv[1:])
+assert code == 0, code
+assert "pyarrow" in sys.modules
+assert "pandas" not in sys.modules
+"""
+
+
+@pytest.fixture(scope="module")
+def small_profiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with profiles that take the less common ways through the readers."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = tmp_path_factory.mktemp("profiles")
+    rng = np.random.default_rng(1)
+    launches = 6_000
+    columns = {
+        "name": ["gemm", "norm"] * (launches // 2),
+        "duration_ns": rng.integers(1_000, 9_000, launches).astype(np.float64),
+        "process": np.arange(launches) // 100,
+        "stream": pa.array([None, 7] * (launches // 2), pa.int32()),
+        **{
+            f"{what}_{axis}": rng.integers(1, 1 << 30, launches)
+            for what in ("grid", "block")
+            for axis in "xyz"
+        },
+    }
+    pq.write_table(pa.table(columns), folder / "launches.parquet", row_group_size=4_000)
+    columns["process"] = np.arange(launches) % 2
+    pq.write_table(pa.table(columns), folder / "interleaved.parquet")
+    tables = folder / "export"
+    tables.mkdir()
+    kernels = {
+        "start": np.arange(launches) * 10_000,
+        "end": np.arange(launches) * 10_000 + columns["duration_ns"].astype(np.int64),
+        "demangledName": np.arange(launches) % 2,
+        "gridX": pa.array([None, 7] * (launches // 2), pa.int32()),
+    }
+    pq.write_table(pa.table(kernels), tables / "CUPTI_ACTIVITY_KIND_KERNEL.parquet")
+    pq.write_table(pa.table({"id": [0, 1], "value": ["gemm", "norm"]}), tables / "StringIds.parquet")
+    return folder
+
+
+def runs_without_pandas(*arguments: str | Path) -> None:
+    """Run the command in a fresh interpreter and look at what it imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", _RUN_AND_NAME_PANDAS, *map(str, arguments)],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["launches.parquet", "interleaved.parquet", "export"])
+def test_sample_of_arrow_files_leaves_pandas_alone(small_profiles: Path, name: str) -> None:
+    runs_without_pandas("sample", small_profiles / name)
+
+
+def test_sample_of_csv_leaves_pandas_alone(sample_data: Path, tmp_path: Path) -> None:
+    trace = sample_data / "resnet50-like-gpu-trace.csv"
+    runs_without_pandas("sample", trace)
+    separated = tmp_path / "separated.csv"
+    header, *rows = trace.read_text().splitlines()
+    separated.write_text("\n".join([header, *(f" {row}" for row in rows)]) + "\n")
+    runs_without_pandas("sample", separated)
+
+
+def test_convert_leaves_pandas_alone(sample_data: Path, tmp_path: Path) -> None:
+    trace = sample_data / "resnet50-like-gpu-trace.csv"
+    runs_without_pandas("convert", trace, "-o", tmp_path / "profile.parquet")
+    runs_without_pandas("sample", tmp_path / "profile.parquet")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from difflib import get_close_matches
 from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
-from tui import diagnostics
+from tui import diagnostics, terminal
 from tui.diagnostics import ExitCode
 from tui.registry import COMMANDS
 
@@ -17,6 +18,10 @@ _NOT_A_PROFILE = {"--help", "-h", "--version", "--install-completion", "--show-c
 
 def main() -> None:
     """Run the program and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        # A kernel name or path that the terminal's encoding lacks is shown escaped, never an error.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     _open_missing_streams()
     sys.exit(run(sys.argv[1:]))
 
@@ -30,6 +35,9 @@ def _open_missing_streams() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the program on these arguments and return its exit code."""
+    if terminal.ascii_only("--ascii" in arguments, os.environ, getattr(sys.stdout, "encoding", None)):
+        # Typer draws its help with boxes, unless it is told before it is imported.
+        os.environ.setdefault("TYPER_USE_RICH", "0")
     try:
         return _dispatched(_with_command(arguments))
     except KeyboardInterrupt:
@@ -54,7 +62,9 @@ def _with_command(arguments: list[str]) -> list[str]:
     ------
     ProfileError : there is no such profile, and it reads like a command misspelt.
     """
-    if not arguments or arguments[0] in COMMANDS or arguments[0] in _NOT_A_PROFILE:
+    if arguments and arguments[0] in _NOT_A_PROFILE:
+        return [argument for argument in arguments if argument != "--ascii"]
+    if not arguments or arguments[0] in COMMANDS:
         return arguments
     first = arguments[0]
     later = next((argument for argument in arguments[1:] if argument in COMMANDS), None)

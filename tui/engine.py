@@ -10,7 +10,7 @@ from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.kernel_choice import KernelChoice, choose_kernel
-from sampling.methods import method_named
+from sampling.methods import method_named, method_options
 from sampling.plan_file import read_overrides
 from sampling.profile import Profile
 from sampling.progress import Progress
@@ -64,6 +64,12 @@ def target_of(options: PlanningOptions) -> Target:
         "--min-samples": options.min_samples,
         "--noise-floor": options.noise_floor,
     }
+    if options.min_samples is not None and options.min_samples < 1:
+        raise OptionError(f"--min-samples is 1 or more, not {options.min_samples}")
+    if options.noise_floor is not None and not 0 <= options.noise_floor < 1:
+        raise OptionError(f"--noise-floor is a fraction from 0, below 1, not {options.noise_floor:g}")
+    if options.group_epsilon not in {None, "none"}:
+        _fraction("--group-epsilon", str(options.group_epsilon))
     unused = [flag for flag, value in given.items() if value is not None]
     if unused:
         note(f"{', '.join(unused)}: for the method joint alone; not used", quiet=options.quiet)
@@ -73,6 +79,21 @@ def target_of(options: PlanningOptions) -> Target:
 def overrides_of(path: str | None) -> Overrides | None:
     """Return the split decisions of an overrides file, None without one."""
     return None if path is None else read_overrides(path)
+
+
+def check_overrides(
+    overrides: Overrides | None, method: str, target: Target, options: PlanningOptions
+) -> None:
+    """Refuse split decisions for a method that splits nothing.
+
+    Raises
+    ------
+    OptionError : they would be left out without a word.
+    """
+    if overrides and method_named(method).rule(target, method_options(method, options.set)) is None:
+        raise OptionError(
+            f"--overrides: the method {method} splits nothing", remedy="give root, stem or allegro"
+        )
 
 
 def open_profile(paths: tuple[str, ...], progress: Progress | None = None) -> Profile:
@@ -92,6 +113,11 @@ def study_of(
     """Read the workload and study it as the options ask."""
     target = target_of(options)
     region, grouping = region_of(options), grouping_of(options, method)
+    check_overrides(overrides, method, target, options)
+    method_options(method, options.set)
+    for setting in options.set:
+        if not setting.startswith(f"{method}."):
+            note(f"--set {setting}: not used by {method}", quiet=options.quiet)
     with progress_of(options) as progress:
         return study(
             open_profile(paths, progress),
@@ -115,6 +141,18 @@ def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) ->
     return choice.group
 
 
+def _fraction(flag: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise OptionError(f"{flag} {text}: a fraction or none is meant") from error
+    if not 0 < value < 1:
+        raise OptionError(
+            f"{flag} is a fraction between 0 and 1, not {value:g}; did you mean {value / 100:g}?"
+        )
+    return value
+
+
 def _numbers(flag: str, values: tuple[str, ...]) -> tuple[int, ...]:
     try:
         return tuple(int(part) for value in values for part in value.split(","))
@@ -128,6 +166,6 @@ def _id_range(text: str) -> tuple[int | None, int | None]:
         low, high = (int(part) if part else None for part in (first, last))
     except ValueError:
         low, high, colon = None, None, ""
-    if not colon or min(low or 0, high or 0) < 0:
-        raise OptionError(f"--launches {text}: ids as A:B, A: or :B are meant, counted from 0")
+    if not colon or min(low or 0, high or 0) < 0 or (high is not None and (low or 0) > high):
+        raise OptionError(f"--launches {text}: ids as A:B, A: or :B are meant, counted from 0, A not above B")
     return low, high

@@ -117,18 +117,20 @@ def findings_text(study: Study, canvas: Canvas) -> str:
 
 def device_rows(study: Study) -> list[dict[str, Any]]:
     """Return one row for every process and device that launches kernels."""
-    described = {device.device: device for device in study.profile.facts.devices}
+    described = {(device.process, device.device): device for device in study.profile.facts.devices}
     times = {time.sequence: time for time in study.device_times}
+    selected = study.launches_of_sequences
     rows = []
     for sequence in study.sequences:
-        device, time = described.get(sequence.device), times.get(sequence)
+        device = described.get((sequence.process, sequence.device)) or described.get((None, sequence.device))
+        time = times.get(sequence)
         rows.append(
             {
                 "process": sequence.process,
                 "device": sequence.device,
                 "name": None if device is None else device.name,
                 "sm_count": None if device is None else device.sm_count,
-                "launches": sequence.launches,
+                "launches": selected[sequence],
                 "kernel_ns": None if time is None else time.kernel_ns,
                 "busy_ns": None if time is None else time.busy_ns,
                 "overlap_share": None if time is None else time.overlap_share,
@@ -164,7 +166,7 @@ def design_row(study: Study) -> dict[str, Any]:
         "epsilon": design.target.epsilon,
         "confidence": design.target.confidence,
         "strata": len(design.strata),
-        "samples": int(design.strata.samples.sum()),
+        "samples": design.samples,
         "sampled_duration_ns": design.strata.sampled_duration_ns,
         "speedup": study.speedup,
         "bound": design.bound,

@@ -120,6 +120,15 @@ class ProfileOptions(RegionOptions):
 
 
 @dataclass(frozen=True)
+class ConvertOptions(ProfileOptions):
+    """`convert`."""
+
+    output: str | None = _option(
+        None, "Where the Parquet goes; `-` is stdout.", "-o", "--output", panel=_OUTPUT, metavar="FILE"
+    )
+
+
+@dataclass(frozen=True)
 class PlanningOptions(RegionOptions):
     """What is asked of a plan."""
 
@@ -204,6 +213,9 @@ class TreeOptions(PlanningOptions, ProfileOptions):
 class SampleOptions(PlanningOptions, ProfileOptions):
     """`sample`."""
 
+    output: str | None = _option(
+        None, "Where the plan goes; `-` is stdout.", "-o", "--output", panel=_OUTPUT, metavar="PLAN"
+    )
     method: str = _option("root", "How to choose the launches.", "--method", "-m")
     overrides: str | None = _option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
@@ -237,6 +249,9 @@ class JudgeOptions(OutputOptions):
 class ExportOptions(OutputOptions):
     """`export`."""
 
+    output: str | None = _option(
+        None, "The folder to write to; `-` is stdout.", "-o", "--output", panel=_OUTPUT, metavar="FOLDER"
+    )
     plan: str = _argument("", "A plan file.", "PLAN")
     to: str = _option("csv", "For which simulator or tool.", "--to", metavar="TARGET")
     force: bool = _option(False, "Overwrite files that exist.", "--force")

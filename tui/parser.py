@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import Field, fields
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
@@ -63,6 +64,7 @@ def _callback(command: Command) -> Callable[..., None]:
         options_type: Any = command.options
         for option in fields(options_type):
             _check_range(option, kept[option.name])
+        _refuse_overwriting(values["output"], [*values.get("profiles", []), values.get("plan")])
         import_module(command.module).run(options_type(**kept))
 
     parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
@@ -70,6 +72,20 @@ def _callback(command: Command) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _refuse_overwriting(output: str | None, inputs: Iterable[str | None]) -> None:
+    """Refuse to write a command's output over what it reads: a recording cannot be made again.
+
+    Raises
+    ------
+    OptionError : the output is one of the inputs.
+    """
+    if output is None or not Path(output).is_file():
+        return
+    for path in inputs:
+        if path is not None and Path(path).exists() and Path(path).samefile(output):
+            raise OptionError(f"-o {output} is what the command reads", remedy="give another file")
 
 
 def _check_range(option: Field[Any], value: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sampling.errors import PlanFileError
+from sampling.errors import OptionError, PlanFileError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.plan_file import PlanFile
@@ -53,7 +53,7 @@ def plan_selection(plan: PlanFile) -> tuple[Grouping, Region]:
             )
         )
         return Grouping(GroupBy(options["group_by"]), bool(options["pool_devices"])), region
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OptionError) as error:
         raise PlanFileError(
             f"a plan whose options lack or garble {error}", path=plan.path, remedy="make the plan again"
         ) from error

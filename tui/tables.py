@@ -17,8 +17,9 @@ class Column:
 
 def table(columns: Sequence[Column], *, gap: str = "  ") -> str:
     """Return the table as lines; the last column is not padded."""
-    widths = [max(map(len, (column.heading, *column.cells))) for column in columns]
-    rows = [[column.heading for column in columns], *zip(*(column.cells for column in columns), strict=True)]
+    cells_of = [[printable(cell) for cell in column.cells] for column in columns]
+    rows = [[column.heading for column in columns], *zip(*cells_of, strict=True)]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         cells = [
@@ -29,8 +30,16 @@ def table(columns: Sequence[Column], *, gap: str = "  ") -> str:
     return "\n".join(lines)
 
 
+def printable(text: str) -> str:
+    """Return the text with control characters escaped: a kernel's name must not steer the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
+
+
 def shortened(text: str, width: int, *, ascii_only: bool) -> str:
     """Return the text in at most ``width`` columns, its middle left out: names differ at both ends."""
+    text = printable(text)
     if len(text) <= width:
         return text
     mark = "..." if ascii_only else "…"

@@ -9,6 +9,7 @@ import numpy as np
 
 from sampling.allocation import FloatArray, IntArray, single_sample_size
 from sampling.duration_counts import DurationCounts
+from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.progress import Progress
 from sampling.split_tree import Cluster, Proposal, SplitRule, Verdict
@@ -34,6 +35,11 @@ class Options:
 
     threshold: int = 50
     floor: int = 30
+
+    def __post_init__(self) -> None:
+        for name, value in (("threshold", self.threshold), ("floor", self.floor)):
+            if value < 1:
+                raise OptionError(f"{name} is 1 or more, not {value}")
 
 
 @dataclass(frozen=True, slots=True)

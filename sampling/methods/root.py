@@ -135,7 +135,9 @@ def stratify(
     """
     clusters, samples = split_groups(counts, rule(target, options), overrides, progress)
     if options.variant == "script":
-        sizes = np.clip(samples, 1, clusters.launches)
+        sizes = np.maximum(samples, 1)
+        if not target.with_replacement:
+            sizes = np.minimum(sizes, clusters.launches)
     elif target.with_replacement:
         sizes = _closed_form(
             clusters.launches, clusters.mean_ns, clusters.std_ns, clusters.group_offsets, target

@@ -69,7 +69,7 @@ def _read_one(path: str, kernels: KernelTable, progress: Progress | None) -> Pro
         for reader in readers():
             if reader.recognise(file):
                 profile = reader.read(file, kernels, progress)
-                if path == "-":
+                if not file.lasting:
                     profile.files = (replace(profile.files[0], sha256=content_sha256(file.location)),)
                 return profile
         from sampling.readers.refusals import refusal

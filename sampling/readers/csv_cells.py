@@ -16,6 +16,7 @@ from typing import IO, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrow_arrays import first_true, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.readers.input_file import InputFile
 
@@ -220,7 +221,8 @@ def _numbers(part: Part, table: Table, position: int, kind: Kind) -> Any:
     from pyarrow import compute
 
     cells = compute.ascii_trim_whitespace(table.column(str(position)))
-    cells = compute.if_else(compute.is_in(cells, pa.array(NULLS)), pa.scalar(None, pa.string()), cells)
+    empty = compute.is_in(cells, value_set=to_arrow_texts(NULLS))
+    cells = compute.if_else(empty, pa.nulls(1, pa.string())[0], cells)
     try:
         return cells.cast(pa.int64() if kind == "integer" else pa.float64())
     except pa.ArrowInvalid:
@@ -241,16 +243,16 @@ def _odd_numbers(part: Part, position: int, cells: Any, kind: Kind) -> Any:
     cells = compute.replace_substring_regex(cells, r"^([+-]?\d+)\.0*$", r"\1")
     if compute.all(compute.match_substring_regex(cells, _WHOLE_NUMBER)).as_py() is not False:
         return cells.cast(pa.int64())
-    _refuse_first(part, position, cells, compute.greater(compute.abs(numbers), _LARGEST_NUMBER))
+    largest = to_arrow(np.array([_LARGEST_NUMBER]))[0]
+    _refuse_first(part, position, cells, compute.greater(compute.abs(numbers), largest))
     return compute.round(numbers).cast(pa.int64())
 
 
 def _refuse_first(part: Part, position: int, cells: Any, bad: Any) -> None:
     """Raise for the first row that is bad, if any is; empty cells are not."""
     import pyarrow as pa
-    from pyarrow import compute
 
-    row = compute.index(bad, True).as_py()
+    row = first_true(bad)
     if row >= 0:
         cell = cells[row].cast(pa.binary()).as_py().decode("utf-8", "replace")
         raise part.error(
@@ -267,9 +269,9 @@ def texts(table: Table, position: int) -> tuple[Any, NDArray[np.int32]]:
 
     column = table.column(str(position))
     if column.num_chunks == 0:
-        return pa.array([], pa.binary()), np.zeros(0, dtype=np.int32)
+        return pa.nulls(0, pa.binary()), np.zeros(0, dtype=np.int32)
     encoded = column.combine_chunks()
-    return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    return encoded.dictionary, to_numpy(encoded.indices).astype(np.int32, copy=False)
 
 
 def values(part: Part, table: Table, position: int, rows: NDArray[np.int64] | None) -> NDArray[Any]:
@@ -285,14 +287,11 @@ def values(part: Part, table: Table, position: int, rows: NDArray[np.int64] | No
     """
     column = table.column(str(position))
     if column.null_count:
-        from pyarrow import compute
-
-        row = compute.index(column.is_null(), True).as_py()
+        row = first_true(column.is_null())
         raise part.error(
             row if rows is None else int(rows[row]),
             "a launch has no value here",
             position=position,
             remedy="write the report again",
         )
-    array: NDArray[Any] = column.to_numpy()
-    return array
+    return to_numpy(column)

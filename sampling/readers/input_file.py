@@ -29,12 +29,14 @@ class InputFile:
     location : where its bytes lie.
     head : its first 64 KiB, decompressed; empty for a folder.
     compressed : whether the bytes on disk are gzip.
+    lasting : whether the location outlasts the reading; the copy of a pipe does not.
     """
 
     path: str
     location: Path
     head: bytes
     compressed: bool
+    lasting: bool = True
 
     @property
     def is_directory(self) -> bool:
@@ -85,22 +87,36 @@ class InputFile:
 
 @contextmanager
 def open_input(path: str) -> Iterator[InputFile]:
-    """Open one path of the command line; "-" is standard input, kept in a temporary file meanwhile.
+    """Open one path of the command line; "-" is standard input.
+
+    What can be read only once, standard input or a pipe, is kept in a temporary file meanwhile.
 
     Raises
     ------
     ProfileError : it does not exist or cannot be read.
     """
-    if path != "-":
-        yield _described(path, Path(path))
-        return
+    location = Path(path)
+    if path == "-":
+        with _kept(path, sys.stdin.buffer) as file:
+            yield file
+    elif location.is_file() or location.is_dir() or not location.exists():
+        yield _described(path, location, lasting=True)
+    else:
+        with InputFile(path, location, b"", compressed=False).damage_reported():
+            stream = location.open("rb")
+        with stream, _kept(path, stream) as file:
+            yield file
+
+
+@contextmanager
+def _kept(path: str, stream: IO[bytes]) -> Iterator[InputFile]:
     with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+        shutil.copyfileobj(stream, copy, 1 << 20)
         copy.flush()
-        yield _described(path, Path(copy.name))
+        yield _described(path, Path(copy.name), lasting=False)
 
 
-def _described(path: str, location: Path) -> InputFile:
+def _described(path: str, location: Path, *, lasting: bool) -> InputFile:
     if not location.exists():
         raise ProfileError("no such file or folder", path=path, remedy="check the path")
     if location.is_dir():
@@ -113,7 +129,7 @@ def _described(path: str, location: Path) -> InputFile:
         if compressed:
             with gzip.open(location) as stream:
                 head = _as_much_as_there_is(stream)
-    return InputFile(path, location, head, compressed)
+    return InputFile(path, location, head, compressed, lasting)
 
 
 def _as_much_as_there_is(stream: gzip.GzipFile) -> bytes:

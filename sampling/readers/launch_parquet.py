@@ -7,7 +7,8 @@ than memory: nothing holds more than a few row groups at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import cast
 
@@ -26,6 +27,7 @@ from sampling.profile import (
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.parquet_source import REQUIRED, IntArray, ParquetSource
+from sampling.recording_facts import METADATA_KEY, facts_of_json
 
 FORMAT = "kernelpoint-parquet"
 
@@ -65,8 +67,9 @@ class LaunchParquet(Profile):
         self.sequences = sequences
         optional = {"start_ns", "stream"} & source.present
         self.columns = frozenset({"name", "signature", "duration_ns", *cast("set[Column]", optional)})
-        self.facts = RecordingFacts(launch_order="file")
+        self.facts = _facts(source)
         self._source = source
+        self._last = threading.local()
         self._spans = _spans(source.row_groups, sequences)
 
     @property
@@ -77,32 +80,54 @@ class LaunchParquet(Profile):
     def read(self, span: Span, columns: Sequence[Column]) -> Batch:
         """Decode the columns of a row group and cut out the span."""
         row_group, offset = span.handle
+        rows = slice(offset, offset + span.launches)
+        if span.launches == self._source.row_groups[row_group]:
+            values = self._decoded(row_group, columns)
+        else:
+            values = self._decoded_once(row_group, tuple(columns))
+        return Batch(span, {column: array[rows] for column, array in values.items()})
+
+    def _decoded_once(self, row_group: int, columns: tuple[Column, ...]) -> Mapping[Column, IntArray]:
+        """Return the columns of a row group that holds several sequences; each thread keeps its last ones."""
+        key = (row_group, columns)
+        last: tuple[object, Mapping[Column, IntArray]] = getattr(self._last, "decoded", (None, {}))
+        if last[0] != key:
+            last = (key, self._decoded(row_group, columns))
+            self._last.decoded = last
+        return last[1]
+
+    def _decoded(self, row_group: int, columns: Sequence[Column]) -> Mapping[Column, IntArray]:
+        """Return (rows of the row group,) values for each column."""
         source = self._source
         plain = [column for column in columns if column not in {"name", "signature"}]
         named = ["name"] if {"name", "signature"} & set(columns) else []
         shape = _shape_columns(source, row_group) if "signature" in columns else {}
         varying = [name for name, value in shape.items() if value is None]
         table = source.read(row_group, [*named, *plain, *varying])
-        rows = slice(offset, offset + span.launches)
         values: dict[Column, IntArray] = {
-            column: source.integers(table, column, row_group)[rows] for column in plain
+            column: source.integers(table, column, row_group) for column in plain
         }
-        if named:
-            name = source.names(table, row_group)[rows]
-            if "name" in columns:
-                values["name"] = name
-            if "signature" in columns:
-                dimensions = {
-                    axis: source.integers(table, axis, row_group)[rows]
-                    if value is None
-                    else np.broadcast_to(np.int64(value), span.launches)
-                    for axis, value in shape.items()
-                }
-                grid, block = (
-                    [dimensions[axis] for axis in axes if axis in dimensions] for axes in (GRID, BLOCK)
-                )
-                values["signature"] = source.kernels.intern(name, grid or None, block or None)
-        return Batch(span, values)
+        if not named:
+            return values
+        name = source.names(table, row_group)
+        if "name" in columns:
+            values["name"] = name
+        if "signature" in columns:
+            dimensions = {
+                axis: source.integers(table, axis, row_group)
+                if value is None
+                else np.broadcast_to(np.int64(value), len(name))
+                for axis, value in shape.items()
+            }
+            grid, block = (
+                [dimensions[axis] for axis in axes if axis in dimensions] for axes in (GRID, BLOCK)
+            )
+            values["signature"] = source.kernels.intern(name, grid or None, block or None)
+        return values
+
+
+def _facts(source: ParquetSource) -> RecordingFacts:
+    return facts_of_json((source.metadata.metadata or {}).get(METADATA_KEY))
 
 
 def _shape_columns(source: ParquetSource, row_group: int) -> dict[str, int | None]:
@@ -193,4 +218,4 @@ def _sorted_in_memory(source: ParquetSource, progress: Progress | None) -> Profi
         )
         if progress is not None:
             progress(row_group + 1, len(source.row_groups), "reading")
-    return builder.finish(format_name=FORMAT, file=source.file(), facts=RecordingFacts(launch_order="file"))
+    return builder.finish(format_name=FORMAT, file=source.file(), facts=_facts(source))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrow_arrays import to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile import KernelTable
 from sampling.readers.csv_cells import NULLS, Part, Table, texts, values
@@ -80,17 +81,18 @@ class TraceColumns:
         if position is None:
             return None
         distinct, codes = texts(self.table, position)
-        cells = pa.array([cell.decode("utf-8", "replace") for cell in distinct.to_pylist()], pa.string())
-        cells = compute.if_else(compute.is_in(cells, pa.array(NULLS)), "0 0 0", cells)
+        cells = to_arrow_texts([cell.decode("utf-8", "replace") for cell in distinct.to_pylist()])
+        empty = compute.is_in(cells, value_set=to_arrow_texts(NULLS))
+        cells = compute.if_else(empty, to_arrow_texts(["0 0 0"])[0], cells)
         bare = compute.utf8_trim_whitespace(compute.replace_substring_regex(cells, r"[\s,;x()]+", " "))
         bad = compute.invert(compute.match_substring_regex(bare, r"^\d{1,10} \d{1,10} \d{1,10}$"))
-        wrong = np.flatnonzero(bad.to_numpy(zero_copy_only=False)[codes])
+        wrong = np.flatnonzero(to_numpy(bad)[codes])
         if len(wrong):
             row = int(wrong[0])
             cell = cells[int(codes[row])].as_py()
             raise self._error(row, column, f"{cell!r} is not three numbers", _WRITE_AGAIN)
         numbers = compute.list_flatten(compute.split_pattern(bare, " ")).cast(pa.int64())
-        axes = numbers.to_numpy().reshape(-1, 3)
+        axes = to_numpy(numbers).reshape(-1, 3)
         return [axes[:, axis][codes] for axis in range(3)]
 
     def devices(self, known: dict[int, str]) -> NDArray[np.int32] | None:
@@ -157,7 +159,7 @@ def names(
     """
     distinct, codes = texts(table, position)
     used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
-    spelt = [name.decode("utf-8", "replace") for name in distinct.take(used).to_pylist()]
+    spelt = [name.decode("utf-8", "replace") for name in distinct.take(to_arrow(used)).to_pylist()]
     if "" in spelt:
         row = int(np.argmax(codes == used[spelt.index("")]))
         raise part.error(

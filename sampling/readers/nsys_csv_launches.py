@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrow_arrays import to_arrow, to_numpy
 from sampling.errors import ProfileError
 from sampling.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile import Device, KernelTable, LaunchOrder, RecordingFacts
@@ -97,7 +98,7 @@ class Trace:
         rows = self._launch_rows(table) if self.header.kind == "gpu" else None
         if rows is not None:
             self.others += table.num_rows - len(rows)
-            table = table.take(rows)
+            table = table.take(to_arrow(rows))
         if table.num_rows == 0:
             return
         columns = TraceColumns(self.header, part, table, rows)
@@ -114,7 +115,7 @@ class Trace:
         no_kernel = np.fromiter((name.startswith(_NO_KERNEL) for name in names.to_pylist()), dtype=np.bool_)
         if not grid.null_count and not no_kernel.any():
             return None
-        return np.flatnonzero(grid.is_valid().to_numpy() & ~no_kernel[codes])
+        return np.flatnonzero(to_numpy(grid.is_valid()) & ~no_kernel[codes])
 
     def _flush(self) -> None:
         if self._waiting:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sampling.arrow_arrays import nulls_as, to_arrow, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
@@ -130,8 +131,7 @@ class _FolderTables(NsysTables):
                 remedy=EXPORT_AGAIN.format("parquetdir"),
             )
         # Process ids are unsigned here but signed in SQLite: the bits are what counts.
-        numbers = values.cast(pa.int64(), safe=False)
-        return np.asarray(numbers.fill_null(NULL) if numbers.null_count else numbers)
+        return to_numpy(nulls_as(values.cast(pa.int64(), safe=False), NULL))
 
     def records(self, table: str, columns: Sequence[str]) -> list[Mapping[str, object]]:
         """Return the rows of a small table."""
@@ -146,12 +146,12 @@ class _FolderTables(NsysTables):
     def strings(self, ids: Sequence[int]) -> dict[int, str]:
         """Return texts by id."""
         texts: dict[int, str] = {}
-        if not self.has(STRINGS, "id", "value"):
+        if not ids or not self.has(STRINGS, "id", "value"):
             return texts
         for numbers, values in self._batches(STRINGS, ["id", "value"]):
             known = self._numbers(numbers, "id")
             rows = np.flatnonzero(np.isin(known, ids))
-            found = zip(known[rows].tolist(), _python_values(values.take(rows)), strict=True)
+            found = zip(known[rows].tolist(), _python_values(values.take(to_arrow(rows))), strict=True)
             texts.update((number, text) for number, text in found if isinstance(text, str))
         return texts
 

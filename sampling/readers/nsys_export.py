@@ -174,7 +174,9 @@ class _Names:
         return [self._texts.get(each) for each in distinct[column]] if column in distinct else None
 
     def _look_up(self, ids: set[int]) -> None:
-        self._texts.update(self._tables.strings(sorted(ids - self._texts.keys() - {NULL})))
+        missing = sorted(ids - self._texts.keys() - {NULL})
+        if missing:
+            self._texts.update(self._tables.strings(missing))
 
     def _nameless(self, row: int) -> ProfileError:
         return ProfileError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,8 +31,12 @@ def described_devices(tables: NsysTables, places: Sequence[tuple[int, int]]) -> 
     places : (PID, device) pairs.
     """
     gpus = _Gpus(tables)
-    found = (gpus.device(process, device) for process, device in places)
-    return tuple(dict.fromkeys(device for device in found if device is not None))
+    found = [(process, gpus.device(process, device)) for process, device in places]
+    known = [(process, device) for process, device in found if device is not None]
+    distinct = tuple(dict.fromkeys(device for _, device in known))
+    if len({device.device for device in distinct}) == len(distinct):
+        return distinct
+    return tuple(replace(device, process=process) for process, device in known)
 
 
 class _Gpus:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sampling.arrow_arrays import to_numpy
 from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
 from sampling.readers.nsys_tables import EXPORT_AGAIN, NULL, Int64Array
@@ -92,7 +93,7 @@ class RangeReader:
         for group, column in zip(groups, table.columns, strict=True):
             if not pa.types.is_int64(column.type):
                 raise not_integers(self.path, group[0])
-            numbers = column.to_numpy()
+            numbers = to_numpy(column)
             halves = (numbers >> _HALF, numbers & (1 << _HALF) - 1) if len(group) == 2 else (numbers,)
             columns.update(zip(group, halves, strict=True))
         return columns

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrow_arrays import first_true, nulls_as, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile import KernelTable, ProfileFile
 from sampling.readers.input_file import InputFile
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 REQUIRED = ("name", "duration_ns")
+
+_MUST_HAVE_VALUES = {"duration_ns", "start_ns"}
+_MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
+_COPY_AGAIN = "copy or write the file again"
+_WRITE_WHOLE_NUMBERS = "write the column again as integers, e.g. Parquet's INT64"
+_CORRECT_CELL = "correct the cell or leave the row out, and write the file again"
 
 IntArray = NDArray[np.integer]
 
@@ -59,7 +66,7 @@ class ParquetSource:
             raise ProfileError(
                 f"a Parquet file that is cut short or damaged ({_first_line(error)})",
                 path=file.path,
-                remedy="copy or write the file again",
+                remedy=_COPY_AGAIN,
             ) from error
         present = frozenset(footer.schema_arrow.names)
         missing = [name for name in REQUIRED if name not in present]
@@ -72,7 +79,11 @@ class ParquetSource:
         metadata = footer.metadata
         rows = tuple(metadata.row_group(index).num_rows for index in range(metadata.num_row_groups))
         if sum(rows) == 0:
-            raise ProfileError("a Parquet profile without a single launch", path=file.path)
+            raise ProfileError(
+                "a Parquet profile without a single launch",
+                path=file.path,
+                remedy="write the file again with a row for each launch",
+            )
         places = {metadata.schema.column(index).path: index for index in range(metadata.num_columns)}
         return ParquetSource(
             file.path, location, kernels, present, rows, metadata, places, threading.local(), temporary
@@ -93,7 +104,7 @@ class ParquetSource:
             raise ProfileError(
                 f"row group {row_group} is damaged ({_first_line(error)})",
                 path=self.path,
-                remedy="copy or write the file again",
+                remedy=_COPY_AGAIN,
             ) from error
 
     def constant(self, row_group: int, column: str) -> int | None:
@@ -108,36 +119,38 @@ class ParquetSource:
     def integers(self, table: pa.Table, column: str, row_group: int) -> IntArray:
         """Return a numeric column as integers; missing grid, stream and the like are 0."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         values = table.column(column)
-        if values.null_count:
-            if column in {"duration_ns", "start_ns"}:
-                row = int(np.flatnonzero(values.is_null().to_numpy())[0])
-                raise self.bad_cell("no value", row_group, row, column)
-            values = pc.fill_null(values, 0)
-        if pa.types.is_floating(values.type):
-            values = self._rounded(values, column, row_group)
-        if not pa.types.is_integer(values.type):
-            raise ProfileError(f"holds {values.type}, not whole numbers", path=self.path, column=column)
-        numbers = values.to_numpy()
+        if values.null_count and column in _MUST_HAVE_VALUES:
+            raise self.bad_cell("no value", row_group, first_true(values.is_null()), column)
+        if pa.types.is_null(values.type):
+            return np.zeros(len(values), dtype=np.int64)
+        is_floating = pa.types.is_floating(values.type)
+        if not is_floating and not pa.types.is_integer(values.type):
+            raise ProfileError(
+                f"holds {values.type}, not whole numbers",
+                path=self.path,
+                column=column,
+                remedy=_WRITE_WHOLE_NUMBERS,
+            )
+        numbers = to_numpy(nulls_as(values, 0))
+        if is_floating:
+            numbers = self._rounded(numbers, column, row_group)
         if len(numbers) and numbers.max() > np.iinfo(np.int64).max:
             row = int(np.argmax(numbers))
             raise self.bad_cell(f"{int(numbers[row])} is too large", row_group, row, column)
-        if column not in {"start_ns", "stream", "device", "process"} and len(numbers) and numbers.min() < 0:
+        if column not in _MAY_BE_NEGATIVE and len(numbers) and numbers.min() < 0:
             row = int(np.argmax(numbers < 0))
             raise self.bad_cell(f"{int(numbers[row])} is negative", row_group, row, column)
         return cast("IntArray", numbers.astype(np.int64, copy=False))
 
-    def _rounded(self, values: pa.ChunkedArray, column: str, row_group: int) -> pa.ChunkedArray:
-        import pyarrow as pa
-
-        numbers = values.to_numpy()
+    def _rounded(self, numbers: NDArray[Any], column: str, row_group: int) -> NDArray[np.int64]:
         bad = ~(np.abs(numbers) < 2.0**63)
         if bad.any():
             row = int(np.argmax(bad))
-            raise self.bad_cell(f"{numbers[row]} is not a number of nanoseconds", row_group, row, column)
-        return pa.chunked_array([pa.array(np.rint(numbers).astype(np.int64))])
+            raise self.bad_cell(f"{numbers[row]} is not a number that fits here", row_group, row, column)
+        rounded: NDArray[np.int64] = np.rint(numbers).astype(np.int64)
+        return rounded
 
     def names(self, table: pa.Table, row_group: int) -> NDArray[np.int32]:
         """Return the name codes of a row group; one Python step for each distinct name of it."""
@@ -145,8 +158,7 @@ class ParquetSource:
 
         column = table.column("name")
         if column.null_count:
-            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-            raise self.bad_cell("no value", row_group, row, "name")
+            raise self.bad_cell("no value", row_group, first_true(column.is_null()), "name")
         codes = []
         for chunk in column.chunks:
             encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
@@ -154,16 +166,19 @@ class ParquetSource:
                 encoded.dictionary.type
             ):
                 raise ProfileError(
-                    f"holds {encoded.dictionary.type}, not text", path=self.path, column="name"
+                    f"holds {encoded.dictionary.type}, not text",
+                    path=self.path,
+                    column="name",
+                    remedy="write the column again as strings: the kernels' names",
                 )
             known = self.kernels.names.intern(encoded.dictionary.to_pylist())
-            codes.append(known[encoded.indices.to_numpy(zero_copy_only=False)])
+            codes.append(known[to_numpy(encoded.indices)])
         return codes[0] if len(codes) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *codes])
 
     def bad_cell(self, what: str, row_group: int, row: int, column: str) -> ProfileError:
         """Return the error for one cell, its row counted from 1 over the whole file."""
         before = sum(self.row_groups[:row_group])
-        return ProfileError(what, path=self.path, row=before + row + 1, column=column)
+        return ProfileError(what, path=self.path, row=before + row + 1, column=column, remedy=_CORRECT_CELL)
 
     def file(self) -> ProfileFile:
         """Return the file as the profile lists it."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrow_arrays import first_true, to_arrow
 from sampling.errors import ProfileError
 from sampling.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile import KernelTable, Profile, ProfileFile, RecordingFacts
@@ -92,10 +93,10 @@ def _launches(part: Part, positions: Mapping[str, int], kernels: KernelTable) ->
     )
     if len(rows) == 0:
         return None
-    table = table.take(rows)
+    table = table.take(to_arrow(rows))
     leave = positions["_matching_timestamp"]
     if table.column(str(leave)).null_count:
-        row = int(rows[np.argmax(table.column(str(leave)).is_null().to_numpy())])
+        row = int(rows[first_true(table.column(str(leave)).is_null())])
         raise part.error(
             row,
             "a kernel is entered and never left",

@@ -349,3 +349,18 @@ def test_an_override_that_fits_nothing_is_refused(
     run = kernelpoint("sample", resnet, "--overrides", overrides)
     assert run.code in (2, 3)
     run.failed(run.code)
+
+
+@pytest.mark.parametrize("command", ["convert", "sample", "summary", "groups"])
+def test_a_profile_is_never_written_over(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, command: str
+) -> None:
+    """A recording cannot be made again."""
+    own = tmp_path / "own.sqlite"
+    own.write_bytes(resnet.read_bytes())
+    (tmp_path / "link").symlink_to(own)
+    for target in (own, tmp_path / "link"):
+        run = kernelpoint(command, own, "-o", target)
+        assert run.code == 2
+        assert "is what the command reads" in run.err
+    assert own.read_bytes() == resnet.read_bytes()

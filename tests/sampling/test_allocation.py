@@ -301,10 +301,8 @@ def test_the_bound_with_replacement_is_the_variance_of_all_ordered_draws() -> No
 
 def test_a_census_has_bound_zero_and_so_has_no_time_at_all() -> None:
     assert bound(strata_of(LAUNCHES, MEAN, STD, LAUNCHES), 0.95) == 0
-    assert strata_of(LAUNCHES, MEAN, STD, LAUNCHES).is_census.all()
     nothing = np.zeros(2)
     assert bound(strata_of(np.array([5, 6]), nothing, nothing, np.array([1, 1])), 0.95) == 0
-    assert not strata_of(LAUNCHES, MEAN, STD, LAUNCHES, with_replacement=True).is_census.any()
 
 
 def test_group_bounds_are_the_bounds_of_each_group_alone() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sampling.duration_counts import count_durations
-from sampling.findings import CODES, Evidence, Finding, clock_step_ns, findings
+from sampling.findings import CODES, Evidence, Finding, PlanCost, clock_step_ns, findings
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.launch_table import LaunchTable
@@ -34,7 +34,7 @@ def find(launch_table: Callable[..., LaunchTable]) -> Find:
         *,
         region: Region | None = None,
         grouping: Grouping | None = None,
-        speedup: float | None = None,
+        plan: PlanCost | None = None,
         **columns: Any,
     ) -> dict[str, Finding]:
         columns.setdefault("grid_x", [1] * len(names))
@@ -42,7 +42,7 @@ def find(launch_table: Callable[..., LaunchTable]) -> Find:
         region = region or Region()
         counts = count_durations(profile, grouping or Grouping(), region)
         chosen = selections(profile, region)
-        evidence = Evidence(profile, counts, chosen, device_times(profile, chosen), speedup)
+        evidence = Evidence(profile, counts, chosen, device_times(profile, chosen), plan)
         return {finding.code: finding for finding in findings(evidence)}
 
     return found
@@ -50,7 +50,7 @@ def find(launch_table: Callable[..., LaunchTable]) -> Find:
 
 def test_a_well_behaved_profile_has_no_finding(find: Find) -> None:
     starts = np.cumsum([0, *SPREAD[:-1]])
-    assert find(["k"] * 100, SPREAD, start_ns=starts, speedup=2.0) == {}
+    assert find(["k"] * 100, SPREAD, start_ns=starts, plan=PlanCost("root", 20, 2.0)) == {}
 
 
 def test_the_codes_are_those_of_the_contract() -> None:
@@ -158,9 +158,9 @@ def test_launches_without_a_grid(find: Find) -> None:
 def test_several_devices(find: Find) -> None:
     places = {"process": [0] * 50 + [1] * 50, "device": [0] * 25 + [1] * 25 + [0] * 50}
     finding = find(["k"] * 100, SPREAD, **places)["several-devices"]
-    assert "2 processes on 3 devices" in finding.message
+    assert "2 processes and 2 device numbers" in finding.message
     one_process = find(["k"] * 100, SPREAD, device=places["device"])["several-devices"]
-    assert "1 process on 2 devices" in one_process.message
+    assert "1 process and 2 device numbers" in one_process.message
     assert "several-devices" not in find(
         ["k"] * 100, SPREAD, region=Region(processes=(0,), devices=(1,)), **places
     )
@@ -181,9 +181,9 @@ def test_one_launch_dominates(find: Find) -> None:
 
 
 def test_not_worth_sampling(find: Find) -> None:
-    finding = find(["k"] * 100, SPREAD, speedup=1.5)["not-worth-sampling"]
-    assert "only 1.50x faster than simulating all 100 launches" in finding.message
-    assert "not-worth-sampling" not in find(["k"] * 100, SPREAD, speedup=2.0)
+    finding = find(["k"] * 100, SPREAD, plan=PlanCost("stem", 90, 1.5))["not-worth-sampling"]
+    assert "The stem plan simulates 90 of 100 launches and is only 1.50x faster" in finding.message
+    assert "not-worth-sampling" not in find(["k"] * 100, SPREAD, plan=PlanCost("root", 20, 2.0))
 
 
 def test_a_study_brings_them_together(launch_table: Callable[..., LaunchTable]) -> None:

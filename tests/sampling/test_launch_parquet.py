@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +24,7 @@ from sampling.launch_parquet_writer import write_launch_parquet
 from sampling.launch_table import LaunchTable
 from sampling.profile import Profile
 from sampling.readers import read_profile
+from sampling.readers.parquet_source import ParquetSource
 from sampling.regions import Region
 
 Rows = list[tuple[str, int, int, int, int]]
@@ -376,3 +377,27 @@ def test_two_files_are_one_workload(tmp_path: Path) -> None:
         "b": 2,
         "c": 1,
     }
+
+
+def test_a_row_group_of_many_processes_is_decoded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = {"name": list("abcabc"), "duration_ns": [1, 2, 3, 4, 5, 6], "process": [0, 1, 2, 3, 4, 5]}
+    profile = read(written(tmp_path, columns))
+    decoded: list[int] = []
+    plain = ParquetSource.read
+
+    def noted(source: ParquetSource, row_group: int, wanted: Sequence[str]) -> pa.Table:
+        decoded.append(row_group)
+        return plain(source, row_group, wanted)
+
+    monkeypatch.setattr(ParquetSource, "read", noted)
+    assert rows_of(profile) == [("abcabc"[at], 0, at + 1, at, 0) for at in range(6)]
+    assert decoded == [0, 1]
+
+
+def test_a_column_that_holds_no_numbers_is_refused_though_cells_are_empty(tmp_path: Path) -> None:
+    columns = {"name": ["a", "b"], "duration_ns": [1, 2], "stream": ["x", None]}
+    profile = read(written(tmp_path, columns))
+    with pytest.raises(ProfileError, match="column stream: holds string, not whole numbers; write the column"):
+        list(profile.batches(["stream"]))

@@ -136,7 +136,21 @@ def test_unknown_shapes_are_none_and_known_ones_are_told_apart(launch_table: Bui
     table = launch_table(["k"] * 3, [1, 2, 3], grid_x=[0, 4, 4])
     codes = table.read(table.spans[0], ["signature"])["signature"]
     assert [table.kernels.signature(code).grid for code in codes.tolist()] == [None, (4, 1, 1), (4, 1, 1)]
-    assert table.kernels.without_grid()[codes].tolist() == [True, False, False]
+    assert table.kernels.signature_rows()[codes, 1:4].tolist() == [[0, 0, 0], [4, 1, 1], [4, 1, 1]]
+
+
+def test_signature_rows_are_snapshots_that_grow_with_the_table() -> None:
+    kernels = KernelTable()
+    expected = [[0, x, 2, 3, 4, 5, 6] for x in range(1, 41)]
+    seen = []
+    for row in expected:
+        grid, block = ([np.array([axis]) for axis in axes] for axes in (row[1:4], row[4:]))
+        kernels.intern(kernels.names.intern(["k"]), grid, block)
+        seen.append(kernels.signature_rows())
+    assert [rows.tolist() for rows in seen] == [expected[: index + 1] for index in range(40)]
+    assert kernels.signature_names().tolist() == [0] * 40
+    with pytest.raises(ValueError, match="read-only"):
+        seen[-1][0, 0] = 1
 
 
 def workload_of(launch_table: Build, processes: list[list[int]]) -> Workload:
@@ -188,10 +202,10 @@ def test_a_workload_has_the_columns_that_all_its_files_have(launch_table: Build)
 
 def test_the_facts_of_a_workload_are_the_weakest_and_the_sum(launch_table: Build) -> None:
     kernels = KernelTable()
-    gpu = Device(0, "H100")
     facts = [
-        RecordingFacts((gpu,), "api-start", 2, 1, "nsys 1"),
-        RecordingFacts((gpu,), "gpu-start", 3, 0, "nsys 2"),
+        RecordingFacts((Device(0, "V100"),), "api-start", 2, 1, "nsys 1"),
+        RecordingFacts((Device(0, "H100"),), "gpu-start", 3, 0, "nsys 2"),
     ]
+    each_files_own = (Device(0, "V100", process=0), Device(0, "H100", process=1))
     workload = Workload([launch_table(["k"], [1], kernels=kernels, facts=fact) for fact in facts])
-    assert workload.facts == RecordingFacts((gpu,), "gpu-start", 5, 1, "nsys 1, nsys 2")
+    assert workload.facts == RecordingFacts(each_files_own, "gpu-start", 5, 1, "nsys 1, nsys 2")

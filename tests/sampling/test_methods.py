@@ -253,3 +253,10 @@ def test_an_unknown_method_names_the_nearest() -> None:
 def test_a_target_that_is_no_fraction_is_refused(options: dict[str, float], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Target(**options)
+
+
+@pytest.mark.parametrize("setting", ["allegro.floor=0", "stem.floor=-3", "allegro.threshold=0"])
+def test_every_stratum_is_drawn_from(setting: str) -> None:
+    """A floor of 0 would leave clusters of equal durations out of the estimate, and with them their time."""
+    with pytest.raises(OptionError, match="is 1 or more"):
+        method_options(setting.partition(".")[0], (setting,))

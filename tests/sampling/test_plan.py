@@ -22,7 +22,7 @@ from sampling.grouping import Grouping
 from sampling.launch_parquet_writer import write_launch_parquet
 from sampling.launch_table import LaunchTable
 from sampling.methods import method_names
-from sampling.plan import locate, make_design, make_plan
+from sampling.plan import drawn_plan, locate, make_design, make_plan
 from sampling.plan_file import plan_document, planned_launches, read_overrides, read_plan
 from sampling.profile import Profile
 from sampling.readers import read_profile
@@ -79,8 +79,9 @@ def test_a_plan_stands_for_every_launch(method: str, with_replacement: bool, pro
     strata = plan.design.strata
     assert strata.launches.sum() == counts.launches == profile.launches
     assert plan.weight.sum() == pytest.approx(counts.launches)
-    assert plan.samples == strata.samples.sum()
-    assert plan.sampled_duration_ns == sum(plan.duration_ns * plan.draw.times)
+    assert plan.draw.times.sum() == strata.samples.sum()
+    assert plan.samples == len(set(zip(plan.draw.pair.tolist(), plan.draw.occurrence.tolist(), strict=True)))
+    assert plan.sampled_duration_ns == sum(plan.duration_ns)
     assert plan.speedup == pytest.approx(counts.total_duration_ns / plan.sampled_duration_ns)
     assert plan.estimate_ns == pytest.approx(float(plan.weight @ plan.duration_ns))
     assert plan.error == pytest.approx(abs(plan.estimate_ns / counts.total_duration_ns - 1))
@@ -89,6 +90,20 @@ def test_a_plan_stands_for_every_launch(method: str, with_replacement: bool, pro
     assert bound is not None
     assert bound >= 0
     assert (plan.design.group_bound is None) == (method == "random")
+
+
+def test_what_is_drawn_twice_is_simulated_once(launch_table: Build) -> None:
+    """Expected distinct launches of m draws with replacement: N (1 - (1 - 1/N)^m)."""
+    counts = count_durations(launch_table(["k"] * 50, list(range(100, 150))), Grouping())
+    target = Target(epsilon=0.01, with_replacement=True)
+    design = make_design(counts, "root", target, 0)
+    assert (design.strata.samples > design.strata.launches).any()
+    plans = [drawn_plan(counts, design, seed) for seed in range(200)]
+    assert all(plan.samples <= 50 for plan in plans)
+    assert np.mean([plan.samples for plan in plans]) == pytest.approx(
+        design.strata.simulated_launches.sum(), rel=0.02
+    )
+    assert np.mean([plan.estimate_ns for plan in plans]) == pytest.approx(counts.total_duration_ns, rel=0.002)
 
 
 def test_the_worst_group_bounds_the_whole(profile: LaunchTable) -> None:
@@ -223,6 +238,14 @@ def small_plan(profile: LaunchTable) -> dict[str, Any]:
         (lambda plan: plan.update(strata=[]), "lacks or garbles"),
         (lambda plan: plan["profile"].pop("launches"), "lacks or garbles 'launches'"),
         (lambda plan: plan["strata"][0].pop("low_ns"), "lacks or garbles 'low_ns'"),
+        (lambda plan: plan["strata"].pop(), "they do not hold its .* launches"),
+        (lambda plan: plan["strata"].append(plan["strata"][0]), "they do not hold its .* launches"),
+        (lambda plan: plan["strata"][0].update(launches=[]), "draws nothing"),
+        (lambda plan: plan["strata"][0].update(samples=0), "draws nothing"),
+        (lambda plan: plan["strata"][0]["launches"][0].update(weight=1e9), "weights do not add up"),
+        (lambda plan: plan["options"].update(epsilon="0.05"), "the option epsilon"),
+        (lambda plan: plan["options"].update(confidence="x"), "the option confidence"),
+        (lambda plan: plan["strata"][0].update(launches=5), "lacks or garbles"),
         (lambda plan: plan["strata"][0].update(size="many"), "lacks or garbles"),
         (lambda plan: plan["strata"][0].update(launches=[7]), "lacks or garbles"),
         (lambda plan: plan["strata"][0]["launches"][0].pop("weight"), "lacks or garbles .*weight"),

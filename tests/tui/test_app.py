@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from sampling.errors import ProfileError
+from sampling.findings import Finding
 from sampling.study import Study
 from tui.app import app as app_module
 from tui.app import wording
@@ -23,7 +24,8 @@ from tui.app.actions import actions_of
 from tui.app.app import KernelPointApp
 from tui.app.group_list import GroupList, list_groups
 from tui.app.loading import load_study
-from tui.app.messages import LoadProgress, StudyReady
+from tui.app.messages import GroupHighlighted, LoadProgress, StudyReady
+from tui.app.screens.findings import FindingsScreen
 from tui.app.screens.groups import GroupsScreen
 from tui.app.screens.help import HelpScreen
 from tui.app.screens.loading import LoadingScreen
@@ -31,6 +33,7 @@ from tui.app.state import Session
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.group_columns import group_columns
 from tui.app.widgets.group_table import GroupTable
+from tui.app.widgets.wrapped import Wrapped
 from tui.options import GroupSort, OpenOptions, PlanningOptions
 
 SIZES = [(80, 24), (120, 40), (60, 15), (200, 60)]
@@ -204,6 +207,106 @@ async def test_sort_goes_through_all_orders(gpt: str) -> None:
         await wait_for(pilot, lambda: ranks(app) == list(range(1, 23)), "by total again")
 
 
+async def test_title_key_and_chart_are_of_one_group_at_any_moment(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+
+        def seen() -> tuple[bool, bool, bool]:
+            text = screen_text(app)
+            return "[tab] #" in text, "<<<" in text, "launches\n" in text.partition("[tab]")[2]
+
+        assert seen() == (True, True, True)
+        drawn: list[tuple[bool, bool, bool]] = []
+
+        def until(empty: bool) -> Callable[[], bool]:
+            def there() -> bool:
+                drawn.append(seen())
+                return app.session.search == ("zzz" if empty else "") and drawn[-1] == (not empty,) * 3
+
+            return there
+
+        await pilot.press("/", *"zzz")
+        await wait_for(pilot, until(empty=True), "no group in title, key and chart")
+        assert "[tab] no kernel group" in screen_text(app)
+        await pilot.press("escape")
+        await wait_for(pilot, until(empty=False), "the first group in all three")
+        assert len(set(drawn)) <= 2, "never one without the others"
+
+
+async def test_a_sort_goes_to_the_top_of_the_list(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("G")
+        await wait_for(pilot, lambda: app.session.selected == 33, "the last group")
+        await pilot.press("s")
+        await wait_for(pilot, lambda: "by launches" in screen_text(app), "sorted")
+        first = table_of(app).listed.groups[0]
+        await wait_for(pilot, lambda: f"[tab] #{first + 1} " in screen_text(app), "the new largest group")
+        app.screen.post_message(GroupHighlighted(33))
+        await pilot.pause()
+        assert (app.session.selected, table_of(app).cursor_row, table_of(app).scroll_y) == (first, 0, 0)
+
+
+@pytest.mark.parametrize(("size", "rows"), [((60, 15), 1), ((80, 24), 1), ((120, 40), 3), ((200, 60), 4)])
+async def test_the_selected_groups_key_is_in_sight(resnet: str, size: tuple[int, int], rows: int) -> None:
+    async with running(resnet, size) as (app, _):
+        key = study_in(app).counts.groups[0].key
+        wrapped = app.screen.query_one(Wrapped)
+        text = "".join(wrapped.render_line(row).text for row in range(wrapped.size.height)).rstrip()
+        assert wrapped.size.height == rows
+        assert text.startswith("void explicit_convolve_sg")
+        assert text == key if rows > 1 else text.endswith("<<<98x1x1, 32x32x1>>>")
+        assert text[:25] in screen_text(app)
+
+
+def test_a_key_is_shortened_in_its_name_first(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = load_study((resnet,), OpenOptions(), lambda *_: None)
+    key = study.counts.groups[0].key
+    assert wording.group_key(study, 0, 1000, ascii_only=True) == key
+    for cells in (20, 30, 60, 80):
+        short = wording.group_key(study, 0, cells, ascii_only=True)
+        assert len(short) == cells
+        assert "..." in short
+        assert short.endswith("<<<98x1x1, 32x32x1>>>") == (cells >= 60)
+    monkeypatch.setattr(Study, "sequences", study.sequences * 2)
+    assert wording.group_key(study, 0, 80, ascii_only=True).endswith(">>> process 4242 device 0")
+
+
+FINDING = Finding("odd-clock", "warning", "The clock ran [backwards] " + "for a while " * 80, "Look at it")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_f_shows_every_finding_in_full(
+    resnet: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = app_module.load_study
+    monkeypatch.setattr(app_module, "load_study", lambda *given: replace(read(*given), findings=(FINDING,)))
+    async with running(resnet, size) as (app, pilot):
+        assert "[f] Findings: odd-clock!" in screen_text(app)
+        for closing in ("escape", "f", "q"):
+            await pilot.press("f")
+            await wait_for(pilot, lambda: "odd-clock: The clock ran [backwards]" in screen_text(app), "words")
+            assert max(map(len, screen_text(app).splitlines())) <= size[0]
+            if size[1] == 15:
+                await wait_for(pilot, lambda: "j more, esc back" in screen_text(app), "a hint at more")
+                await pilot.press("G")
+                await wait_for(pilot, lambda: "j more" not in screen_text(app), "the end")
+            await wait_for(pilot, lambda: "Remedy: Look at it." in screen_text(app), "the remedy")
+            await pilot.press(closing)
+            await wait_for(pilot, lambda: isinstance(app.screen, GroupsScreen), "the view again")
+
+
+async def test_no_findings_are_said(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("f")
+        await wait_for(pilot, lambda: isinstance(app.screen, FindingsScreen), "the page opens")
+        await wait_for(pilot, lambda: "Findings: none" in screen_text(app), "its words")
+        await wait_for(pilot, lambda: "─ esc back ─" in screen_text(app), "all of it is there")
+        await pilot.press("f", "?")
+        await wait_for(pilot, lambda: "simulates" in screen_text(app), "the help")
+        await wait_for(pilot, lambda: "─ esc back ─" in screen_text(app), "all of that too")
+        await pilot.resize_terminal(60, 15)
+        await wait_for(pilot, lambda: "j more, esc back" in screen_text(app), "no longer")
+
+
 async def test_x_changes_the_axis(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
         before = chart_of(app).text
@@ -231,8 +334,9 @@ async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> No
 async def test_the_palette_runs_an_action(resnet: str) -> None:
     async with running(resnet) as (app, pilot):
         await pilot.press("ctrl+p")
-        await wait_for(pilot, lambda: "sort by the next column" in screen_text(app), "the palette lists it")
+        await wait_for(pilot, lambda: "Search for" in screen_text(app), "the palette opens")
         await pilot.press(*"sort")
+        await wait_for(pilot, lambda: "sort by the next column" in screen_text(app), "the palette lists it")
         await pilot.press("enter")
         await wait_for(pilot, lambda: "Search for" not in screen_text(app), "the palette closes")
         await wait_for(pilot, lambda: app.session.sort is GroupSort.LAUNCHES, "the order changes")
@@ -250,7 +354,9 @@ async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Pa
         await pilot.press("s", "Y")
         assert app.clipboard == f"kernelpoint groups {resnet} --epsilon 0.1 --sort launches"
         await pilot.press("s", "s", "s", "s", "s", "s", "tab", "x", "y")
-        await wait_for(pilot, lambda: app.clipboard.startswith("#1 "), "the chart's text")
+        key = study_in(app).counts.groups[0].key
+        assert len(key) > 80
+        await wait_for(pilot, lambda: app.clipboard.startswith(f"#1 {key}\n"), "the whole key, the chart")
         await pilot.press("Y")
         assert app.clipboard == f"kernelpoint histogram {resnet} --epsilon 0.1 --kernel '#1' --log"
 
@@ -275,7 +381,7 @@ async def test_quitting_leaves_the_plan_and_its_command(resnet: str) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])
 async def test_an_ascii_screen_is_ascii(gpt: str, size: tuple[int, int]) -> None:
     async with running(gpt, size, ascii_only=True) as (app, pilot):
-        for keys in ([], ["y"], ["/", "a"], ["enter", "x"], ["?"], ["q", "ctrl+p"]):
+        for keys in ([], ["y"], ["/", "a"], ["enter", "x"], ["?"], ["q", "f"], ["q", "ctrl+p"]):
             await pilot.press(*keys)
             await pilot.pause()
             assert screen_text(app).isascii(), (keys, screen_text(app))
@@ -315,7 +421,8 @@ async def test_all_is_drawn_anew_at_another_size(gpt: str) -> None:
         await wait_for(pilot, lambda: "total" in screen_text(app).splitlines()[2], "more columns")
         await wait_for(pilot, lambda: chart_of(app).grid.width == chart_of(app).size.width, "a wider chart")
         assert table_of(app).highlighted == 2
-        assert chart_of(app).region.y == table_of(app).region.y, "side by side"
+        panes = [app.screen.query_one(f"#{name}-pane").region.y for name in ("groups", "chart")]
+        assert panes[0] == panes[1], "side by side"
 
 
 async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         VIEW, "copy_command", "Y", "Y", "Command", "copy the command line that prints the same", show=True
     ),
+    Action(
+        VIEW, "findings", "f", "f", "Findings", "every finding in full, and what to do about it", show=True
+    ),
     Action(APP, "app.command_palette", "ctrl+p", "^p", "Palette", "find an action by name", palette=False),
 )
 

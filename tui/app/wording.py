@@ -10,6 +10,9 @@ from tui.app.state import Session
 from tui.charts import quantities
 from tui.command_line import command_line, options_of
 from tui.options import SampleOptions
+from tui.tables import printable, shortened
+
+_LEAST_NAME = 20
 
 
 def workload_lines(session: Session, study: Study) -> list[str]:
@@ -28,8 +31,22 @@ def findings_lines(study: Study) -> list[str]:
     """Return the findings' codes, the longest form first; the gravest ones are marked."""
     found = [f"{item.code}!" if item.severity == "warning" else item.code for item in study.findings]
     if not found:
-        return ["Findings: none"]
-    return [f"Findings: {', '.join(found)}", f"Findings: {len(found)}, first {found[0]}"]
+        return ["[f] Findings: none"]
+    return [f"[f] Findings: {', '.join(found)}", f"[f] Findings: {len(found)}, first {found[0]}"]
+
+
+def group_key(study: Study, index: int, cells: int, *, ascii_only: bool) -> str:
+    """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
+    group = study.counts.groups[index]
+    if len(printable(group.key)) <= cells:
+        return printable(group.key)
+    launched = group.key.removeprefix(group.name)
+    if len(study.sequences) == 1:
+        launched = launched.partition(" process ")[0]
+    room = cells - len(launched)
+    if room < _LEAST_NAME:
+        return shortened(group.key, cells, ascii_only=ascii_only)
+    return shortened(group.name, room, ascii_only=ascii_only) + launched
 
 
 def plan_line(study: Study) -> str:

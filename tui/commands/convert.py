@@ -8,11 +8,11 @@ from sampling.errors import OptionError
 from sampling.launch_parquet_writer import write_launch_parquet
 from tui.charts import quantities
 from tui.engine import open_profile, progress_of, region_of
-from tui.options import ProfileOptions
+from tui.options import ConvertOptions
 from tui.output import STDOUT, Answer, copy_to_stdout, emit, new_file, scratch_file
 
 
-def run(options: ProfileOptions) -> None:
+def run(options: ConvertOptions) -> None:
     """Read, write, say how much."""
     if options.output is None:
         raise OptionError("convert needs -o FILE.parquet (or - for stdout)")

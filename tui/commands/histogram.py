@@ -24,7 +24,7 @@ def run(options: HistogramOptions) -> None:
     study = study_of(options.profiles, options, method=options.method)
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     clusters = facts.clusters_of_group(study, group)
-    durations_ns, launches = group_pairs(study, group)
+    durations_ns, launches = study.counts.group_pairs(group)
     data = histogram_data(durations_ns, launches, clusters, options.width or _BINS, log=options.log)
     emit(
         Answer(
@@ -36,12 +36,6 @@ def run(options: HistogramOptions) -> None:
         ),
         options,
     )
-
-
-def group_pairs(study: Study, group: int) -> tuple[Any, Any]:
-    """Return a group's distinct durations and their launches."""
-    rows = slice(int(study.counts.offsets[group]), int(study.counts.offsets[group + 1]))
-    return study.counts.duration_ns[rows], study.counts.count[rows]
 
 
 def _results(
@@ -78,7 +72,7 @@ def _text(
     study: Study, group: int, clusters: list[tuple[int, int]], options: HistogramOptions, canvas: Canvas
 ) -> str:
     width = options.width or canvas.width
-    durations_ns, launches = group_pairs(study, group)
+    durations_ns, launches = study.counts.group_pairs(group)
     grid = histogram(
         durations_ns,
         launches,

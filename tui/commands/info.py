@@ -31,7 +31,7 @@ def _results(study: Study) -> dict[str, Any]:
         "product": profile.facts.product,
         "launch_order": profile.facts.launch_order,
         "launches": counts.launches,
-        "names": len({group.name for group in counts.groups}),
+        "names": counts.names,
         "kernel_groups": len(counts.groups),
         "total_duration_ns": counts.total_duration_ns,
         "devices": facts.device_rows(study),

@@ -8,7 +8,6 @@ from sampling.duration_counts import count_durations
 from sampling.judge import judge_design
 from sampling.plan_check import plan_error, planned_design
 from sampling.plan_file import PlanFile, read_plan
-from sampling.study import expected_speedup
 from tui import facts
 from tui.charts import quantities
 from tui.diagnostics import CheckFailedError
@@ -35,6 +34,7 @@ def _results(plan: PlanFile, options: JudgeOptions) -> dict[str, Any]:
         profile = open_profile(options.profiles, progress)
         counts = count_durations(profile, grouping, region, progress)
         own = plan_error(profile, counts, plan)
+        sampled_ns = sum(launch.duration_ns for launch in plan.drawn)
         design = planned_design(counts, plan)
         judgement = judge_design(counts, design, options.repeats, options.seed, progress)
     return {
@@ -43,8 +43,9 @@ def _results(plan: PlanFile, options: JudgeOptions) -> dict[str, Any]:
         "applicable": True,
         "reason": None,
         "strata": len(design.strata),
-        "samples": int(design.strata.samples.sum()),
-        "speedup": expected_speedup(counts, design),
+        "samples": len(plan.drawn),
+        "speedup": own.total_ns / sampled_ns if sampled_ns else 1.0,
+        "expected_speedup": design.speedup,
         "bound": design.bound,
         "group_bound": design.group_bound,
         "total_duration_ns": own.total_ns,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from tui import terminal
 from tui.commands import summary
 from tui.diagnostics import note
@@ -25,4 +27,10 @@ def show(profiles: tuple[str, ...], options: PlanningOptions, *, insist: bool, m
 
         raise OptionError("--app: there is no terminal to open the app in", remedy="over SSH, use `ssh -t`")
     summary.show(profiles, options)
-    note("no terminal, so this is the summary; `ssh -t` opens the app", quiet=options.quiet)
+    note(_why_no_app(), quiet=options.quiet)
+
+
+def _why_no_app() -> str:
+    if terminal.is_terminal(sys.stdout) and terminal.is_terminal(sys.stderr):
+        return "keys cannot be read from standard input, so this is the summary; give the profile as a file"
+    return "no terminal, so this is the summary; `ssh -t` opens the app"

@@ -114,9 +114,10 @@ def _text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Canvas)
         quantities.duration,
         (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),
     )
+    speedup, expected = quantities.ratio(plan.speedup), quantities.ratio(design.speedup)
     lines = [
         f"{design.method}: {samples} of {launches} launches in {facts.strata_text(len(design.strata))}",
-        f"sampled time {sampled} of {total}: speedup {quantities.ratio(plan.speedup)}",
+        f"sampled time {sampled} of {total}: speedup {speedup}, {expected} expected",
         f"(a plan that visits every kernel group samples at least {floor} on average)",
         facts.bounds_line(design.bound, design.group_bound, judgement),
         f"this draw (seed {plan.seed}) estimates {estimate}, {quantities.share(plan.error)} off",

@@ -14,7 +14,6 @@ from tui.charts.histogram import histogram
 from tui.charts.plain import plain
 from tui.charts.rich_sink import ansi
 from tui.charts.tree import tree as drawn_tree
-from tui.commands.histogram import group_pairs
 from tui.engine import chosen_kernel, overrides_of, study_of
 from tui.options import TreeOptions
 from tui.output import Answer, Canvas, emit
@@ -48,7 +47,7 @@ def _row(node: dict[str, Any]) -> dict[str, Any]:
 
 def _text(study: Study, grown: SplitTree, options: TreeOptions, canvas: Canvas) -> str:
     counts = study.counts
-    durations_ns, launches = group_pairs(study, grown.group)
+    durations_ns, launches = counts.group_pairs(grown.group)
     clusters = [
         (int(counts.duration_ns[leaf.start]), int(counts.duration_ns[leaf.stop - 1])) for leaf in grown.leaves
     ]

@@ -292,7 +292,10 @@ def test_devices_are_found_under_the_numbering_of_their_process(read: Read, expo
     gpus = [(0, 5, "A", 80, 1 << 34, 0), (0, 6, "B", 90, 1 << 35, 1), (0, 7, "C", 1, 1, 2)]
     export.add("TARGET_INFO_GPU", GPU, *gpus)
     export.add("TARGET_INFO_CUDA_DEVICE", "gpuId? cudaId pid", (6, 0, 100), (5, 0, 200), (7, 1, 200))
-    assert read(export).facts.devices == (Device(0, "B", 90, 1 << 35), Device(0, "A", 80, 1 << 34))
+    assert read(export).facts.devices == (
+        Device(0, "B", 90, 1 << 35, process=100),
+        Device(0, "A", 80, 1 << 34, process=200),
+    )
 
 
 def test_devices_by_cuda_number_then_by_id(read: Read, exports: ModuleType) -> None:

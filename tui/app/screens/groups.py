@@ -23,11 +23,11 @@ from tui.app.widgets.chart import Chart
 from tui.app.widgets.group_table import GroupTable
 from tui.app.widgets.line import Line, PaneTitle
 from tui.app.widgets.search_input import SearchInput
+from tui.app.widgets.wrapped import Wrapped
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, put
 from tui.charts.histogram import histogram
 from tui.command_line import command_line, options_of
-from tui.commands.histogram import group_pairs
 from tui.options import GroupsOptions, GroupSort, HistogramOptions
 
 _DELAY_SECONDS = 0.08
@@ -68,6 +68,7 @@ class GroupsScreen(ViewScreen):
                     yield SearchInput()
             with Vertical(id="chart-pane", classes="pane"):
                 yield PaneTitle(ascii_only=ascii_only)
+                yield Wrapped()
                 yield Chart(id="histogram")
         yield Line(ascii_only=ascii_only, id="findings")
         yield Line(ascii_only=ascii_only, id="plan")
@@ -92,7 +93,6 @@ class GroupsScreen(ViewScreen):
             self._show_chart()
         elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
             self._show_chart_soon()
-        self._show_titles(session, study)
 
     def _show_lines(self, session: Session, study: Study) -> None:
         tab = f"1 {self.NAME}  "
@@ -105,18 +105,12 @@ class GroupsScreen(ViewScreen):
     def _show_groups(self, session: Session, study: Study) -> None:
         listed = list_groups(study, session.sort, session.search)
         self.query_one(GroupTable).show(study, listed, session.selected)
-        if session.selected not in listed.groups:
-            self.app.change(selected=listed.groups[0] if listed.groups else None)
-
-    def _show_titles(self, session: Session, study: Study) -> None:
         sort = _SORT_NAMES.get(session.sort, session.sort.value)
         self.query_one("#groups-pane PaneTitle", PaneTitle).show(
             f"[1] Kernel groups by {sort}", self._listing(session, study)
         )
-        axis = "log" if session.log else "linear"
-        self.query_one("#chart-pane PaneTitle", PaneTitle).show(
-            f"[tab] {_name(study, session.selected)}", f"[x] {axis}"
-        )
+        if session.selected not in listed.groups:
+            self.app.change(selected=listed.groups[0] if listed.groups else None)
 
     def _listing(self, session: Session, study: Study) -> str:
         """Return which groups are listed, of how many."""
@@ -133,12 +127,23 @@ class GroupsScreen(ViewScreen):
         self._chart_timer = self.set_timer(_DELAY_SECONDS, self._show_chart)
 
     def _show_chart(self) -> None:
-        self.query_one(Chart).show(partial(draw_group, self.session))
+        """Show the chart with its title and the group's key, all three of one session."""
+        session, study = self.session, self.session.study
+        if study is None:
+            return
+        axis = "log" if session.log else "linear"
+        self.query_one("#chart-pane PaneTitle", PaneTitle).show(
+            f"[tab] {_name(study, session.selected)}", f"[x] {axis}"
+        )
+        self.query_one(Wrapped).show(partial(_key_within, session))
+        self.query_one(Chart).show(partial(draw_group, session))
 
     @on(GroupHighlighted)
-    def _select(self, event: GroupHighlighted) -> None:
-        if event.group in self.query_one(GroupTable).listed.groups:
-            self.app.change(selected=event.group)
+    def _select(self) -> None:
+        # The cursor may have moved on since: what it is on now is what counts.
+        highlighted = self.query_one(GroupTable).highlighted
+        if highlighted not in {None, self.session.selected}:
+            self.app.change(selected=highlighted)
 
     @on(SearchChanged)
     def _search(self, event: SearchChanged) -> None:
@@ -162,8 +167,11 @@ class GroupsScreen(ViewScreen):
         self.query_one(SearchInput).value = ""
 
     def action_sort(self) -> None:
-        """Sort by the next column."""
-        self.app.change(sort=next_sort(self.session.sort))
+        """Sort by the next column, and go to what is first by it."""
+        session, sort = self.session, next_sort(self.session.sort)
+        if session.study is not None:
+            first = list_groups(session.study, sort, session.search).groups[:1]
+            self.app.change(sort=sort, selected=next(iter(first), None))
 
     def action_log(self) -> None:
         """Change between logarithmic and linear durations."""
@@ -174,6 +182,8 @@ class GroupsScreen(ViewScreen):
         study, selected = self.session.study, self.session.selected
         if study is None:
             return PaneText("kernelpoint", "")
+        # The chart may still wait to be drawn.
+        self._show_chart()
         chart = self.query_one(Chart)
         if self.focused is chart and selected is not None:
             return PaneText(
@@ -205,7 +215,7 @@ def draw_group(session: Session, width: int, height: int) -> Grid:
         grid = blank(width, height)
         put(grid, 0, 0, "no kernel group matches")
         return grid
-    durations_ns, launches = group_pairs(study, selected)
+    durations_ns, launches = study.counts.group_pairs(selected)
     clusters = facts.clusters_of_group(study, selected)
     return histogram(
         durations_ns, launches, clusters, width, height, log=session.log, ascii_only=session.ascii_only
@@ -218,3 +228,9 @@ def _key(study: Study, selected: int) -> str:
 
 def _name(study: Study, selected: int | None) -> str:
     return "no kernel group" if selected is None else f"#{selected + 1} {facts.group_label(study, selected)}"
+
+
+def _key_within(session: Session, cells: int) -> str:
+    if session.study is None or session.selected is None:
+        return ""
+    return wording.group_key(session.study, session.selected, cells, ascii_only=session.ascii_only)

@@ -5,36 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rich.text import Text
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
-from textual.screen import Screen
-from textual.widgets import Static
 
 from tui.app.actions import Action
-from tui.app.widgets.line import PaneTitle
+from tui.app.screens.page import PageScreen
 
 _KEYS_WIDTH = 9
 
 
-class HelpScreen(Screen[None]):
+class HelpScreen(PageScreen):
     """A view's keys from the table of actions, and a few words on how to read it."""
 
-    BINDINGS = [("escape,q,question_mark,f1", "dismiss", "Back")]  # noqa: RUF012
+    BINDINGS = [("question_mark,f1", "dismiss", "Back")]  # noqa: RUF012
 
     def __init__(self, name: str, about: str, actions: Iterable[Action], *, ascii_only: bool) -> None:
-        super().__init__()
-        self._view_name, self._about, self._actions = name, about, tuple(actions)
-        self._ascii_only = ascii_only
+        super().__init__(f"Help: {name}", ascii_only=ascii_only)
+        self._about, self._actions = about, tuple(actions)
 
-    def compose(self) -> ComposeResult:
-        """A title, and the text, scrolled where it is longer than the screen."""
-        yield PaneTitle(ascii_only=self._ascii_only)
-        with VerticalScroll():
-            yield Static(help_text(self._about, self._actions))
-
-    def on_mount(self) -> None:
-        """Name the view."""
-        self.query_one(PaneTitle).show(f"Help: {self._view_name}", "esc back")
+    def write(self, width: int) -> Text:  # noqa: ARG002
+        """The keys, then the words."""
+        return help_text(self._about, self._actions)
 
 
 def help_text(about: str, actions: Iterable[Action]) -> Text:

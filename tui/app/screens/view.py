@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.screen import Screen
 
+from tui.app.screens.findings import FindingsScreen
 from tui.app.state import Session
 from tui.output import new_file
 
@@ -32,7 +33,7 @@ class ViewScreen(Screen[None]):
     """A view on the session."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (140, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall"), (36, "-high")]  # noqa: RUF012
 
     NAME: ClassVar[str]
     SCOPES: ClassVar[tuple[str, ...]]
@@ -54,6 +55,11 @@ class ViewScreen(Screen[None]):
     @abstractmethod
     def command(self) -> str:
         """The command line that prints what the pane in focus shows."""
+
+    def action_findings(self) -> None:
+        """Show every finding in full."""
+        if self.session.study is not None:
+            self.app.push_screen(FindingsScreen(self.session.study, ascii_only=self.session.ascii_only))
 
     def action_copy_pane(self) -> None:
         """Copy the pane's text to the clipboard of the user's own terminal."""

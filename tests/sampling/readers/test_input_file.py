@@ -1,0 +1,91 @@
+"""What can be read once only, and what becomes of several files."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sampling.launch_parquet_writer import write_launch_parquet
+from sampling.profile import Profile
+from sampling.readers import read_profile
+from sampling.regions import Region
+
+PIPIT_HEADER = (
+    "Name,streamId,type,bytes,Trace Type,Event Type,Timestamp (ns),_matching_event,_matching_timestamp,"
+    "_depth,_parent,_children\n"
+)
+
+
+def launches_of(profile: Profile) -> list[tuple[int, int]]:
+    """Return (id, duration) of every launch."""
+    return [
+        (profile.sequences[batch.span.sequence].first_id + batch.span.first_ordinal + row, duration_ns)
+        for batch in profile.batches(("duration_ns",))
+        for row, duration_ns in enumerate(batch["duration_ns"].tolist())
+    ]
+
+
+def through_a_pipe(tmp_path: Path, content: bytes) -> Profile:
+    """Read a profile from a named pipe."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    try:
+        return read_profile([str(pipe)])
+    finally:
+        writer.join()
+
+
+def test_a_pipe_loses_nothing(tmp_path: Path) -> None:
+    """More than the 64 KiB that a file is recognised by."""
+    rows = [
+        f"kernel,7,kernel,,gpu_trace,Enter,{start},{start},{start + 10},0,,\n"
+        for start in range(0, 300_000, 100)
+    ]
+    profile = through_a_pipe(tmp_path, (PIPIT_HEADER + "".join(rows)).encode())
+    assert profile.launches == len(rows)
+    assert profile.files[0].sha256 is not None
+
+
+@pytest.mark.parametrize("name", ["resnet50-like.sqlite", "gpt2-like.json.gz", "resnet50-like-gpu-trace.csv"])
+def test_every_format_comes_through_a_pipe(tmp_path: Path, sample_data: Path, name: str) -> None:
+    path = sample_data / name
+    assert launches_of(through_a_pipe(tmp_path, path.read_bytes())) == launches_of(read_profile([str(path)]))
+
+
+def test_parquet_comes_through_a_pipe(tmp_path: Path, sample_data: Path) -> None:
+    profile = read_profile([str(sample_data / "gpt2-like.json.gz")])
+    write_launch_parquet(profile, Region(), tmp_path / "x.parquet")
+    piped = through_a_pipe(tmp_path, (tmp_path / "x.parquet").read_bytes())
+    assert launches_of(piped) == launches_of(profile)
+
+
+def test_ids_of_several_files_survive_conversion(tmp_path: Path, sample_data: Path) -> None:
+    """The first file's process number is the larger one; the second records none."""
+    paths = [str(sample_data / name) for name in ("resnet50-like.sqlite", "gpt2-like.json.gz")]
+    workload = read_profile(paths)
+    processes = [sequence.process for sequence in workload.sequences]
+    assert processes != sorted(processes)
+    write_launch_parquet(workload, Region(), tmp_path / "both.parquet")
+    converted = read_profile([str(tmp_path / "both.parquet")])
+    assert launches_of(converted) == launches_of(workload)
+
+
+def test_a_converted_profile_keeps_what_the_recording_lacks(tmp_path: Path, sample_data: Path) -> None:
+    profile = read_profile([str(sample_data / "resnet50-like.sqlite")])
+    write_launch_parquet(profile, Region(), tmp_path / "x.parquet")
+    assert read_profile([str(tmp_path / "x.parquet")]).facts == profile.facts
+
+
+def test_each_file_names_its_own_devices(sample_data: Path) -> None:
+    """Both files have a device 0; the durations of both are in one workload."""
+    paths = [str(sample_data / name) for name in ("resnet50-like.sqlite", "gpt2-like.json.gz")]
+    workload = read_profile(paths)
+    assert {device.process for device in workload.facts.devices} == {4242, 0}
+    durations = np.concatenate([batch["duration_ns"] for batch in workload.batches(("duration_ns",))])
+    assert len(durations) == workload.launches

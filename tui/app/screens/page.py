@@ -1,0 +1,72 @@
+"""A page to read: a title, and text that scrolls where it is longer than the screen."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Static
+
+from tui.app.widgets.line import PaneTitle
+
+
+class Page(VerticalScroll):
+    """Text that is wrapped anew when its width changes."""
+
+    BINDINGS = [  # noqa: RUF012
+        ("j", "scroll_down", "Down"),
+        ("k", "scroll_up", "Up"),
+        ("g", "scroll_home", "Start"),
+        ("G", "scroll_end", "End"),
+    ]
+
+    def __init__(self, write: Callable[[int], Text]) -> None:
+        super().__init__()
+        self._write = write
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        yield Static()
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Write for this width."""
+        self.query_one(Static).update(self._write(self.size.width))
+
+
+class PageScreen(Screen[None]):
+    """A page over the view it was asked for in; `esc` goes back there."""
+
+    BINDINGS = [("escape,q", "dismiss", "Back")]  # noqa: RUF012
+
+    def __init__(self, title: str, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._page_title, self._ascii_only = title, ascii_only
+
+    @abstractmethod
+    def write(self, width: int) -> Text:
+        """The text of the page, for lines of this width."""
+
+    def compose(self) -> ComposeResult:
+        """The title over the page."""
+        yield PaneTitle(ascii_only=self._ascii_only)
+        yield Page(self.write)
+
+    def on_mount(self) -> None:
+        """Keep saying whether there is more."""
+        page = self.query_one(Page)
+        self.watch(page, "scroll_y", self._show_title_soon)
+        self.watch(page, "virtual_size", self._show_title_soon)
+
+    def _show_title_soon(self) -> None:
+        # How far a page scrolls is known only once it is laid out.
+        self.call_after_refresh(self._show_title)
+
+    def _show_title(self) -> None:
+        page = self.query_one(Page)
+        more = "j more, " if page.scroll_y < page.max_scroll_y else ""
+        self.query_one(PaneTitle).show(self._page_title, f"{more}esc back")
