@@ -24,6 +24,7 @@ _OVERLAP_WORTH_SAYING = 0.01
 _STEPS_FOR_A_SPREAD = 50
 _COARSE_FROM_SHARE = 0.05
 _DOMINATES_FROM = 0.1
+_UNLIKE_FROM = 2.0
 _WORTHWHILE_SPEEDUP = 2.0
 
 
@@ -231,12 +232,16 @@ def _one_launch_dominates(evidence: Evidence) -> Finding | None:
     if share < _DOMINATES_FROM:
         return None
     group = int(np.searchsorted(counts.offsets, longest, side="right")) - 1
+    mean_ns = counts.group_duration_ns[group] / counts.group_launches[group]
+    unlike = counts.group_launches[group] > 1 and counts.duration_ns[longest] > _UNLIKE_FROM * mean_ns
     return Finding(
         "one-launch-dominates",
         "warning",
         f"One launch of #{group + 1} {short_name(counts.groups[group].name)} takes {_percent(share)} of the "
-        f"time: no plan that simulates it whole is faster than {1 / share:.1f}x, and one that misses it has "
-        "no useful bound.",
+        f"time: no plan that simulates it whole is faster than {1 / share:.1f}x"
+        + (
+            ", and it is unlike the others of its group, so the bound rests on drawing it." if unlike else "."
+        ),
         "sample inside that launch, or shorten it",
     )
 

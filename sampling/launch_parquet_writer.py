@@ -22,8 +22,8 @@ def write_launch_parquet(
 
     Launch ids stay what they are: where several files recorded process numbers that do not ascend in their
     order, processes are numbered 0, 1, 2... anew. Names and shapes are dictionary-encoded, so a profile
-    shrinks to some bytes a launch. Columns the profile does not have are left out; grid and block that it does
-    not know are 0.
+    shrinks to some bytes a launch. Columns the profile does not have are left out; grid and block that it
+    does not know are 0.
 
     Raises
     ------

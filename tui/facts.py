@@ -185,9 +185,14 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
     return f"{head}\n{bounds_line(row['bound'], row['group_bound'], judgement)}"
 
 
+def counted(number: int, one: str, several: str) -> str:
+    """Return how many of something, in words."""
+    return f"{quantities.count(number)} {one if number == 1 else several}"
+
+
 def strata_text(strata: int) -> str:
     """Return how many strata, in words."""
-    return f"{quantities.count(strata)} {'stratum' if strata == 1 else 'strata'}"
+    return counted(strata, "stratum", "strata")
 
 
 def bounds_line(bound: float | None, group_bound: float | None, judgement: Judgement | None) -> str:

@@ -176,8 +176,16 @@ def test_pooled_devices_are_not_said_to_be_sampled_apart(find: Find) -> None:
 def test_one_launch_dominates(find: Find) -> None:
     finding = find(["k"] * 80 + ["giant"], [10_001] * 80 + [200_020])["one-launch-dominates"]
     assert "One launch of #2 giant takes 20.0 % of the time" in finding.message
-    assert "faster than 5.0x" in finding.message
+    assert "faster than 5.0x." in finding.message
     assert "one-launch-dominates" not in find(["k"] * 80 + ["giant"], [10_001] * 80 + [50_005])
+
+
+def test_a_dominating_launch_may_be_unlike_its_group(find: Find) -> None:
+    """A draw of equals does not need the longest; a draw that misses a giant has no useful bound."""
+    equals = find(["k"] * 6, [10_001] * 5 + [10_101])["one-launch-dominates"]
+    assert "unlike" not in equals.message
+    giant = find(["k"] * 81, [10_001] * 80 + [200_020])["one-launch-dominates"]
+    assert "it is unlike the others of its group" in giant.message
 
 
 def test_not_worth_sampling(find: Find) -> None:

@@ -399,5 +399,7 @@ def test_a_row_group_of_many_processes_is_decoded_once(
 def test_a_column_that_holds_no_numbers_is_refused_though_cells_are_empty(tmp_path: Path) -> None:
     columns = {"name": ["a", "b"], "duration_ns": [1, 2], "stream": ["x", None]}
     profile = read(written(tmp_path, columns))
-    with pytest.raises(ProfileError, match="column stream: holds string, not whole numbers; write the column"):
+    with pytest.raises(
+        ProfileError, match="column stream: holds string, not whole numbers; write the column"
+    ):
         list(profile.batches(["stream"]))

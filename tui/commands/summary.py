@@ -77,11 +77,12 @@ def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas:
         facts.group_row(study, index) for index in range(min(_LARGEST, len(counts.groups)))
     ]
     left = len(counts.groups) - len(rows)
-    launches, groups = quantities.count(counts.launches), quantities.count(len(counts.groups))
+    launches = facts.counted(counts.launches, "launch", "launches")
+    groups = facts.counted(len(counts.groups), "kernel group", "kernel groups")
     total = quantities.duration(counts.total_duration_ns)
     parts = [
         f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
-        f"{launches} launches in {groups} kernel groups, {total} of kernel time",
+        f"{launches} in {groups}, {total} of kernel time",
         "",
         facts.short_groups_table(study, rows, canvas),
         *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
