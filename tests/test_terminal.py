@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tui.terminal import ascii_only, is_interactive, is_terminal, over_ssh, use_color, width
+from tui.terminal import ascii_only, is_interactive, is_terminal, use_color, width
 
 
 class FakeStream:
@@ -133,11 +133,3 @@ def test_a_person_is_there_only_if_all_streams_are_terminals(
     for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, name, PIPE if name == piped else TTY)
     assert is_interactive() is (piped is None)
-
-
-@pytest.mark.parametrize(
-    ("environ", "expected"),
-    [({"SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}, True), ({"SSH_TTY": "/dev/pts/1"}, True), ({}, False)],
-)
-def test_over_ssh(environ: dict[str, str], expected: bool) -> None:
-    assert over_ssh(environ) is expected

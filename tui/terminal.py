@@ -106,8 +106,3 @@ def is_terminal(stream: Stream | None) -> bool:
 def is_interactive() -> bool:
     """Whether a person can see and answer: stdin, stdout and stderr are all terminals."""
     return all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))
-
-
-def over_ssh(environ: Mapping[str, str]) -> bool:
-    """Whether this session came in over SSH, where every byte on the wire counts."""
-    return any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
