@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.allocation import IntArray
+from sampling.content_hash import content_sha256
 from sampling.duration_counts import DurationCounts
 from sampling.errors import AnalysisError, OptionError, PlanFileError
+from sampling.methods import method_named
 from sampling.plan import WHOLE_WORKLOAD_KEY, Design
 from sampling.plan_file import PlanFile, PlannedLaunch
 from sampling.profile import Profile
@@ -27,6 +29,12 @@ class PlanError:
     def error(self) -> float:
         """The sampling error; 0 where the total is 0."""
         return abs(self.total_ns - self.estimate_ns) / self.total_ns if self.total_ns else 0.0
+
+
+def made_from(profile: Profile, plan: PlanFile) -> bool:
+    """Return whether the profile's files are, byte for byte, those the plan was made from."""
+    here = [file.sha256 or content_sha256(file.location) for file in profile.files]
+    return here == [file.get("sha256") for file in plan.files]
 
 
 def plan_error(profile: Profile, counts: DurationCounts, plan: PlanFile) -> PlanError:
@@ -129,10 +137,11 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
         target = Target(
             options["epsilon"], options["confidence"], with_replacement=options["with_replacement"]
         )
+        is_random = method_named(options["method"]).RANDOM
     except OptionError as error:
         raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
     samples = np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
     if not target.with_replacement and (samples > clusters.launches).any():
         raise PlanFileError("a plan that draws more launches than a stratum has", path=plan.path)
     strata = clusters.with_samples(samples, with_replacement=target.with_replacement)
-    return Design(options["method"], target, strata, random=True)
+    return Design(options["method"], target, strata, is_random)

@@ -114,6 +114,7 @@ def study_of(
     target = target_of(options)
     region, grouping = region_of(options), grouping_of(options, method)
     check_overrides(overrides, method, target, options)
+    # Wrong settings are an error before anything is said of unused ones.
     method_options(method, options.set)
     for setting in options.set:
         if not setting.startswith(f"{method}."):

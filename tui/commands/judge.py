@@ -6,16 +6,17 @@ from typing import Any
 
 from sampling.duration_counts import count_durations
 from sampling.judge import judge_design
-from sampling.plan_check import plan_error, planned_design
+from sampling.plan_check import made_from, plan_error, planned_design
 from sampling.plan_file import PlanFile, read_plan
 from tui import facts
 from tui.charts import quantities
-from tui.diagnostics import CheckFailedError
+from tui.diagnostics import CheckFailedError, note
 from tui.engine import open_profile, progress_of
 from tui.options import JudgeOptions
 from tui.output import Answer, emit
 from tui.plan_options import plan_selection
 
+_OTHER_FILES = "the plan was made from other files; their launches were compared instead"
 _SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 
@@ -23,7 +24,10 @@ def run(options: JudgeOptions) -> None:
     """Read both, hold the plan against the profile, draw it anew."""
     plan = read_plan(options.plan)
     results = _results(plan, options)
-    emit(Answer("judge", results, lambda _: _text(results)), options)
+    warnings = () if results["same_files"] else (_OTHER_FILES,)
+    for text in warnings:
+        note(text, quiet=options.quiet)
+    emit(Answer("judge", results, lambda _: _text(results), warnings=warnings), options)
     if options.fail_above is not None and results["error"] > options.fail_above:
         raise CheckFailedError(f"the plan's error {results['error']:.6g} is above {options.fail_above:g}")
 
@@ -33,6 +37,7 @@ def _results(plan: PlanFile, options: JudgeOptions) -> dict[str, Any]:
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, progress)
         counts = count_durations(profile, grouping, region, progress)
+        same_files = made_from(profile, plan)
         own = plan_error(profile, counts, plan)
         sampled_ns = sum(launch.duration_ns for launch in plan.drawn)
         design = planned_design(counts, plan)
@@ -40,6 +45,7 @@ def _results(plan: PlanFile, options: JudgeOptions) -> dict[str, Any]:
     return {
         "profile": " ".join(options.profiles),
         "method": design.method,
+        "same_files": same_files,
         "applicable": True,
         "reason": None,
         "strata": len(design.strata),

@@ -6,7 +6,6 @@ import os
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sampling.launch_parquet_writer import write_launch_parquet
@@ -83,9 +82,7 @@ def test_a_converted_profile_keeps_what_the_recording_lacks(tmp_path: Path, samp
 
 
 def test_each_file_names_its_own_devices(sample_data: Path) -> None:
-    """Both files have a device 0; the durations of both are in one workload."""
+    """Both files have a device 0, which need not be one GPU."""
     paths = [str(sample_data / name) for name in ("resnet50-like.sqlite", "gpt2-like.json.gz")]
     workload = read_profile(paths)
     assert {device.process for device in workload.facts.devices} == {4242, 0}
-    durations = np.concatenate([batch["duration_ns"] for batch in workload.batches(("duration_ns",))])
-    assert len(durations) == workload.launches
