@@ -74,7 +74,7 @@ def find_drawn_launches(
     found = _Finder(profile, wanted, len(drawn.pair))
     label_column: Column = "signature" if counts.grouping.needs_shape else "name"
     columns: tuple[Column, ...] = ("duration_ns", *dict.fromkeys((label_column, "signature")))
-    group_of_label = _group_of_label(profile, counts)
+    groups_of = group_of_label(profile, counts)
     # Launches before the region or of other kernels count towards `occurrence` too, so all spans are read.
     chosen = {selection.span: selection for selection in selections(profile, counts.region)}
 
@@ -84,7 +84,7 @@ def find_drawn_launches(
         selection = chosen.get(span)
         if selection is None:
             return _Matches(batch["signature"], [])
-        groups, label = group_of_label[span.sequence], batch[label_column]
+        groups, label = groups_of[span.sequence], batch[label_column]
         blocks = []
         for start in range(0, len(batch), _BLOCK):
             block = slice(start, start + _BLOCK)
@@ -102,8 +102,11 @@ def find_drawn_launches(
     return found.launches()
 
 
-def _group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
-    """Return for each sequence (labels,) the group of a signature or name code, -1 where not selected."""
+def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
+    """Return for each sequence (labels,) the group of a signature or name code, -1 where not selected.
+
+    Labels are signature codes where the grouping needs shapes, else name codes.
+    """
     kernels, sequences = profile.kernels, len(profile.sequences)
     labels = len(kernels) if counts.grouping.needs_shape else len(kernels.names)
     padded = np.full(labels * sequences, -1, dtype=np.int64)

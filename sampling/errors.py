@@ -60,3 +60,7 @@ class OptionError(SamplingError):
 
 class AnalysisError(SamplingError):
     """An analysis that cannot give an answer for this profile."""
+
+
+class NotApplicableError(AnalysisError):
+    """A method that needs what this profile lacks; the remedy names the file that would supply it."""

@@ -227,6 +227,23 @@ class Batch:
         return self.span.launches
 
 
+@dataclass(frozen=True, slots=True)
+class NamedRange:
+    """The launches of one sequence issued while a range the program named (NVTX, annotation) was open.
+
+    Attributes
+    ----------
+    text : the range's name.
+    sequence : index into ``Profile.sequences``.
+    first_ordinal, stop_ordinal : the run ``first_ordinal:stop_ordinal`` of the sequence, not empty.
+    """
+
+    text: str
+    sequence: int
+    first_ordinal: int
+    stop_ordinal: int
+
+
 class Profile(ABC):
     """The ordered launches of a workload, read span by span.
 
@@ -261,6 +278,13 @@ class Profile(ABC):
     @abstractmethod
     def read(self, span: Span, columns: Sequence[Column]) -> Batch:
         """Return the columns of one span. Threads may call this at once."""
+
+    def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:  # noqa: ARG002 - for those that can
+        """Return the ranges of exactly this name, else those whose name contains it, in the order they open.
+
+        None: the recording's format has no ranges. A range during which nothing was launched is left out.
+        """
+        return None
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
         """Yield all launches in id order."""

@@ -1,0 +1,45 @@
+"""The metrics that methods ask for, by the names tools print them under; the first found is used."""
+
+from __future__ import annotations
+
+#: [Principal Kernel Analysis Table 2], its misprinted names corrected to Nsight Compute's; in its order.
+#: Each entry lists the spellings that mean the same metric.
+CHARACTERISTICS: tuple[tuple[str, ...], ...] = (
+    ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",),
+    ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",),
+    ("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",),
+    ("smsp__inst_executed_op_global_ld.sum", "sass__inst_executed_global_loads"),
+    ("smsp__inst_executed_op_global_st.sum", "sass__inst_executed_global_stores"),
+    ("smsp__inst_executed_op_local_ld.sum", "sass__inst_executed_local_loads"),
+    ("smsp__inst_executed_op_shared_ld.sum", "sass__inst_executed_shared_loads"),
+    ("smsp__inst_executed_op_shared_st.sum", "sass__inst_executed_shared_stores"),
+    ("smsp__sass_inst_executed_op_global_atom.sum",),
+    ("smsp__inst_executed.sum", "sm__inst_executed.sum", "Executed Instructions"),
+    ("smsp__thread_inst_executed_per_inst_executed.ratio", "Avg. Active Threads Per Warp"),
+    ("launch__grid_size", "Grid Size"),
+)
+
+#: Elapsed cycles of a launch: the truth Principal Kernel Analysis holds its projection against.
+CYCLES: tuple[str, ...] = (
+    "gpc__cycles_elapsed.avg",
+    "gpc__cycles_elapsed.max",
+    "gpu__cycles_elapsed.avg",
+    "gpu__cycles_elapsed.max",
+    "sm__cycles_elapsed.avg",
+    "sm__cycles_elapsed.max",
+    "Elapsed Cycles",
+    "cycles",
+)
+
+#: Executed instructions of a launch.
+INSTRUCTIONS: tuple[str, ...] = (
+    "instructions",
+    "smsp__inst_executed.sum",
+    "sm__inst_executed.sum",
+    "Executed Instructions",
+)
+
+#: A command that records what Principal Kernel Analysis and its like need.
+NCU_COMMAND = "ncu --csv --page raw --metrics " + ",".join(
+    [*(spellings[0] for spellings in CHARACTERISTICS), CYCLES[0]]
+)
