@@ -41,15 +41,16 @@ def joint_sample_sizes(
         m_i = ceil( (sum_j sqrt(a_j b_j)) / c * sqrt(b_i / a_i) ),
         a_i = mu_i,  b_i = N_i^2 sigma_i^2,  c = (epsilon sum N_i mu_i / z)^2
 
-    0 where sigma or mu is 0; floors and caps are the caller's. [STEM+ROOT Problem 1, misprint corrected]
+    The last axis runs over the clusters that share a budget; there may be others before it. 0 where sigma or
+    mu is 0; floors and caps are the caller's. [STEM+ROOT Problem 1, misprint corrected]
     """
-    budget = (epsilon * float(np.dot(launches, mean_ns)) / z) ** 2
-    if budget == 0:
-        return np.zeros(len(launches), dtype=np.int64)
+    budget = (epsilon * (launches * mean_ns).sum(axis=-1, keepdims=True) / z) ** 2
     spread = launches * std_ns
     root_cost = np.sqrt(mean_ns)
-    ratio = np.divide(spread, root_cost, out=np.zeros(len(launches)), where=root_cost > 0)
-    return _whole(float(np.dot(spread, root_cost)) / budget * ratio)
+    ratio = np.divide(spread, root_cost, out=np.zeros(np.shape(spread)), where=root_cost > 0)
+    sum_of_roots = (spread * root_cost).sum(axis=-1, keepdims=True)
+    factor = np.divide(sum_of_roots, budget, out=np.zeros(np.shape(budget)), where=budget > 0)
+    return _whole(factor * ratio)
 
 
 def _whole(sizes: FloatArray) -> IntArray:
@@ -64,7 +65,9 @@ def water_filled_sample_sizes(
     offsets: IntArray,
     epsilon: float,
     z: float,
+    *,
     floor: int = 1,
+    noise_floor: float = 0.0,
 ) -> IntArray:
     """Return the least sizes, drawn without replacement, that keep every segment's total within epsilon.
 
@@ -73,6 +76,7 @@ def water_filled_sample_sizes(
     launches, mean_ns, std_ns : (s,) size, mean and POPULATION standard deviation of each cluster.
     offsets : (g + 1,) segment i is the clusters ``offsets[i]:offsets[i + 1]``, at least one.
     floor : no cluster gets fewer, unless it is smaller.
+    noise_floor : spread, as a fraction of its mean, that a cluster has beyond its own: S^2 + (kappa mu)^2.
 
     Notes
     -----
@@ -85,7 +89,9 @@ def water_filled_sample_sizes(
     """
     total_ns = np.add.reduceat(launches * mean_ns, offsets[:-1])
     budget = (epsilon * total_ns / z) ** 2
-    b = launches.astype(np.float64) ** 2 * sample_variance(launches, std_ns)
+    b = launches.astype(np.float64) ** 2 * (
+        sample_variance(launches, std_ns) + np.where(launches > 1, (noise_floor * mean_ns) ** 2, 0)
+    )
     ratio = np.divide(b, mean_ns, out=np.zeros(len(b)), where=mean_ns > 0)
     segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     least = np.minimum(floor, launches)

@@ -89,7 +89,7 @@ def find_drawn_launches(
         for start in range(0, len(batch), _BLOCK):
             block = slice(start, start + _BLOCK)
             rows, number = wanted.lookup.matches(groups.take(label[block]), batch["duration_ns"][block])
-            inside = (rows >= selection.rows.start - start) & (rows < selection.rows.stop - start)
+            inside = selection.holds(rows, start)
             blocks.append((rows[inside], number[inside]))
         return _Matches(batch["signature"], blocks)
 
@@ -100,6 +100,38 @@ def find_drawn_launches(
         if found.complete:
             break
     return found.launches()
+
+
+def find_launches_by_id(profile: Profile, ids: IntArray, progress: Progress | None = None) -> DrawnLaunches:
+    """Return where launches of known ids (n,) stand, in the order given."""
+    order = np.argsort(ids, kind="stable")
+    wanted = ids[order]
+    found = np.zeros((4, len(ids)), dtype=np.int64)
+    seen = np.zeros(0, dtype=np.int64)
+    sequence = -1
+    for done, span in enumerate(profile.spans):
+        if span.sequence != sequence:
+            sequence, seen = span.sequence, np.zeros_like(seen)
+        first_id = profile.sequences[span.sequence].first_id + span.first_ordinal
+        start, stop = np.searchsorted(wanted, [first_id, first_id + span.launches]).tolist()
+        signature = profile.read(span, ("signature",))["signature"]
+        here = np.bincount(signature)
+        if len(here) > len(seen):
+            seen = np.append(seen, np.zeros(len(here) - len(seen), dtype=np.int64))
+        if start < stop:
+            rows = wanted[start:stop] - first_id
+            code = signature[rows]
+            occurrence = seen[code] + occurrences_of_rows(signature, rows)
+            ordinal = span.first_ordinal + rows
+            found[:, start:stop] = np.stack([np.full(len(rows), sequence), ordinal, code, occurrence])
+        seen[: len(here)] += here
+        if progress is not None:
+            progress(done + 1, len(profile.spans), "finding launches")
+        if stop == len(wanted):
+            break
+    given = np.empty_like(found)
+    given[:, order] = found
+    return DrawnLaunches(ids, *given)
 
 
 def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:

@@ -38,7 +38,7 @@ class Reduction:
     count: IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DurationCounts:
     """The launches of a workload by kernel group and duration.
 
@@ -108,7 +108,7 @@ class DurationCounts:
 def range_std_ns(counts: DurationCounts, start: IntArray, stop: IntArray) -> NDArray[np.float64]:
     """Return (s,) the population standard deviation of each range ``start[i]:stop[i]`` of pairs.
 
-    Ranges ascend and do not overlap. Deviations are squared about each range's own mean: no cancellation.
+    Deviations are squared about each range's own mean: no cancellation.
     """
     launches = counts.launches_before[stop] - counts.launches_before[start]
     mean = (counts.time_before_ns[stop] - counts.time_before_ns[start]) / launches

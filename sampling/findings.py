@@ -40,11 +40,20 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class PlanCost:
-    """What a plan is expected to cost: its method, how many launches it simulates, and its speedup."""
+    """What a plan is expected to cost.
+
+    Attributes
+    ----------
+    launches : how many it simulates.
+    groups_whole, share_whole : kernel groups that it simulates whole because nothing less meets the bounds on
+        them, and their share of the total time.
+    """
 
     method: str
     launches: float
     speedup: float
+    groups_whole: int = 0
+    share_whole: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -248,16 +257,25 @@ def _one_launch_dominates(evidence: Evidence) -> Finding | None:
 
 def _not_worth_sampling(evidence: Evidence) -> Finding | None:
     plan = evidence.plan
-    if plan is None or plan.speedup >= _WORTHWHILE_SPEEDUP:
+    if plan is None or (plan.speedup >= _WORTHWHILE_SPEEDUP and not plan.groups_whole):
         return None
-    launches = evidence.counts.launches
-    return Finding(
-        "not-worth-sampling",
-        "note",
-        f"The {plan.method} plan simulates {plan.launches:,.0f} of {launches:,} launches and is only "
-        f"{plan.speedup:.2f}x faster than simulating them all: what it leaves out takes little time.",
-        "simulate everything, accept a larger `--epsilon`, or compare other methods",
-    )
+    sentences, remedies = [], []
+    if plan.speedup < _WORTHWHILE_SPEEDUP:
+        sentences.append(
+            f"The {plan.method} plan simulates {plan.launches:,.0f} of {evidence.counts.launches:,} launches "
+            f"and is only {plan.speedup:.2f}x faster than simulating them all: what it leaves out takes "
+            "little time."
+        )
+        remedies.append("simulate everything, accept a larger `--epsilon`, or compare other methods")
+    if plan.groups_whole:
+        several = plan.groups_whole > 1
+        groups = f"{plan.groups_whole:,} kernel group" + ("s" if several else "")
+        sentences.append(
+            f"{groups} ({_percent(plan.share_whole)} of the time) {'are' if several else 'is'} simulated "
+            f"whole: nothing less meets the bounds on {'them' if several else 'it'}."
+        )
+        remedies.append("accept a larger `--group-epsilon`, or none")
+    return Finding("not-worth-sampling", "note", " ".join(sentences), "; or ".join(remedies))
 
 
 _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +9,9 @@ from numpy.typing import NDArray
 
 from sampling.drawing import draw, estimate_total_ns
 from sampling.duration_counts import DurationCounts
-from sampling.plan import Design, make_design
+from sampling.plan import AnyDesign, PickedDesign
 from sampling.progress import Progress
 from sampling.seeds import Stream, generator
-from sampling.splitting import Overrides
-from sampling.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +20,14 @@ class Judgement:
 
     Attributes
     ----------
-    errors : (repeats,) sampling error |t* - t_est| / t* of each draw.
+    errors : (repeats,) sampling error |t* - t_est| / t* of each draw; one for picks, which do not vary.
     epsilon : what they are held against.
+    random : whether they vary, so that a share of them within epsilon means something.
     """
 
     errors: NDArray[np.float64]
     epsilon: float
+    random: bool = True
 
     @property
     def repeats(self) -> int:
@@ -51,19 +50,24 @@ class Judgement:
         return float(self.errors.max())
 
     @property
-    def within_epsilon(self) -> float:
-        """The share of draws whose error is at most epsilon: the coverage, to hold beside the confidence."""
-        return float((self.errors <= self.epsilon).mean())
+    def within_epsilon(self) -> float | None:
+        """The share of draws whose error is at most epsilon: the coverage, to hold beside the confidence.
+
+        None for picks.
+        """
+        return float((self.errors <= self.epsilon).mean()) if self.random else None
 
 
 def judge_design(
     counts: DurationCounts,
-    design: Design,
+    design: AnyDesign,
     repeats: int,
     seed: int,
     progress: Progress | None = None,
 ) -> Judgement:
     """Draw a design ``repeats`` times and return the errors against the known total."""
+    if isinstance(design, PickedDesign):
+        return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
     total_ns = counts.total_duration_ns
     errors = np.zeros(repeats)
@@ -73,46 +77,3 @@ def judge_design(
         if progress is not None:
             progress(repeat + 1, repeats, f"judging {design.method}")
     return Judgement(errors, design.target.epsilon)
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What one method does on one profile; the speedup is the expected one, total / sum of m mu."""
-
-    method: str
-    strata: int
-    samples: int
-    speedup: float
-    bound: float | None
-    group_bound: float | None
-    judgement: Judgement
-    seconds: float
-
-
-def compare_method(
-    counts: DurationCounts,
-    method: str,
-    target: Target,
-    *,
-    repeats: int,
-    seed: int,
-    settings: tuple[str, ...] = (),
-    overrides: Overrides | None = None,
-    progress: Progress | None = None,
-) -> Comparison:
-    """Design a method's plan on this profile, time that, and judge it by repeated draws."""
-    started = time.perf_counter()
-    design = make_design(
-        counts, method, target, seed, settings=settings, overrides=overrides, progress=progress
-    )
-    seconds = time.perf_counter() - started
-    return Comparison(
-        method=method,
-        strata=len(design.strata),
-        samples=design.samples,
-        speedup=design.speedup,
-        bound=design.bound,
-        group_bound=design.group_bound,
-        judgement=judge_design(counts, design, repeats, seed, progress),
-        seconds=seconds,
-    )

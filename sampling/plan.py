@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from sampling.allocation import FloatArray, IntArray
 from sampling.bounds import bound, group_bounds
 from sampling.drawing import Draw, draw, estimate_total_ns, weights
-from sampling.drawn_launches import DrawnLaunches, find_drawn_launches
+from sampling.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.duration_counts import DurationCounts
-from sampling.methods import method_named, method_options
+from sampling.errors import OptionError
+from sampling.launch_list import LaunchList
+from sampling.methods import method_options, picking_method, random_method
+from sampling.picks import Picks
 from sampling.profile import Profile
 from sampling.progress import Progress
 from sampling.seeds import Stream, generator
@@ -23,31 +28,46 @@ from sampling.targets import Target
 WHOLE_WORKLOAD_KEY = "*"
 
 
+class StratumFacts(NamedTuple):
+    """One stratum in figures: what the plan file says of it."""
+
+    key: str
+    size: int
+    mean_ns: float
+    std_ns: float
+    low_ns: int
+    high_ns: int
+    samples: int
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How a method would sample a workload: strata and sizes, nothing drawn yet."""
+    """How a method would sample a workload: strata and sizes, nothing drawn yet.
+
+    Attributes
+    ----------
+    random : whether it draws at random, so that bounds exist; picks read back from a plan file do not.
+    """
 
     method: str
     target: Target
     strata: Strata
-    random: bool
+    random: bool = True
+
+    @property
+    def strata_count(self) -> int:
+        """How many strata."""
+        return len(self.strata)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of how it came about."""
+        return self.strata.notes
 
     @property
     def bound(self) -> float | None:
         """A-priori bound on the error of the workload's total profile time; None if nothing is random."""
         return bound(self.strata, self.target.confidence) if self.random else None
-
-    @property
-    def samples(self) -> int:
-        """How many launches a draw is expected to have."""
-        return round(float(self.strata.simulated_launches.sum()))
-
-    @property
-    def speedup(self) -> float:
-        """Total duration over the expected sampled duration; 1 where both are zero."""
-        total_ns = float(np.dot(self.strata.launches, self.strata.mean_ns))
-        sampled_ns = self.strata.sampled_duration_ns
-        return total_ns / sampled_ns if sampled_ns else 1.0
 
     @property
     def group_bound(self) -> float | None:
@@ -56,30 +76,170 @@ class Design:
             return None
         return float(group_bounds(self.strata, self.target.confidence).max())
 
+    @property
+    def bound_with_noise(self) -> float | None:
+        """The bound when simulated time spreads beyond profiled time by the noise floor; None without one."""
+        if self.strata.noise_floor is None:
+            return None
+        return bound(self.strata, self.target.confidence, self.strata.noise_floor)
+
+    @property
+    def group_bound_with_noise(self) -> float | None:
+        """The worst kernel group's bound with the noise floor; None without one."""
+        if self.strata.noise_floor is None:
+            return None
+        return float(group_bounds(self.strata, self.target.confidence, self.strata.noise_floor).max())
+
+    @property
+    def samples(self) -> int:
+        """How many launches a draw is expected to have."""
+        return round(float(self.strata.simulated_launches.sum()))
+
+    @property
+    def sampled_duration_ns(self) -> float:
+        """The duration a draw is expected to have."""
+        return self.strata.sampled_duration_ns
+
+    @property
+    def speedup(self) -> float:
+        """Total duration over the expected sampled duration; 1 where both are zero."""
+        total_ns = float(np.dot(self.strata.launches, self.strata.mean_ns))
+        return total_ns / self.sampled_duration_ns if self.sampled_duration_ns else 1.0
+
+    def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
+        """Yield every stratum in figures."""
+        strata = self.strata
+        whole = WHOLE_WORKLOAD in strata.group
+        low_ns = np.full(len(strata), counts.duration_ns.min()) if whole else counts.duration_ns[strata.start]
+        high_ns = (
+            np.full(len(strata), counts.duration_ns.max()) if whole else counts.duration_ns[strata.stop - 1]
+        )
+        for index in range(len(strata)):
+            yield StratumFacts(
+                key=WHOLE_WORKLOAD_KEY if whole else counts.groups[strata.group[index]].key,
+                size=int(strata.launches[index]),
+                mean_ns=float(strata.mean_ns[index]),
+                std_ns=float(strata.std_ns[index]),
+                low_ns=int(low_ns[index]),
+                high_ns=int(high_ns[index]),
+                samples=int(strata.samples[index]),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class PickedDesign:
+    """The launches a method picks without chance, on the list it looked at; no bound exists for them."""
+
+    method: str
+    target: Target
+    launches: LaunchList
+    picks: Picks
+
+    @property
+    def random(self) -> bool:
+        """False: there is no bound."""
+        return False
+
+    @property
+    def strata_count(self) -> int:
+        """How many strata."""
+        return len(self.picks.labels)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of how they came about."""
+        return self.picks.notes
+
+    @property
+    def bound(self) -> float | None:
+        """None."""
+        return None
+
+    @property
+    def group_bound(self) -> float | None:
+        """None."""
+        return None
+
+    @property
+    def bound_with_noise(self) -> float | None:
+        """None."""
+        return None
+
+    @property
+    def group_bound_with_noise(self) -> float | None:
+        """None."""
+        return None
+
+    @property
+    def samples(self) -> int:
+        """How many launches are picked."""
+        return len(self.picks.row)
+
+    @property
+    def sampled_duration_ns(self) -> float:
+        """The duration of the picked launches."""
+        return float(self.launches.duration_ns[self.picks.row].sum())
+
+    @property
+    def speedup(self) -> float:
+        """Total duration over that of the picked launches; 1 where both are zero."""
+        total_ns = float(self.launches.duration_ns.sum())
+        return total_ns / self.sampled_duration_ns if self.sampled_duration_ns else 1.0
+
+    @property
+    def error(self) -> float:
+        """The error |t* - t_est| / t* of the picks; 0 where the total is 0."""
+        total_ns = float(self.launches.duration_ns.sum())
+        return abs(total_ns - self.picks.estimate(self.launches.duration_ns)) / total_ns if total_ns else 0.0
+
+    def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:  # noqa: ARG002 - as a design has it
+        """Yield every stratum in figures."""
+        picks = self.picks
+        order = np.argsort(picks.stratum, kind="stable")
+        bounds = np.searchsorted(picks.stratum[order], np.arange(len(picks.labels) + 1))
+        samples = np.bincount(picks.stratum[picks.row], minlength=len(picks.labels))
+        for index, label in enumerate(picks.labels):
+            duration_ns = self.launches.duration_ns[order[bounds[index] : bounds[index + 1]]]
+            yield StratumFacts(
+                key=label,
+                size=len(duration_ns),
+                mean_ns=float(duration_ns.mean()),
+                std_ns=float(duration_ns.std()),
+                low_ns=int(duration_ns.min()),
+                high_ns=int(duration_ns.max()),
+                samples=int(samples[index]),
+            )
+
+
+AnyDesign = Design | PickedDesign
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A design with its draw.
+    """A design with its launches.
 
     Attributes
     ----------
-    design : the strata and sizes.
-    draw : the drawn launches, in the order of the strata.
-    duration_ns, weight : (n,) of each drawn launch; a launch stands for ``weight`` launches of its stratum.
+    design : the strata and sizes, or the picks.
+    stratum : (n,) the stratum of each launch, ascending.
+    duration_ns, weight : (n,) of each launch; it stands for ``weight`` launches of its stratum.
     total_duration_ns : of all selected launches.
-    floor_ns : the least any plan that visits every kernel group samples on average, sum of group means.
-    estimate_ns : the total that this draw estimates.
+    floor_ns : the least any plan that visits every kernel group samples on average: the sum over groups of
+        min(m_min, N) mu.
+    estimate_ns : the total that these launches estimate.
     seed : what the draw was seeded with.
+    draw : which launches were drawn; None for picks, whose ids are known.
     """
 
-    design: Design
-    draw: Draw
+    design: AnyDesign
+    stratum: IntArray
     duration_ns: IntArray
     weight: FloatArray
     total_duration_ns: int
     floor_ns: float
     estimate_ns: float
     seed: int
+    draw: Draw | None = None
 
     @property
     def samples(self) -> int:
@@ -98,7 +258,7 @@ class Plan:
 
     @property
     def error(self) -> float:
-        """The sampling error |t* - t_est| / t* of this draw; 0 where the total is 0."""
+        """The sampling error |t* - t_est| / t* of these launches; 0 where the total is 0."""
         if self.total_duration_ns == 0:
             return 0.0
         return abs(self.total_duration_ns - self.estimate_ns) / self.total_duration_ns
@@ -114,16 +274,41 @@ def make_design(
     overrides: Overrides | None = None,
     progress: Progress | None = None,
 ) -> Design:
-    """Return the strata and sizes a method chooses.
+    """Return the strata and sizes that a method which draws at random chooses.
 
     Raises
     ------
-    OptionError : an unknown method or setting, or an override that fits no node.
+    OptionError : an unknown method or setting, an override that fits no node, or a method that picks.
     """
-    module = method_named(method)
-    options = method_options(method, settings)
+    module, options = random_method(method), method_options(method, settings)
+    if module is None:
+        raise OptionError(f"the method {method} looks at single launches, not at durations alone")
     strata = module.stratify(counts, target, options, generator(seed, Stream.DESIGN), overrides, progress)
-    return Design(method, target, strata, module.RANDOM)
+    # What is recorded is how it draws, not how it was asked to.
+    return Design(method, replace(target, with_replacement=strata.with_replacement), strata)
+
+
+def make_picked_design(
+    launches: LaunchList,
+    method: str,
+    target: Target,
+    seed: int,
+    *,
+    settings: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> PickedDesign:
+    """Return the launches that a method picks.
+
+    Raises
+    ------
+    OptionError : an unknown method or setting, or a method that draws at random.
+    NotApplicableError : the launches lack what the method needs.
+    """
+    module, options = picking_method(method), method_options(method, settings)
+    if module is None:
+        raise OptionError(f"the method {method} draws at random, it picks nothing")
+    picks = module.pick(launches, target, options, generator(seed, Stream.DESIGN), progress)
+    return PickedDesign(method, target, launches, picks)
 
 
 def make_plan(
@@ -143,23 +328,52 @@ def make_plan(
     return drawn_plan(counts, design, seed)
 
 
-def drawn_plan(counts: DurationCounts, design: Design, seed: int) -> Plan:
-    """Draw from a design; the same seed draws the same launches."""
+def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
+    """Draw from a design; the same seed draws the same launches, and picks are what they are."""
+    if isinstance(design, PickedDesign):
+        return _picked_plan(counts, design, seed)
     drawn = draw(counts, design.strata, generator(seed, Stream.DRAW))
     return Plan(
         design=design,
-        draw=drawn,
+        stratum=drawn.stratum,
         duration_ns=counts.duration_ns[drawn.pair],
         weight=weights(design.strata, drawn),
         total_duration_ns=counts.total_duration_ns,
-        floor_ns=float((counts.group_duration_ns / counts.group_launches).sum()),
+        floor_ns=_floor_ns(counts, design.strata.least_samples),
         estimate_ns=estimate_total_ns(counts, design.strata, drawn),
         seed=seed,
+        draw=drawn,
     )
+
+
+def _picked_plan(counts: DurationCounts, design: PickedDesign, seed: int) -> Plan:
+    picks, launches = design.picks, design.launches
+    order = np.argsort(picks.stratum[picks.row], kind="stable")
+    rows = picks.row[order]
+    return Plan(
+        design=design,
+        stratum=picks.stratum[rows],
+        duration_ns=launches.duration_ns[rows],
+        weight=picks.weight[order],
+        total_duration_ns=counts.total_duration_ns,
+        floor_ns=_floor_ns(counts, 1),
+        estimate_ns=picks.estimate(launches.duration_ns),
+        seed=seed,
+    )
+
+
+def _floor_ns(counts: DurationCounts, least_samples: int) -> float:
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    return float(np.dot(np.minimum(least_samples, counts.group_launches), mean_ns))
 
 
 def locate(
     profile: Profile, counts: DurationCounts, plan: Plan, progress: Progress | None = None
 ) -> DrawnLaunches:
-    """Find the plan's drawn launches in the profile: ids, ordinals, occurrences."""
+    """Find the plan's launches in the profile: ids, ordinals, occurrences."""
+    if isinstance(plan.design, PickedDesign):
+        picks = plan.design.picks
+        order = np.argsort(picks.stratum[picks.row], kind="stable")
+        return find_launches_by_id(profile, plan.design.launches.id[picks.row[order]], progress)
+    assert plan.draw is not None
     return find_drawn_launches(profile, counts, plan.draw, progress)

@@ -9,9 +9,10 @@ from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampling.allocation import FloatArray, IntArray
-from sampling.duration_counts import DurationCounts
+from sampling.duration_counts import DurationCounts, range_std_ns
 from sampling.errors import OptionError
 from sampling.k_means import best_partitions
 
@@ -51,6 +52,15 @@ class Proposal:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterArrays:
+    """Size, mean and population standard deviation of many clusters; arrays of one shape."""
+
+    launches: IntArray
+    mean_ns: FloatArray
+    std_ns: FloatArray
+
+
 class SplitRule(Protocol):
     """When to split. A rule sees one cluster at a time and never its relatives."""
 
@@ -76,6 +86,20 @@ class SplitRule(Protocol):
         Parameters
         ----------
         partitions : its best partitions into 2, 3, ... parts, at most ``most_parts``; at least the first.
+        """
+
+    def halve(
+        self, whole: ClusterArrays, samples_old: IntArray, halves: ClusterArrays
+    ) -> tuple[NDArray[np.bool_], IntArray]:
+        """Return the decisions of `propose` on many clusters at once, each with its best two halves.
+
+        Parameters
+        ----------
+        whole, samples_old : (k,) clusters and what each costs if kept; halves : (k, 2) left and right.
+
+        Returns
+        -------
+        splits : (k,); samples_new : (k, 2) what each half costs by this decision.
         """
 
 
@@ -305,6 +329,5 @@ def measured_cluster(counts: DurationCounts, start: int, stop: int) -> Cluster:
     """Return the cluster of the pairs ``start:stop``."""
     launches = int(counts.launches_before[stop] - counts.launches_before[start])
     mean_ns = int(counts.time_before_ns[stop] - counts.time_before_ns[start]) / launches
-    deviation_ns = counts.duration_ns[start:stop] - mean_ns
-    squares = float(np.dot(counts.count[start:stop], deviation_ns * deviation_ns))
-    return Cluster(start, stop, launches, mean_ns, float(np.sqrt(squares / launches)))
+    std_ns = float(range_std_ns(counts, np.array([start]), np.array([stop]))[0])
+    return Cluster(start, stop, launches, mean_ns, std_ns)

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from sampling.allocation import IntArray
+from sampling.cluster_forest import ClusterForest, forest_of
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.progress import Progress
-from sampling.split_tree import SplitRule, TreeGrower, Verdict
+from sampling.split_tree import ClusterArrays, SplitRule, TreeGrower, Verdict
 from sampling.strata import Clusters, measured_clusters
 
 #: Group key -> path -> the user's decision.
@@ -25,13 +26,41 @@ def split_groups(
 ) -> tuple[Clusters, IntArray]:
     """Return the final clusters of every group, and (s,) the samples each costs by the decision above it.
 
-    Groups that the rule keeps whole at the first look are never visited one by one.
+    Where a decision makes two parts, all groups are split at once, level by level; with more parts, or where
+    the user has decided, one by one.
 
     Raises
     ------
     OptionError : an override names a group or node that does not exist.
     """
     overrides = overrides or {}
+    singly = set(groups_overridden(counts, overrides).tolist())
+    alone = rule.samples_alone(
+        counts.group_launches, counts.group_duration_ns / counts.group_launches, counts.group_std_ns
+    )
+    if rule.most_parts > 2:
+        singly |= set(np.flatnonzero((alone > rule.enough) & (np.diff(counts.offsets) > 1)).tolist())
+    at_once = np.ones(len(counts.groups), dtype=np.bool_)
+    at_once[list(singly)] = False
+    rows = [_split_at_once(counts, rule, np.flatnonzero(at_once), alone, progress)]
+    for done, group in enumerate(sorted(singly)):
+        tree = TreeGrower(counts, group, rule, overrides.get(counts.groups[group].key)).run()
+        leaves = [(group, leaf.start, leaf.stop, leaf.samples_old) for leaf in tree.leaves]
+        rows.append(np.array(leaves, dtype=np.int64).T)
+        if progress is not None:
+            progress(done + 1, len(singly), "splitting")
+    group_of, start, stop, samples = np.concatenate(rows, axis=1)
+    order = np.argsort(start)
+    return measured_clusters(counts, group_of[order], start[order], stop[order]), samples[order]
+
+
+def groups_overridden(counts: DurationCounts, overrides: Overrides) -> IntArray:
+    """Return the kernel groups in which the user has decided something, ascending.
+
+    Raises
+    ------
+    OptionError : an override names a group that does not exist.
+    """
     index_of_key = {group.key: index for index, group in enumerate(counts.groups)} if overrides else {}
     unknown = [key for key in overrides if key not in index_of_key]
     if unknown:
@@ -39,24 +68,36 @@ def split_groups(
             f"an override names the kernel group {unknown[0]!r}, which is not in this profile",
             remedy="overrides hold for one --group-by; `kernelpoint groups --format json` lists the keys",
         )
-    alone = rule.samples_alone(
-        counts.group_launches, counts.group_duration_ns / counts.group_launches, counts.group_std_ns
-    )
-    visited = (alone > rule.enough) & (np.diff(counts.offsets) > 1)
-    visited[[index_of_key[key] for key in overrides]] = True
-    ranges: dict[int, list[tuple[int, int, int]]] = {}
-    to_visit = np.flatnonzero(visited).tolist()
-    for done, group in enumerate(to_visit):
-        tree = TreeGrower(counts, group, rule, overrides.get(counts.groups[group].key)).run()
-        ranges[group] = [(leaf.start, leaf.stop, leaf.samples_old) for leaf in tree.leaves]
-        if progress is not None:
-            progress(done + 1, len(to_visit), "splitting")
-    rows = [
-        (group, *leaf)
-        for group in range(len(counts.groups))
-        for leaf in ranges.get(
-            group, [(int(counts.offsets[group]), int(counts.offsets[group + 1]), int(alone[group]))]
-        )
-    ]
-    group_of, start, stop, samples = np.array(rows, dtype=np.int64).T
-    return measured_clusters(counts, group_of, start, stop), samples
+    return np.array(sorted(index_of_key[key] for key in overrides), dtype=np.int64)
+
+
+def _split_at_once(
+    counts: DurationCounts, rule: SplitRule, groups: IntArray, alone: IntArray, progress: Progress | None
+) -> IntArray:
+    """Return (4, s) group, start, stop and samples of the final clusters of groups split into halves.
+
+    The decisions are those of `TreeGrower`, taken level by level over all groups.
+    """
+    forest = forest_of(counts)
+    with forest.lock:
+        nodes, samples = groups, alone[groups]
+        finals: list[IntArray] = []
+        while len(nodes):
+            is_final = (samples <= rule.enough) | ~forest.splittable(nodes)
+            open_nodes, samples_old = nodes[~is_final], samples[~is_final]
+            forest.split(open_nodes)
+            children = np.stack([forest.left[open_nodes], forest.left[open_nodes] + 1], axis=1)
+            splits, samples_new = rule.halve(
+                _clusters(forest, open_nodes), samples_old, _clusters(forest, children)
+            )
+            kept = np.concatenate([nodes[is_final], open_nodes[~splits]])
+            kept_samples = np.concatenate([samples[is_final], samples_old[~splits]])
+            finals.append(np.stack([forest.group[kept], forest.start[kept], forest.stop[kept], kept_samples]))
+            if progress is not None:
+                progress(len(finals), 0, "splitting")
+            nodes, samples = children[splits].ravel(), samples_new[splits].ravel()
+    return np.concatenate([np.zeros((4, 0), dtype=np.int64), *finals], axis=1)
+
+
+def _clusters(forest: ClusterForest, nodes: IntArray) -> ClusterArrays:
+    return ClusterArrays(forest.launches[nodes], forest.mean_ns[nodes], forest.std_ns[nodes])

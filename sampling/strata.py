@@ -26,6 +26,9 @@ class Strata:
     samples : m, how many to draw; 1 <= m, and m <= N unless ``with_replacement``.
     with_replacement : whether one launch may be drawn twice.
     notes : what the user should know of how these came about.
+    noise_floor : spread, as a fraction of a stratum's mean, that the sizes allow for beyond the profile's;
+        None where the method knows no such thing.
+    least_samples : what every stratum gets at least, if it is that large.
     """
 
     group: IntArray
@@ -37,6 +40,8 @@ class Strata:
     samples: IntArray
     with_replacement: bool = False
     notes: tuple[str, ...] = ()
+    noise_floor: float | None = None
+    least_samples: int = 1
 
     def __len__(self) -> int:
         return len(self.group)

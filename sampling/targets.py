@@ -23,20 +23,33 @@ class Target:
     epsilon : bound on the relative error of the total.
     confidence : share of draws that must meet it.
     with_replacement : draw with replacement, as the papers' derivations assume.
+    group_epsilon, min_samples, noise_floor : the method joint's alone: the bound of every kernel group's own
+        total (None: none), the least samples of a stratum, and the spread, as a fraction of its mean, that
+        a stratum has in simulated time beyond its spread in profiled time.
     """
 
     epsilon: float = 0.05
     confidence: float = 0.95
     with_replacement: bool = False
+    group_epsilon: float | None = 0.25
+    min_samples: int = 2
+    noise_floor: float = 0.05
 
     def __post_init__(self) -> None:
         _check_fraction("--epsilon", self.epsilon, 1)
+        if self.group_epsilon is not None:
+            _check_fraction("--group-epsilon", self.group_epsilon, 1)
         # A confidence of 1 is meant as such, and there is none; nobody wants one of 0.01.
         _check_fraction("--confidence", self.confidence, 2)
         if self.confidence > MOST_CONFIDENCE:
             raise OptionError(f"--confidence is at most 1 - 1e-12, not {self.confidence:.17g}")
-        if self.epsilon < LEAST_EPSILON:
-            raise OptionError(f"--epsilon is at least {LEAST_EPSILON:g}, not {self.epsilon:g}")
+        for flag, value in (("--epsilon", self.epsilon), ("--group-epsilon", self.group_epsilon)):
+            if value is not None and value < LEAST_EPSILON:
+                raise OptionError(f"{flag} is at least {LEAST_EPSILON:g}, not {value:g}")
+        if self.min_samples < 1:
+            raise OptionError(f"--min-samples is 1 or more, not {self.min_samples}")
+        if not 0 <= self.noise_floor < 1:
+            raise OptionError(f"--noise-floor is a fraction from 0, below 1, not {self.noise_floor:g}")
 
     @cached_property
     def z(self) -> float:

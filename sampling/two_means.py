@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 # Scores this close (relative) may be equal but for rounding; they are compared again as exact fractions.
 _NEARLY_EQUAL = 1e-12
+_PAIRS_AT_ONCE = 1 << 18
 
 
 def best_split(
@@ -58,3 +60,61 @@ def _exact_score(left_launches: int, left_time_ns: int, launches: int, time_ns: 
     """Return the sum of squares between the halves, times the (constant) number of launches."""
     numerator = (launches * left_time_ns - left_launches * time_ns) ** 2
     return Fraction(numerator, left_launches * (launches - left_launches))
+
+
+def best_splits(
+    launches_before: NDArray[np.int64],
+    time_before_ns: NDArray[np.int64],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return `best_split` of each of many ranges of two pairs or more: (k,), the same answers.
+
+    Parameters
+    ----------
+    start, stop : (k,) the ranges; they may overlap.
+    """
+    found = np.empty(len(start), dtype=np.int64)
+    for part in _parts(stop - start):
+        found[part] = _best_splits_at_once(launches_before, time_before_ns, start[part], stop[part])
+    return found
+
+
+def _parts(pairs: NDArray[np.int64]) -> list[slice]:
+    """Cut the ranges into runs of a few hundred thousand pairs, whose working arrays stay near the cores."""
+    part = np.cumsum(pairs) // _PAIRS_AT_ONCE
+    bounds = np.flatnonzero(np.diff(part, prepend=-1, append=part[-1] + 1 if len(part) else 0))
+    return [slice(low, high) for low, high in pairwise(bounds.tolist())]
+
+
+def _best_splits_at_once(
+    launches_before: NDArray[np.int64],
+    time_before_ns: NDArray[np.int64],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    thresholds = stop - start - 1
+    first = np.cumsum(thresholds) - thresholds
+    at = np.repeat(start + 1 - first, thresholds) + np.arange(int(thresholds.sum()))
+    base_launches, base_time_ns = launches_before[start], time_before_ns[start]
+    launches = launches_before[stop] - base_launches
+    shortest_ns = (time_before_ns[start + 1] - base_time_ns) // (launches_before[start + 1] - base_launches)
+    time_ns = time_before_ns[stop] - base_time_ns - launches * shortest_ns
+    left_launches = launches_before[at] - np.repeat(base_launches, thresholds)
+    left_time_ns = time_before_ns[at] - np.repeat(base_time_ns, thresholds)
+    left_time_ns -= left_launches * np.repeat(shortest_ns, thresholds)
+    all_launches = np.repeat(launches, thresholds)
+    right_launches = all_launches - left_launches
+    distance_ns = left_time_ns / left_launches
+    distance_ns -= (np.repeat(time_ns, thresholds) - left_time_ns) / right_launches
+    between = (left_launches * (right_launches / all_launches)) * distance_ns**2
+    enough = np.maximum.reduceat(between, first) * (1 - _NEARLY_EQUAL)
+    candidates = np.flatnonzero(between >= np.repeat(enough, thresholds))
+    of_range = np.searchsorted(first, candidates, side="right") - 1
+    found = np.empty(len(start), dtype=np.int64)
+    found[of_range] = at[candidates]
+    for tied in np.flatnonzero(np.bincount(of_range, minlength=len(start)) > 1).tolist():
+        place = best_split(launches_before, time_before_ns, int(start[tied]), int(stop[tied]))
+        assert place is not None
+        found[tied] = place
+    return found

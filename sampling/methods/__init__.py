@@ -1,14 +1,22 @@
 """Sampling methods: one module a method, with its own frozen options.
 
-A new method is one new module and one line in ``_MODULES``. A method module has::
+A new method is one new module and one line in ``_MODULES``. Every method module has::
 
     SOURCE: str                      # paper and section
     NEEDS: tuple[str, ...]           # what a profile must have beside name and duration
     PUBLISHED_GROUPING: GroupBy      # its own paper's key, used by --group-by published
     RANDOM: bool                     # drawn at random, so that a bound exists
     @dataclass(frozen=True) class Options
+
+One that draws at random looks at durations alone::
+
+    SPLITS: bool                     # whether it splits groups, so that overrides make sense
     def stratify(counts, target, options, rng, overrides=None, progress=None) -> Strata
-    def rule(target, options) -> SplitRule | None      # None: the method does not split
+    def split_tree(counts, group, target, options, overrides=None) -> SplitTree    # if it splits
+
+One that does not looks at single launches and their features::
+
+    def pick(launches, target, options, rng, progress=None) -> Picks
 """
 
 from __future__ import annotations
@@ -23,19 +31,29 @@ import numpy as np
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
+from sampling.launch_list import LaunchList
+from sampling.picks import Picks
 from sampling.progress import Progress
-from sampling.split_tree import SplitRule
+from sampling.split_tree import SplitTree
 from sampling.splitting import Overrides
 from sampling.strata import Strata
 from sampling.targets import Target
 
 _MODULES = {
+    "joint": "sampling.methods.joint",
     "root": "sampling.methods.root",
     "stem": "sampling.methods.stem",
     "allegro": "sampling.methods.allegro",
     "random": "sampling.methods.random_launches",
+    "pks": "sampling.methods.pks",
+    "two-level": "sampling.methods.two_level",
+    "sieve": "sampling.methods.sieve",
+    "photon": "sampling.methods.photon",
+    "tbpoint": "sampling.methods.tbpoint",
+    "first-instructions": "sampling.methods.first_instructions",
+    "single-iteration": "sampling.methods.single_iteration",
 }
-DEFAULT_METHOD = "root"
+DEFAULT_METHOD = "joint"
 
 
 class Method(Protocol):
@@ -46,6 +64,12 @@ class Method(Protocol):
     PUBLISHED_GROUPING: GroupBy
     RANDOM: bool
     Options: type[Any]
+
+
+class RandomMethod(Method, Protocol):
+    """A method that draws at random from strata of durations."""
+
+    SPLITS: bool
 
     def stratify(
         self,
@@ -58,13 +82,43 @@ class Method(Protocol):
     ) -> Strata:
         """Return the strata and how many launches to draw from each."""
 
-    def rule(self, target: Target, options: Any) -> SplitRule | None:
-        """Return the rule its split trees grow by, or None if it has none."""
+
+class SplittingMethod(RandomMethod, Protocol):
+    """A random method that splits kernel groups."""
+
+    def split_tree(
+        self,
+        counts: DurationCounts,
+        group: int,
+        target: Target,
+        options: Any,
+        overrides: Overrides | None = None,
+    ) -> SplitTree:
+        """Return how one group is split, decision by decision."""
 
 
-def method_names() -> tuple[str, ...]:
-    """Return the names of all methods."""
-    return tuple(_MODULES)
+class PickingMethod(Method, Protocol):
+    """A method that picks representatives, none of them at random."""
+
+    def pick(
+        self,
+        launches: LaunchList,
+        target: Target,
+        options: Any,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Picks:
+        """Return the launches to simulate and what each stands for.
+
+        Raises
+        ------
+        NotApplicableError : the launches lack what the method needs.
+        """
+
+
+def method_names(*, random: bool | None = None) -> tuple[str, ...]:
+    """Return the names of all methods, or of those that draw at random, or of those that do not."""
+    return tuple(name for name in _MODULES if random is None or method_named(name).RANDOM is random)
 
 
 def method_named(name: str) -> Method:
@@ -77,6 +131,31 @@ def method_named(name: str) -> Method:
     if name not in _MODULES:
         raise OptionError(f"there is no method {name!r}", remedy=_nearest(name, list(_MODULES)))
     return cast("Method", import_module(_MODULES[name]))
+
+
+def random_method(name: str) -> RandomMethod | None:
+    """Return a method that draws at random; None for one that picks."""
+    method = method_named(name)
+    return cast("RandomMethod", method) if method.RANDOM else None
+
+
+def picking_method(name: str) -> PickingMethod | None:
+    """Return a method that picks; None for one that draws at random."""
+    method = method_named(name)
+    return None if method.RANDOM else cast("PickingMethod", method)
+
+
+def splitting_method(name: str) -> SplittingMethod:
+    """Return a method that splits kernel groups.
+
+    Raises
+    ------
+    OptionError : the method does not.
+    """
+    method = random_method(name)
+    if method is None or not method.SPLITS:
+        raise OptionError(f"the method {name} splits nothing", remedy="give joint, root, stem or allegro")
+    return cast("SplittingMethod", method)
 
 
 def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
@@ -106,6 +185,17 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
         if method == name:
             values[option] = _parsed(setting, text, hints[option])
     return options_type(**values)
+
+
+def check_settings(settings: tuple[str, ...]) -> None:
+    """Check the settings of all methods, not only of the one that is asked.
+
+    Raises
+    ------
+    OptionError : one is malformed, unknown, or of a value that does not fit.
+    """
+    for method in dict.fromkeys(setting.partition(".")[0] for setting in settings):
+        method_options(method if method in _MODULES else DEFAULT_METHOD, settings)
 
 
 def _parsed(setting: str, text: str, hint: Any) -> Any:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampling.allocation import FloatArray, IntArray, single_sample_size
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.progress import Progress
-from sampling.split_tree import Cluster, Proposal, SplitRule, Verdict
+from sampling.split_tree import Cluster, ClusterArrays, Proposal, SplitRule, SplitTree, TreeGrower, Verdict
 from sampling.splitting import Overrides, split_groups
 from sampling.strata import Strata
 from sampling.targets import Target
@@ -21,6 +22,7 @@ SOURCE = "Allegro, section IV"
 NEEDS: tuple[str, ...] = ()
 PUBLISHED_GROUPING = GroupBy.LAUNCH
 RANDOM = True
+SPLITS = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,16 @@ class SampleCountRule:
             reason=f"it needs {samples_old} samples, {'more than' if splits else 'within'} {self.threshold}",
         )
 
+    def halve(
+        self,
+        whole: ClusterArrays,  # noqa: ARG002 - one form for all rules
+        samples_old: IntArray,
+        halves: ClusterArrays,
+    ) -> tuple[NDArray[np.bool_], IntArray]:
+        """Return which need more than the threshold, and what each half needs by itself."""
+        alone = self.samples_alone(halves.launches, halves.mean_ns, halves.std_ns)
+        return samples_old > self.threshold, alone
+
 
 def rule(target: Target, options: Options) -> SplitRule:
     """Return the rule Allegro's trees grow by."""
@@ -115,3 +127,11 @@ def stratify(
     if not target.with_replacement:
         samples = np.minimum(samples, clusters.launches)
     return clusters.with_samples(samples, with_replacement=target.with_replacement)
+
+
+def split_tree(
+    counts: DurationCounts, group: int, target: Target, options: Options, overrides: Overrides | None = None
+) -> SplitTree:
+    """Return how a group is split."""
+    decided = (overrides or {}).get(counts.groups[group].key)
+    return TreeGrower(counts, group, rule(target, options), decided).run()

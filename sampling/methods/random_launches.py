@@ -10,7 +10,6 @@ from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.progress import Progress
-from sampling.split_tree import SplitRule
 from sampling.splitting import Overrides
 from sampling.strata import WHOLE_WORKLOAD, Strata, measured_clusters
 from sampling.targets import Target
@@ -19,6 +18,7 @@ SOURCE = "STEM+ROOT, section V-A (random baseline)"
 NEEDS: tuple[str, ...] = ()
 PUBLISHED_GROUPING = GroupBy.NAME
 RANDOM = True
+SPLITS = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,13 @@ class Options:
     ----------
     probability : each launch is drawn with this probability.
     launches : draw exactly this many instead; None: by probability.
+    like : draw as many as take the sampled time of another method's plan for the same target, or this many
+        nanoseconds. [Allegro Fig. 6]
     """
 
     probability: float = 0.001
     launches: int | None = None
+    like: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.probability <= 1:
@@ -41,11 +44,8 @@ class Options:
             )
         if self.launches is not None and self.launches < 1:
             raise OptionError(f"random.launches is at least 1, not {self.launches}")
-
-
-def rule(target: Target, options: Options) -> SplitRule | None:  # noqa: ARG001 - one form for all methods
-    """Return None: nothing is split."""
-    return None
+        if self.launches is not None and self.like is not None:
+            raise OptionError("random.launches and random.like exclude each other")
 
 
 def stratify(
@@ -54,26 +54,63 @@ def stratify(
     options: Options,
     rng: np.random.Generator,
     overrides: Overrides | None = None,  # noqa: ARG001 - nothing to override
-    progress: Progress | None = None,  # noqa: ARG001 - done at once
+    progress: Progress | None = None,
 ) -> Strata:
     """Return one stratum of all launches; the n of them drawn weigh N/n each.
 
-    With a probability, n is binomial; n = 0 estimates nothing, so it is drawn again.
+    With a probability, n is binomial; n = 0 estimates nothing, so it is drawn again. Like another plan, n is
+    fixed at that plan's sampled time over the mean duration: drawing until the time is used up would stop
+    sooner after long launches, and so underestimate.
     """
-    launches = counts.launches
-    samples = options.launches or 0
-    empty_draws = -1
-    while samples == 0:
-        empty_draws += 1
-        samples = int(rng.binomial(launches, options.probability))
-        if launches * options.probability < 1e-6:
-            raise OptionError(
-                f"random.probability {options.probability:g} never draws one of {launches} launches"
-            )
+    notes: tuple[str, ...] = ()
+    if options.launches is not None:
+        samples = options.launches
+    elif options.like is not None:
+        mean_ns = max(counts.total_duration_ns / counts.launches, 1e-300)
+        wanted_ns = _sampled_time_ns(counts, target, options.like, rng, progress)
+        samples = max(1, round(min(wanted_ns / mean_ns, float(counts.launches))))
+    else:
+        samples, notes = _binomial(counts.launches, options.probability, rng)
     whole = measured_clusters(
         counts, np.array([WHOLE_WORKLOAD]), np.array([0]), np.array([len(counts.count)], dtype=np.int64)
     )
     if not target.with_replacement:
-        samples = min(samples, launches)
-    notes = (f"{empty_draws} draws without a single launch were drawn again",) if empty_draws > 0 else ()
+        samples = min(samples, counts.launches)
     return whole.with_samples(np.array([samples]), with_replacement=target.with_replacement, notes=notes)
+
+
+def _binomial(launches: int, probability: float, rng: np.random.Generator) -> tuple[int, tuple[str, ...]]:
+    if launches * probability < 1e-6:
+        raise OptionError(f"random.probability {probability:g} never draws one of {launches} launches")
+    empty_draws = 0
+    while (samples := int(rng.binomial(launches, probability))) == 0:
+        empty_draws += 1
+    drawn_again = f"{empty_draws} draws without a single launch were drawn again"
+    return samples, (drawn_again,) if empty_draws else ()
+
+
+def _sampled_time_ns(
+    counts: DurationCounts, target: Target, like: str, rng: np.random.Generator, progress: Progress | None
+) -> float:
+    """Return the expected sampled time of a method's plan, or the nanoseconds given."""
+    from sampling.methods import method_names, method_options, random_method
+
+    if like not in method_names():
+        return _nanoseconds(like)
+    method = random_method(like)
+    if method is None or like == "random":
+        raise OptionError(f"random.like={like}: a method that draws from strata of durations is meant")
+    strata = method.stratify(counts, target, method_options(like), rng, None, progress)
+    return strata.sampled_duration_ns
+
+
+def _nanoseconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise OptionError(
+            f"random.like={text}: a method or a sampled time in nanoseconds is meant"
+        ) from error
+    if not 0 < value < float("inf"):
+        raise OptionError(f"random.like is a time above 0, not {text}")
+    return value

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampling.allocation import (
     FloatArray,
@@ -19,7 +20,7 @@ from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.progress import Progress
-from sampling.split_tree import Cluster, Proposal, SplitRule, Verdict
+from sampling.split_tree import Cluster, ClusterArrays, Proposal, SplitRule, SplitTree, TreeGrower, Verdict
 from sampling.splitting import Overrides, split_groups
 from sampling.strata import Strata
 from sampling.targets import Target
@@ -28,6 +29,7 @@ SOURCE = "STEM+ROOT, section IV"
 NEEDS: tuple[str, ...] = ()
 PUBLISHED_GROUPING = GroupBy.NAME
 RANDOM = True
+SPLITS = True
 
 _MOST_PARTS = 8
 # Equal costs may differ by rounding; a split must be cheaper by more than that.
@@ -99,14 +101,33 @@ class RootRule:
             f"{samples_old} of the whole {tau_old_ns:,.0f} ns: " + ("less" if pays else "not less"),
         )
 
+    def halve(
+        self, whole: ClusterArrays, samples_old: IntArray, halves: ClusterArrays
+    ) -> tuple[NDArray[np.bool_], IntArray]:
+        """Return where two halves cost less than the whole, and the sizes that the comparison gave them."""
+        samples_new = self._sizes(halves)
+        tau_new_ns = (samples_new * halves.mean_ns).sum(axis=-1)
+        splits = tau_new_ns < samples_old * whole.mean_ns * (1 - _ROUNDING)
+        if self.variant == "paper":
+            samples_new = self.samples_alone(halves.launches, halves.mean_ns, halves.std_ns)
+        return splits, samples_new
+
     def _cost(self, parts: tuple[Cluster, ...]) -> tuple[tuple[int, ...], float]:
-        """Return the joint sizes of the parts, eps relative to their own total, and tau_new = sum m mu."""
-        launches = np.array([part.launches for part in parts])
-        mean_ns = np.array([part.mean_ns for part in parts])
-        std_ns = np.array([part.std_ns for part in parts])
-        sizes = joint_sample_sizes(launches, mean_ns, std_ns, self.target.epsilon, self.target.z)
-        sizes = np.clip(sizes, self._floor, launches)
-        return tuple(sizes.tolist()), float(np.dot(sizes, mean_ns))
+        """Return the joint sizes of the parts and tau_new = sum m mu."""
+        clusters = ClusterArrays(
+            np.array([part.launches for part in parts]),
+            np.array([part.mean_ns for part in parts]),
+            np.array([part.std_ns for part in parts]),
+        )
+        sizes = self._sizes(clusters)
+        return tuple(sizes.tolist()), float((sizes * clusters.mean_ns).sum())
+
+    def _sizes(self, parts: ClusterArrays) -> IntArray:
+        """Return the joint sizes, eps relative to the parts' own total, at least the floor, at most N."""
+        sizes = joint_sample_sizes(
+            parts.launches, parts.mean_ns, parts.std_ns, self.target.epsilon, self.target.z
+        )
+        return np.clip(sizes, self._floor, parts.launches)
 
     def _alone(self, cluster: Cluster) -> int:
         alone = self.samples_alone(
@@ -163,3 +184,11 @@ def _closed_form(
         for rows in map(slice, offsets[:-1].tolist(), offsets[1:].tolist())
     ]
     return np.maximum(np.concatenate(parts), 1)
+
+
+def split_tree(
+    counts: DurationCounts, group: int, target: Target, options: Options, overrides: Overrides | None = None
+) -> SplitTree:
+    """Return how a group is split."""
+    decided = (overrides or {}).get(counts.groups[group].key)
+    return TreeGrower(counts, group, rule(target, options), decided).run()

@@ -194,6 +194,17 @@ def test_not_worth_sampling(find: Find) -> None:
     assert "not-worth-sampling" not in find(["k"] * 100, SPREAD, plan=PlanCost("root", 20, 2.0))
 
 
+def test_groups_that_only_a_census_bounds(find: Find) -> None:
+    fast = find(["k"] * 100, SPREAD, plan=PlanCost("joint", 20, 5.0, 3, 0.25))["not-worth-sampling"]
+    assert fast.message == (
+        "3 kernel groups (25.0 % of the time) are simulated whole: nothing less meets the bounds on them."
+    )
+    assert fast.remedy == "accept a larger `--group-epsilon`, or none"
+    slow = find(["k"] * 100, SPREAD, plan=PlanCost("joint", 90, 1.5, 1, 0.9))["not-worth-sampling"]
+    assert "only 1.50x faster" in slow.message
+    assert "1 kernel group (90.0 % of the time) is simulated whole" in slow.message
+
+
 def test_a_study_brings_them_together(launch_table: Callable[..., LaunchTable]) -> None:
     profile = launch_table(["a", "b", "b", "b"], [5, 1, 1, 4], start_ns=[10, 15, 20, 25], grid_x=[1] * 4)
     looked = study(profile, Grouping(GroupBy.NAME), Region(), Target())

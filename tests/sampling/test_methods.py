@@ -50,7 +50,7 @@ def check_strata(counts: DurationCounts, strata: Strata) -> None:
         assert (strata.samples <= strata.launches).all()
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", method_names(random=True))
 @given(groups=GROUPS, target=TARGETS)
 def test_strata_part_the_launches(
     method: str, groups: dict[str, list[int]], target: Target, counts_of: CountsOf
@@ -187,7 +187,8 @@ def test_every_method_says_what_it_is(method: str) -> None:
     assert module.SOURCE
     assert isinstance(module.RANDOM, bool)
     assert module.PUBLISHED_GROUPING in GroupBy
-    assert [field.name for field in fields(module.Options)]
+    assert bool(fields(module.Options)) == (method != "joint")
+    assert bool(module.NEEDS) == (not module.RANDOM)
     assert method_options(method) == module.Options()
 
 

@@ -337,3 +337,21 @@ def test_groups_kept_at_the_first_look_get_what_their_tree_would_say(
     ]
     found = zip(clusters.group, clusters.start, clusters.stop, samples, strict=True)
     assert [tuple(int(value) for value in row) for row in found] == expected
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(
+    groups=st.lists(st.lists(st.integers(0, 3000), min_size=1, max_size=80), min_size=1, max_size=4),
+)
+def test_groups_split_at_once_are_split_as_one_by_one(
+    name: str, groups: list[list[int]], counts_of: CountsOf
+) -> None:
+    counts = counts_of({f"k{index}": durations for index, durations in enumerate(groups)})
+    clusters, samples = split_groups(counts, RULES[name])
+    leaves = sorted(
+        (leaf.start, leaf.stop, leaf.samples_old)
+        for group in range(len(counts.groups))
+        for leaf in TreeGrower(counts, group, RULES[name]).run().leaves
+    )
+    found = zip(clusters.start.tolist(), clusters.stop.tolist(), samples.tolist(), strict=True)
+    assert list(found) == leaves

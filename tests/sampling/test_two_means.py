@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sampling.two_means import best_split
+from sampling.two_means import best_split, best_splits
 
 Pairs = list[tuple[int, int]]
 
@@ -121,3 +121,26 @@ def test_k_means_programs_never_find_a_lower_cost(seed: int) -> None:
     assert cost <= fitted.inertia_ * (1 + 1e-12)
     labels = np.array(kmeans1d.cluster(durations.tolist(), 2).clusters)
     assert (labels == (durations >= values[at])).all()
+
+
+@given(pairs=pairs_from(st.integers(0, 60), most=30), data=st.data())
+def test_many_ranges_at_once_are_split_as_one_by_one(pairs: Pairs, data: st.DataObject) -> None:
+    durations, count = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
+    launches_before = np.concatenate([[0], np.cumsum(count)])
+    time_before = np.concatenate([[0], np.cumsum(count * durations)])
+    places = st.lists(st.integers(0, len(pairs)), min_size=2, max_size=2, unique=True).map(sorted)
+    ranges = data.draw(st.lists(places.filter(lambda place: place[1] - place[0] > 1), min_size=1, max_size=9))
+    start, stop = np.array(ranges, dtype=np.int64).T
+    one_by_one = [best_split(launches_before, time_before, low, high) for low, high in ranges]
+    assert best_splits(launches_before, time_before, start, stop).tolist() == one_by_one
+
+
+def test_ranges_are_split_in_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    durations = np.cumsum(rng.integers(1, 9, 500))
+    launches_before, time_before = np.arange(501), np.concatenate([[0], np.cumsum(durations)])
+    start = np.arange(0, 480, 7)
+    stop = start + rng.integers(2, 20, len(start))
+    whole = best_splits(launches_before, time_before, start, stop).tolist()
+    monkeypatch.setattr("sampling.two_means._PAIRS_AT_ONCE", 40)
+    assert best_splits(launches_before, time_before, start, stop).tolist() == whole
