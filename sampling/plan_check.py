@@ -14,7 +14,7 @@ from sampling.methods import method_named
 from sampling.plan import WHOLE_WORKLOAD_KEY, Design
 from sampling.plan_file import PlanFile, PlannedLaunch
 from sampling.profile import Profile
-from sampling.strata import WHOLE_WORKLOAD, measured_clusters
+from sampling.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
 from sampling.targets import Target
 
 
@@ -37,8 +37,14 @@ def made_from(profile: Profile, plan: PlanFile) -> bool:
     return here == [file.get("sha256") for file in plan.files]
 
 
-def plan_error(profile: Profile, counts: DurationCounts, plan: PlanFile) -> PlanError:
+def plan_error(
+    profile: Profile, counts: DurationCounts, plan: PlanFile, *, names_may_differ: bool = False
+) -> PlanError:
     """Return the error of the plan's own launches and weights on this profile.
+
+    Parameters
+    ----------
+    names_may_differ : take the launches of the plan's ids, whatever name, grid and block they have here.
 
     Raises
     ------
@@ -50,16 +56,7 @@ def plan_error(profile: Profile, counts: DurationCounts, plan: PlanFile) -> Plan
             remedy="give the profile the plan was made from",
         )
     drawn = plan.drawn
-    ids = np.array([launch.id for launch in drawn], dtype=np.int64)
-    if ids[-1] >= profile.launches:
-        raise AnalysisError(
-            f"launch {ids[-1]} of the plan is not in this profile, whose ids end at {profile.launches - 1}",
-            remedy="give the profile the plan was made from",
-        )
-    weight = np.array([launch.weight for launch in drawn])
-    signature, duration_ns = _read_launches(profile, ids)
-    for launch, code in zip(drawn, signature.tolist(), strict=True):
-        _same_kernel(profile, launch, code)
+    duration_ns = drawn_durations_ns(profile, plan, names_may_differ=names_may_differ)
     changed = [
         launch for launch, ns in zip(drawn, duration_ns.tolist(), strict=True) if ns != launch.duration_ns
     ]
@@ -68,7 +65,33 @@ def plan_error(profile: Profile, counts: DurationCounts, plan: PlanFile) -> Plan
             f"launch {changed[0].id} does not last {changed[0].duration_ns} ns here, as the plan says",
             remedy="make the plan again",
         )
-    return PlanError(float(np.dot(weight, duration_ns)), counts.total_duration_ns)
+    return PlanError(estimate_ns(plan, duration_ns), counts.total_duration_ns)
+
+
+def estimate_ns(plan: PlanFile, duration_ns: IntArray) -> float:
+    """Return the total that the plan estimates from (n,) durations of its drawn launches, in id order."""
+    return float(np.dot(np.array([launch.weight for launch in plan.drawn]), duration_ns))
+
+
+def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bool = False) -> IntArray:
+    """Return (n,) how long the plan's drawn launches last in this profile, in id order.
+
+    Raises
+    ------
+    AnalysisError : one of them is not there, or is another kernel.
+    """
+    drawn = plan.drawn
+    ids = np.array([launch.id for launch in drawn], dtype=np.int64)
+    if ids[-1] >= profile.launches:
+        raise AnalysisError(
+            f"launch {ids[-1]} of the plan is not in this profile, whose ids end at {profile.launches - 1}",
+            remedy="give the profile the plan was made from",
+        )
+    signature, duration_ns = _read_launches(profile, ids)
+    if not names_may_differ:
+        for launch, code in zip(drawn, signature.tolist(), strict=True):
+            _same_kernel(profile, launch, code)
+    return duration_ns
 
 
 def _same_kernel(profile: Profile, launch: PlannedLaunch, code: int) -> None:
@@ -131,17 +154,57 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
                 f"here, {stratum.size:,} in the plan",
                 remedy="give the profile the plan was made from",
             )
-    clusters = measured_clusters(counts, group_of, start_of, stop_of)
+    return _design(plan, measured_clusters(counts, group_of, start_of, stop_of))
+
+
+def recorded_design(plan: PlanFile) -> Design | None:
+    """Return the plan's strata by the figures its file gives of them: enough for its bounds, not to draw.
+
+    None for a plan whose launches were picked, not drawn at random: no bound exists.
+
+    Raises
+    ------
+    PlanFileError : its options name no method, or ask for what cannot be.
+    """
+    if not is_random(plan):
+        return None
+    groups: dict[str, int] = {WHOLE_WORKLOAD_KEY: WHOLE_WORKLOAD}
+    group = [groups.setdefault(stratum.key, len(groups) - 1) for stratum in plan.strata]
+    nowhere = np.zeros(len(group), dtype=np.int64)
+    clusters = Clusters(
+        group=np.array(group, dtype=np.int64),
+        start=nowhere,
+        stop=nowhere,
+        launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
+        mean_ns=np.array([stratum.mean_ns for stratum in plan.strata]),
+        std_ns=np.array([stratum.std_ns for stratum in plan.strata]),
+    )
+    return _design(plan, clusters)
+
+
+def is_random(plan: PlanFile) -> bool:
+    """Return whether the plan's launches were drawn at random, so that it can be drawn anew.
+
+    Raises
+    ------
+    PlanFileError : there is no method of the name its options give.
+    """
+    try:
+        return method_named(plan.options["method"]).RANDOM
+    except OptionError as error:
+        raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
+
+
+def _design(plan: PlanFile, clusters: Clusters) -> Design:
     options = plan.options
     try:
         target = Target(
             options["epsilon"], options["confidence"], with_replacement=options["with_replacement"]
         )
-        is_random = method_named(options["method"]).RANDOM
     except OptionError as error:
         raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
     samples = np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
     if not target.with_replacement and (samples > clusters.launches).any():
         raise PlanFileError("a plan that draws more launches than a stratum has", path=plan.path)
     strata = clusters.with_samples(samples, with_replacement=target.with_replacement)
-    return Design(options["method"], target, strata, is_random)
+    return Design(options["method"], target, strata)

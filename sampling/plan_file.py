@@ -15,13 +15,14 @@ import numpy as np
 from sampling.content_hash import content_sha256
 from sampling.drawn_launches import DrawnLaunches
 from sampling.duration_counts import DurationCounts
-from sampling.errors import PlanFileError
+from sampling.errors import OptionError, PlanFileError
 from sampling.findings import Finding
-from sampling.plan import WHOLE_WORKLOAD_KEY, Plan
+from sampling.launch_fingerprint import SequenceFingerprint, fingerprints
+from sampling.methods import method_names, random_method
+from sampling.plan import Plan
 from sampling.profile import Dimensions, Profile
 from sampling.split_tree import Verdict
 from sampling.splitting import Overrides
-from sampling.strata import WHOLE_WORKLOAD
 
 SCHEMA = 1
 
@@ -64,6 +65,7 @@ class PlanFile:
     ----------
     launches, total_duration_ns : of what the plan stands for.
     options : every option that made the plan.
+    sequences : those of the whole profile with their fingerprints; empty where a file lacks them.
     """
 
     path: str
@@ -72,6 +74,7 @@ class PlanFile:
     total_duration_ns: int
     options: Mapping[str, Any]
     strata: tuple[PlannedStratum, ...]
+    sequences: tuple[SequenceFingerprint, ...] = ()
 
     @property
     def drawn(self) -> tuple[PlannedLaunch, ...]:
@@ -141,6 +144,7 @@ def plan_document(
             ],
             "launches": counts.launches,
             "total_duration_ns": counts.total_duration_ns,
+            "sequences": [sequence.as_json() for sequence in fingerprints(profile)],
         },
         "options": dict(options),
         "findings": [asdict(finding) for finding in found],
@@ -156,28 +160,18 @@ def plan_document(
 def _strata_rows(
     counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch]
 ) -> list[dict[str, Any]]:
-    strata = plan.design.strata
-    bounds = np.searchsorted(plan.draw.stratum, np.arange(len(strata) + 1))
-    whole = WHOLE_WORKLOAD in strata.group
-    low_ns = np.full(len(strata), counts.duration_ns.min()) if whole else counts.duration_ns[strata.start]
-    high_ns = np.full(len(strata), counts.duration_ns.max()) if whole else counts.duration_ns[strata.stop - 1]
+    bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1))
     return [
-        {
-            "key": WHOLE_WORKLOAD_KEY if whole else counts.groups[strata.group[index]].key,
-            "size": int(strata.launches[index]),
-            "mean_ns": float(strata.mean_ns[index]),
-            "std_ns": float(strata.std_ns[index]),
-            "low_ns": int(low_ns[index]),
-            "high_ns": int(high_ns[index]),
-            "samples": int(strata.samples[index]),
+        facts._asdict()
+        | {
             "launches": [
                 asdict(launch)
                 for launch in sorted(
                     launches[bounds[index] : bounds[index + 1]], key=lambda launch: launch.id
                 )
-            ],
+            ]
         }
-        for index in range(len(strata))
+        for index, facts in enumerate(plan.design.facts(counts))
     ]
 
 
@@ -208,8 +202,11 @@ def read_plan(path: str) -> PlanFile:
             total_duration_ns=int(profile["total_duration_ns"]),
             options=_checked_options(options),
             strata=tuple(_stratum(row) for row in document["strata"]),
+            sequences=tuple(map(SequenceFingerprint.from_json, profile.get("sequences", ()))),
         )
         _check_whole(plan)
+    except OptionError as error:
+        raise PlanFileError(f"a plan with bad options ({error})", path=path) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PlanFileError(
             f"a plan file that lacks or garbles {error}", path=path, remedy="make the plan again"
@@ -223,12 +220,19 @@ def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, kind in kinds.items():
         if not isinstance(options[name], kind):
             raise TypeError(f"the option {name}")
+    if options["method"] not in method_names():
+        raise ValueError(f"the option method: there is no {options['method']!r}")
     return options
 
 
 def _check_whole(plan: PlanFile) -> None:
-    """Raise ValueError where strata do not add up to what the plan says it stands for."""
-    if not plan.strata or sum(stratum.size for stratum in plan.strata) != plan.launches:
+    """Raise ValueError where strata do not add up to what the plan says it stands for.
+
+    Picks need not stand for every launch, and their weights may count instructions or iterations.
+    """
+    is_random = random_method(str(plan.options["method"])) is not None
+    held = sum(stratum.size for stratum in plan.strata)
+    if not plan.strata or held > plan.launches or (is_random and held != plan.launches):
         raise ValueError(f"strata: they do not hold its {plan.launches:,} launches")
     if len({(stratum.key, stratum.low_ns) for stratum in plan.strata}) != len(plan.strata):
         raise ValueError("strata: one stands there twice")
@@ -236,7 +240,7 @@ def _check_whole(plan: PlanFile) -> None:
         weights = [launch.weight for launch in stratum.launches]
         if stratum.samples < 1 or not weights or not all(weight > 0 for weight in weights):
             raise ValueError(f"stratum {number}: it draws nothing")
-        if not math.isclose(sum(weights), stratum.size, rel_tol=1e-6):
+        if is_random and not math.isclose(sum(weights), stratum.size, rel_tol=1e-6):
             raise ValueError(f"stratum {number}: its weights do not add up to its size")
 
 

@@ -15,7 +15,7 @@ from sampling.duration_counts import DurationCounts, count_durations
 from sampling.errors import AnalysisError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
-from sampling.judge import Judgement, compare_method, judge_design
+from sampling.judge import Judgement, judge_design
 from sampling.launch_table import LaunchTable
 from sampling.plan import locate, make_design, make_plan
 from sampling.plan_check import plan_error, planned_design
@@ -95,22 +95,6 @@ def test_a_judgement_summarises_its_errors() -> None:
     assert judgement.error_max == 0.06
     assert judgement.error_p95 == pytest.approx(np.quantile([0.01, 0.05, 0.06, 0.02], 0.95))
     assert judgement.within_epsilon == 0.75
-
-
-def test_a_comparison_is_of_the_expected_plan(counts_of: CountsOf, mixture: Mixture) -> None:
-    counts = counts_of(mixture(1))
-    comparison = compare_method(counts, "root", Target(), repeats=20, seed=0)
-    design = make_design(counts, "root", Target(), 0)
-    assert comparison.method == "root"
-    assert comparison.strata == len(design.strata)
-    assert comparison.samples == design.strata.samples.sum()
-    assert comparison.speedup == pytest.approx(
-        counts.total_duration_ns / (design.strata.samples @ design.strata.mean_ns)
-    )
-    assert (comparison.bound, comparison.group_bound) == (design.bound, design.group_bound)
-    assert comparison.judgement.repeats == 20
-    again = compare_method(counts, "root", Target(), repeats=20, seed=0)
-    assert again.judgement.errors.tolist() == comparison.judgement.errors.tolist()
 
 
 def plan_file(
