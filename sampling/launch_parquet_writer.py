@@ -12,7 +12,7 @@ from sampling.arrow_arrays import to_arrow, to_arrow_dictionary, to_arrow_texts
 from sampling.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.recording_facts import METADATA_KEY, facts_json
-from sampling.regions import Region, names_kept, names_passing, selections
+from sampling.regions import Region, Selection, names_kept, names_passing, selections
 
 
 def write_launch_parquet(
@@ -23,7 +23,7 @@ def write_launch_parquet(
     Launch ids stay what they are: where several files recorded process numbers that do not ascend in their
     order, processes are numbered 0, 1, 2... anew. Names and shapes are dictionary-encoded, so a profile
     shrinks to some bytes a launch. Columns the profile does not have are left out; grid and block that it
-    does not know are 0.
+    does not know are 0. Metrics the profile itself has stay, as numbers with fractions.
 
     Raises
     ------
@@ -36,6 +36,7 @@ def write_launch_parquet(
     fields = [("name", pa.dictionary(pa.int32(), pa.string())), ("duration_ns", pa.int64())]
     fields += [(f"{what}_{axis}", pa.int64()) for what in ("grid", "block") for axis in "xyz"]
     fields += [(name, pa.int64()) for name in (*optional, "process", "device")]
+    fields += [(name, pa.float64()) for name in profile.metric_names]
     facts = profile.facts if region == Region() else replace(profile.facts, api_rows_missing=0)
     schema = pa.schema(fields, metadata={METADATA_KEY: facts_json(facts)})
     process_of = _ascending_processes(profile)
@@ -55,6 +56,7 @@ def write_launch_parquet(
                 *(to_arrow(batch[name][selection.rows][kept].astype(np.int64)) for name in optional),
                 to_arrow(np.full(rows, process_of[sequence], dtype=np.int64)),
                 to_arrow(np.full(rows, sequence.device, dtype=np.int64)),
+                *_metric_columns(profile, selection, kept),
             ]
             columns.insert(1, to_arrow(batch["duration_ns"][selection.rows][kept].astype(np.int64)))
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
@@ -64,6 +66,16 @@ def write_launch_parquet(
     if launches == 0:
         names_kept(profile, region, present)
     return launches
+
+
+def _metric_columns(
+    profile: Profile, selection: Selection, kept: np.ndarray[Any, np.dtype[np.bool_]]
+) -> list[Any]:
+    """Return the profile's own metrics of the kept launches of a selection."""
+    if not profile.metric_names:
+        return []
+    metrics = profile.read_metrics(selection.span, profile.metric_names)
+    return [to_arrow(metrics[name][selection.rows][kept]) for name in profile.metric_names]
 
 
 def _ascending_processes(profile: Profile) -> dict[LaunchSequence, int]:

@@ -1,8 +1,8 @@
 """Our own Parquet: one row a launch, in launch order, read row group by row group.
 
 ``name`` and ``duration_ns`` are required; ``grid_x grid_y grid_z block_x block_y block_z start_ns stream
-device process`` are optional; any other numeric column is a metric, left alone here. The file may be larger
-than memory: nothing holds more than a few row groups at once.
+device process`` are optional; any other numeric column is a metric, read when it is asked for. The file may
+be larger than memory: nothing holds more than a few row groups at once.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sampling.launch_table import LaunchColumns, LaunchTableBuilder
+from sampling.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
 from sampling.profile import (
     Batch,
     Column,
@@ -26,7 +27,7 @@ from sampling.profile import (
 )
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.readers.parquet_source import REQUIRED, IntArray, ParquetSource
+from sampling.readers.parquet_source import REQUIRED, IntArray, ParquetSource, float_values
 from sampling.recording_facts import METADATA_KEY, facts_of_json
 
 FORMAT = "kernelpoint-parquet"
@@ -68,6 +69,7 @@ class LaunchParquet(Profile):
         optional = {"start_ns", "stream"} & source.present
         self.columns = frozenset({"name", "signature", "duration_ns", *cast("set[Column]", optional)})
         self.facts = _facts(source)
+        self.metric_names = source.metric_names
         self._source = source
         self._last = threading.local()
         self._spans = _spans(source.row_groups, sequences)
@@ -86,6 +88,13 @@ class LaunchParquet(Profile):
         else:
             values = self._decoded_once(row_group, tuple(columns))
         return Batch(span, {column: array[rows] for column, array in values.items()})
+
+    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:
+        """Decode the metrics of a row group and cut out the span."""
+        row_group, offset = span.handle
+        rows = slice(offset, offset + span.launches)
+        table = self._source.read(row_group, list(names))
+        return {name: float_values(table.column(name))[rows] for name in names}
 
     def _decoded_once(self, row_group: int, columns: tuple[Column, ...]) -> Mapping[Column, IntArray]:
         """Return the columns of a row group that holds several sequences; each thread keeps its last ones."""
@@ -124,6 +133,47 @@ class LaunchParquet(Profile):
             )
             values["signature"] = source.kernels.intern(name, grid or None, block or None)
         return values
+
+
+class SortedLaunchParquet(Profile):
+    """A Parquet profile whose rows had to be put in id order; its metrics are read when asked for."""
+
+    def __init__(self, source: ParquetSource, launches: LaunchTable, order: NDArray[np.int64]) -> None:
+        self.format = launches.format
+        self.files = launches.files
+        self.kernels = launches.kernels
+        self.sequences = launches.sequences
+        self.columns = launches.columns
+        self.facts = launches.facts
+        self.metric_names = source.metric_names
+        self._source = source
+        self._launches = launches
+        self._order = order
+        self._metrics: dict[str, NDArray[np.float64]] = {}
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All spans, in id order."""
+        return self._launches.spans
+
+    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
+        """Return views of the columns."""
+        return self._launches.read(span, columns)
+
+    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:
+        """Return views of the metrics, each read whole and put in order the first time it is asked for."""
+        start = self.sequences[span.sequence].first_id + span.first_ordinal
+        return {name: self._in_id_order(name)[start : start + span.launches] for name in names}
+
+    def _in_id_order(self, name: str) -> NDArray[np.float64]:
+        # Two threads may read the same metric at once; both get the same values.
+        if name not in self._metrics:
+            parts = (
+                float_values(self._source.read(row_group, [name]).column(name))
+                for row_group in range(len(self._source.row_groups))
+            )
+            self._metrics[name] = np.concatenate(list(parts))[self._order]
+        return self._metrics[name]
 
 
 def _facts(source: ParquetSource) -> RecordingFacts:
@@ -195,9 +245,12 @@ def _sorted_in_memory(source: ParquetSource, progress: Progress | None) -> Profi
     builder = LaunchTableBuilder(source.path, source.kernels)
     wanted = [*REQUIRED, *GRID, *BLOCK, "process", "device", "start_ns", "stream"]
     columns = [name for name in wanted if name in source.present]
+    placed: dict[str, list[IntArray]] = {name: [] for name in ("process", "device") if name in columns}
     for row_group, rows in enumerate(source.row_groups):
         table = source.read(row_group, columns)
         values = {name: source.integers(table, name, row_group) for name in columns if name != "name"}
+        for name, parts in placed.items():
+            parts.append(values[name])
         shape = [
             [values[name] for name in names] if source.present.issuperset(names) else None
             for names in (GRID, BLOCK)
@@ -218,4 +271,9 @@ def _sorted_in_memory(source: ParquetSource, progress: Progress | None) -> Profi
         )
         if progress is not None:
             progress(row_group + 1, len(source.row_groups), "reading")
-    return builder.finish(format_name=FORMAT, file=source.file(), facts=_facts(source))
+    launches = builder.finish(format_name=FORMAT, file=source.file(), facts=_facts(source))
+    if not source.metric_names:
+        return launches
+    # Stable, so that rows of one process and device stay in the order of the file, as ids do.
+    order = np.lexsort([np.concatenate(parts) for parts in reversed(placed.values())])
+    return SortedLaunchParquet(source, launches, order.astype(np.int64))

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
 REQUIRED = ("name", "duration_ns")
 
+#: Columns that identify or describe a launch: any other numeric column is a metric of it.
+NO_METRIC = frozenset(
+    {
+        *REQUIRED,
+        *(f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"),
+        *("id", "grid", "block", "occurrence", "process", "device", "start_ns", "stream"),
+    }
+)
+
 _MUST_HAVE_VALUES = {"duration_ns", "start_ns"}
 _MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
 _COPY_AGAIN = "copy or write the file again"
@@ -152,6 +161,11 @@ class ParquetSource:
         rounded: NDArray[np.int64] = np.rint(numbers).astype(np.int64)
         return rounded
 
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The columns that are metrics, in the order of the file."""
+        return metric_columns(self.metadata.schema.to_arrow_schema())
+
     def names(self, table: pa.Table, row_group: int) -> NDArray[np.int32]:
         """Return the name codes of a row group; one Python step for each distinct name of it."""
         import pyarrow as pa
@@ -183,6 +197,38 @@ class ParquetSource:
     def file(self) -> ProfileFile:
         """Return the file as the profile lists it."""
         return ProfileFile(self.path, self.location, sum(self.row_groups))
+
+
+def metric_columns(schema: pa.Schema) -> tuple[str, ...]:
+    """Return the columns of a table that are metrics: numeric, and none that identifies a launch."""
+    import pyarrow as pa
+
+    # What pandas keeps its row labels in is no metric either.
+    return tuple(
+        field.name
+        for field in schema
+        if field.name not in NO_METRIC
+        and not field.name.startswith("__index_level_")
+        and (
+            pa.types.is_integer(field.type)
+            or pa.types.is_floating(field.type)
+            or pa.types.is_decimal(field.type)
+            or pa.types.is_boolean(field.type)
+        )
+    )
+
+
+def float_values(column: Any) -> NDArray[np.float64]:
+    """Return (n,) the numbers of a column as float64; NaN where there is none, or none that is finite."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    numbers = compute.fill_null(column.cast(pa.float64(), safe=False), float("nan"))
+    values = to_numpy(numbers)
+    finite = np.isfinite(values)
+    return values if finite.all() else np.where(finite, values, np.nan)
 
 
 def _what_to_do(location: Path, present: frozenset[str]) -> str:

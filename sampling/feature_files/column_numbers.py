@@ -1,0 +1,99 @@
+"""A column of a table that may be a metric: numbers throughout, or text that is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import ProfileError
+from sampling.feature_files.number_cells import NumberCells, distinct_numbers
+from sampling.feature_files.rows import LOCALE_OPTION
+from sampling.readers.csv_cells import Table, texts
+from sampling.readers.parquet_source import float_values
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class NumberColumn:
+    """Collects one column of the tables of a file as numbers."""
+
+    def __init__(self, path: str, position: int, name: str, numbers: NumberCells) -> None:
+        self.name = name
+        self._path = path
+        self._position = position
+        self._numbers = numbers
+        self._parts: list[FloatArray] = []
+        self._has_number = False
+        self._text: tuple[str, int] | None = None
+
+    def take(self, table: Table, line: IntArray) -> None:
+        """Add the rows of a table, read as numbers or as text; ``line`` are their 1-based lines in the file.
+
+        Raises
+        ------
+        ProfileError : a number is written as in de_DE and the locale is another.
+        """
+        column = table.column(str(self._position))
+        if is_numeric(column):
+            self._has_number |= column.null_count < len(column)
+            self._parts.append(float_values(column))
+            return
+        distinct, codes = texts(table, self._position)
+        german = self._numbers.german(distinct)
+        if german >= 0:
+            raise german_number(
+                distinct[german].as_py(), self._path, int(line[int(np.argmax(codes == german))]), self.name
+            )
+        values, is_text = distinct_numbers(self._numbers, distinct, codes)
+        self._has_number |= bool(np.isfinite(values).any())
+        if self._text is None and is_text.any():
+            row = int(np.argmax(is_text))
+            self._text = (distinct[int(codes[row])].as_py().decode("utf-8", "replace"), int(line[row]))
+        self._parts.append(values)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no text has been found so far."""
+        return self._text is None
+
+    def values(self) -> FloatArray | None:
+        """Return (n,) the numbers, NaN where a row has none; None for a column of text.
+
+        Raises
+        ------
+        ProfileError : some cells are numbers and others are text.
+        """
+        if self._text is None:
+            return np.concatenate([np.zeros(0), *self._parts])
+        if not self._has_number:
+            return None
+        text, line = self._text
+        raise ProfileError(
+            f"'{text}' is not a number, and other cells of the column are",
+            path=self._path,
+            row=line,
+            column=self.name,
+            remedy=f"correct the cell, or name the numbers' locale with {LOCALE_OPTION}",
+        )
+
+
+def is_numeric(column: Any) -> bool:
+    """Return whether an Arrow column holds numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
+
+
+def german_number(cell: bytes | str, path: str, row: int, column: str) -> ProfileError:
+    """Return the error for a number with a decimal comma."""
+    text = cell if isinstance(cell, str) else cell.decode("utf-8", "replace")
+    return ProfileError(
+        f"'{text}' is a number with a decimal comma",
+        path=path,
+        row=row,
+        column=column,
+        remedy=f"if the file was written under such a locale, give {LOCALE_OPTION} de_DE",
+    )

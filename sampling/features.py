@@ -1,0 +1,300 @@
+"""Features joined to the launches of a profile: its own metrics, and those of other files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import ProfileError
+from sampling.feature_files import read_features
+from sampling.feature_files.number_cells import NumberLocale
+from sampling.feature_files.rows import FeatureRows, shortened
+from sampling.launch_features import BlockVectors, Features
+from sampling.launch_list import LaunchList
+from sampling.launch_matching import Matches, ProfileLaunches, match_rows
+from sampling.profile import Profile
+from sampling.progress import Progress
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class JoinReport:
+    """What became of the rows of one file of features.
+
+    Attributes
+    ----------
+    path, format : the file, and the name of its format.
+    joined_by : what rows and launches were compared by: "id", "name, grid, block, occurrence", ...
+    rows : how many the file has; each is one of the next three.
+    matched : rows of selected launches.
+    rows_elsewhere : rows of launches of the profile that are not selected.
+    unmatched_rows : rows of no launch of the profile.
+    launches : how many are selected.
+    launches_without : selected launches that the file has no row for.
+    examples : the first rows and selected launches without a partner, in words.
+    notes : what the user should know of how the file was read and joined.
+    """
+
+    path: str
+    format: str
+    joined_by: str
+    rows: int
+    matched: int
+    rows_elsewhere: int
+    unmatched_rows: int
+    launches: int
+    launches_without: int
+    examples: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The report as one line."""
+        parts = [
+            f"{self.path} ({self.format}): {self.matched} of {self.rows} rows joined by {self.joined_by}",
+            f"{self.launches_without} of {self.launches} launches have none",
+        ]
+        if self.rows_elsewhere:
+            parts.append(f"{self.rows_elsewhere} rows are of launches that are not selected")
+        if self.unmatched_rows:
+            parts.append(f"{self.unmatched_rows} rows match no launch")
+        return "; ".join([*parts, *self.notes])
+
+
+def with_features(
+    profile: Profile,
+    launches: LaunchList,
+    paths: Sequence[str],
+    progress: Progress | None = None,
+    *,
+    locale: NumberLocale = "C",
+) -> tuple[LaunchList, tuple[JoinReport, ...]]:
+    """Return the list with what the profile and the files say of its launches.
+
+    Where several sources give one metric, the first stays and later ones fill in what it lacks; a note says
+    where they disagree.
+
+    Parameters
+    ----------
+    profile : the profile that the list was made from.
+    paths : files of features, in the order given; "-" is standard input.
+    locale : how the files write their numbers.
+
+    Returns
+    -------
+    launches : the same list with ``features``; None where there is neither a metric nor a file.
+    reports : one for each file.
+
+    Raises
+    ------
+    ProfileError : a file is no file of features, its processes are not the profile's, or none of its rows
+        matches a launch.
+    """
+    if not paths and not profile.metric_names:
+        return replace(launches, features=None), ()
+    joined = _Joined(len(launches))
+    _add_own(profile, launches, joined, progress)
+    reports = []
+    every = ProfileLaunches.of(profile, launches.sequence) if paths else None
+    for number, path in enumerate(paths):
+        assert every is not None
+        rows = read_features(path, locale=locale, progress=progress)
+        if progress is not None:
+            progress(number, len(paths), f"joining {path}")
+        matches = match_rows(rows, every)
+        _refuse_nothing(rows, matches, every)
+        places = _places(launches, matches.id)
+        notes = joined.add(rows.features, np.flatnonzero(places >= 0), places)
+        reports.append(_report(rows, matches, places, launches, (*rows.notes, *matches.notes, *notes)))
+        if progress is not None:
+            progress(number + 1, len(paths), f"joining {path}")
+    return replace(launches, features=joined.features()), tuple(reports)
+
+
+class ScatteredMetrics(Mapping[str, FloatArray]):
+    """Metrics known for some of n launches, as arrays of all; each is built when it is asked for.
+
+    A report of hundreds of metrics for the first launches of a million would not fit in memory otherwise.
+    """
+
+    def __init__(self, launches: int, parts: Mapping[str, Sequence[tuple[IntArray, FloatArray]]]) -> None:
+        self._launches = launches
+        self._parts = {name: tuple(of_metric) for name, of_metric in parts.items()}
+
+    def __getitem__(self, name: str) -> FloatArray:
+        """Return (n,) the values of a metric; of several values for one launch the first counts."""
+        values = np.full(self._launches, np.nan)
+        for places, part in reversed(self._parts[name]):
+            known = ~np.isnan(part)
+            values[places[known]] = part[known]
+        return values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+class _Joined:
+    """What is known of the launches so far."""
+
+    def __init__(self, launches: int) -> None:
+        self._launches = launches
+        self._parts: dict[str, list[tuple[IntArray, FloatArray]]] = {}
+        self._units: dict[str, str] = {}
+        self._vectors: list[BlockVectors] = []
+        self._vector_row = np.full(launches, -1, dtype=np.int64)
+        self._vector_rows = 0
+
+    def features(self) -> Features:
+        """Return everything."""
+        return Features(
+            metrics=ScatteredMetrics(self._launches, self._parts),
+            units=dict(self._units),
+            block_vectors=_gathered(self._vectors, self._vector_row) if self._vectors else None,
+        )
+
+    def add(self, features: Features, rows: IntArray, places: IntArray) -> tuple[str, ...]:
+        """Add what some rows of a file say; return where that disagrees with what is known, in words.
+
+        Parameters
+        ----------
+        rows : the rows that belong to a selected launch.
+        places : (rows of the file,) the place in the list of each row's launch.
+        """
+        at = places[rows]
+        notes = []
+        for name, values in features.metrics.items():
+            note = self._add_metric(name, features.units.get(name), at, np.asarray(values)[rows])
+            notes += [note] if note else []
+        if features.block_vectors is not None:
+            notes += self._add_vectors(features.block_vectors, rows, at)
+        return tuple(notes)
+
+    def _add_metric(self, name: str, unit: str | None, at: IntArray, values: FloatArray) -> str | None:
+        known = self._parts.setdefault(name, [])
+        note = None
+        if known:
+            earlier = self._units.get(name, unit)
+            if unit is not None and earlier != unit:
+                return f"'{name}' is left out: it is in {unit} here and in {earlier} in an earlier file"
+            before = ScatteredMetrics(self._launches, {name: known})[name][at]
+            other = (before != values) & ~np.isnan(before) & ~np.isnan(values)
+            if other.any():
+                first = int(np.argmax(other))
+                note = (
+                    f"'{name}' has other values in an earlier file for {int(other.sum())} launches "
+                    f"({before[first]:.6g} there, {values[first]:.6g} here); the earlier ones count"
+                )
+        known.append((at, values))
+        if unit is not None:
+            self._units[name] = unit
+        return note
+
+    def _add_vectors(self, vectors: BlockVectors, rows: IntArray, at: IntArray) -> list[str]:
+        free = self._vector_row[at] < 0
+        self._vector_row[at[free]] = rows[free] + self._vector_rows
+        self._vectors.append(vectors)
+        self._vector_rows += len(vectors.warps)
+        taken = int(np.count_nonzero(~free))
+        return [f"{taken} launches keep the vectors of an earlier file"] if taken else []
+
+
+def _gathered(sources: Sequence[BlockVectors], row: IntArray) -> BlockVectors:
+    """Return the vectors of launches, ``row`` of all sources together for each, -1 for none."""
+    counts = np.concatenate([each.counts for each in sources])
+    lengths = np.concatenate([np.diff(each.offsets) for each in sources])
+    starts = np.cumsum(lengths) - lengths
+    warps = np.concatenate([each.warps for each in sources])
+    has = row >= 0
+    source = np.where(has, row, 0)
+    length = np.where(has, lengths[source], 0)
+    offsets = np.concatenate([[0], np.cumsum(length)])
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], length)
+    return BlockVectors(
+        offsets=offsets.astype(np.int64),
+        counts=counts[np.repeat(starts[source], length) + within],
+        warps=np.where(has, warps[source], 0),
+    )
+
+
+def _add_own(profile: Profile, launches: LaunchList, joined: _Joined, progress: Progress | None) -> None:
+    """Add the metrics that the profile itself has."""
+    if not profile.metric_names:
+        return
+    values = {name: np.full(len(launches), np.nan) for name in profile.metric_names}
+    for number, span in enumerate(profile.spans):
+        first = profile.sequences[span.sequence].first_id + span.first_ordinal
+        start, stop = np.searchsorted(launches.id, [first, first + span.launches])
+        if start < stop:
+            read = profile.read_metrics(span, profile.metric_names)
+            rows = launches.id[start:stop] - first
+            for name, column in read.items():
+                values[name][start:stop] = column[rows]
+        if progress is not None:
+            progress(number + 1, len(profile.spans), "reading metrics")
+    everywhere = np.arange(len(launches))
+    joined.add(Features(metrics=values), everywhere, everywhere)
+
+
+def _places(launches: LaunchList, launch_id: IntArray) -> IntArray:
+    """Return the place in the list of each id: -1 for one that is not selected, as for -1 itself."""
+    if len(launches) == 0:
+        return np.full(len(launch_id), -1, dtype=np.int64)
+    place = np.searchsorted(launches.id, launch_id)
+    place = np.minimum(place, len(launches) - 1)
+    return np.where(launches.id[place] == launch_id, place, -1)
+
+
+def _report(
+    rows: FeatureRows, matches: Matches, places: IntArray, launches: LaunchList, notes: tuple[str, ...]
+) -> JoinReport:
+    has_row = np.zeros(len(launches), dtype=np.bool_)
+    has_row[places[places >= 0]] = True
+    unmatched = np.flatnonzero(matches.id < 0)
+    without = np.flatnonzero(~has_row)
+    names = launches.kernels.names
+    code = launches.kernels.signature_rows()[:, 0]
+    examples = [f"row {int(rows.line[row])}, {rows.words(row)}" for row in unmatched[:_EXAMPLES].tolist()]
+    examples += [
+        f"launch {int(launches.id[place])}, '{shortened(names.full(int(code[launches.signature[place]])))}'"
+        for place in without[:_EXAMPLES].tolist()
+    ]
+    return JoinReport(
+        path=rows.path,
+        format=rows.format,
+        joined_by=matches.joined_by,
+        rows=len(rows),
+        matched=int(np.count_nonzero(places >= 0)),
+        rows_elsewhere=int(np.count_nonzero((places < 0) & (matches.id >= 0))),
+        unmatched_rows=len(unmatched),
+        launches=len(launches),
+        launches_without=len(without),
+        examples=tuple(examples),
+        notes=notes,
+    )
+
+
+def _refuse_nothing(rows: FeatureRows, matches: Matches, launches: ProfileLaunches) -> None:
+    if (matches.id >= 0).any():
+        return
+    profile = launches.profile
+    if rows.id is not None and rows.name is None:
+        there = f"the ids of the profile end at {profile.launches - 1}"
+    else:
+        code = int(launches.shapes[launches.signature[0], 0])
+        there = f"the profile has '{shortened(profile.kernels.names.full(code))}'"
+    told = f" ({'; '.join(matches.notes)})" if matches.notes else ""
+    raise ProfileError(
+        f"none of its {len(rows)} rows matches a launch: it has {rows.words(0)}, {there}{told}",
+        path=rows.path,
+        remedy="give features of the same program with the same input",
+    )

@@ -1,0 +1,501 @@
+"""Features joined to launches: by id or identity, over the whole profile, and what is said of the rest."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sampling.duration_counts import count_durations
+from sampling.errors import ProfileError
+from sampling.features import JoinReport, ScatteredMetrics, with_features
+from sampling.group_by import GroupBy
+from sampling.grouping import Grouping
+from sampling.launch_features import Features
+from sampling.launch_list import LaunchList, list_launches
+from sampling.launch_matching import occurrences
+from sampling.launch_table import LaunchTable
+from sampling.name_reconciling import demangled
+from sampling.profile import Profile
+from sampling.readers import read_profile
+from sampling.regions import Region
+from sampling.workload import Workload
+
+Build = Callable[..., LaunchTable]
+
+
+def listed(profile: Profile, region: Region | None = None) -> LaunchList:
+    """Return the list of the launches that a region selects."""
+    return list_launches(profile, count_durations(profile, Grouping(GroupBy.NAME), region))
+
+
+def joined(
+    profile: Profile, *files: Path, region: Region | None = None
+) -> tuple[Features, tuple[JoinReport, ...]]:
+    """Join files to the selected launches."""
+    launches, reports = with_features(profile, listed(profile, region), [str(path) for path in files])
+    assert launches.features is not None
+    return launches.features, reports
+
+
+def table_file(folder: Path, rows: Sequence[dict[str, Any]], name: str = "features.csv") -> Path:
+    """Write rows as a CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    path = folder / name
+    path.write_text(text.getvalue())
+    return path
+
+
+def raw_page(
+    folder: Path, launches: Sequence[tuple[int, int, str, str, str, float]], name: str = "raw.csv"
+) -> Path:
+    """Write an Nsight Compute raw page; a launch is (process, device, name, grid, block, value)."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+    writer.writerow(["ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device", "m"])
+    writer.writerow(["", "", "", "", "", "", "inst"])
+    for number, (process, device, kernel, grid, block, value) in enumerate(launches):
+        writer.writerow([number, process, kernel, block, grid, device, value])
+    path = folder / name
+    path.write_text("==PROF== Connected\n" + text.getvalue())
+    return path
+
+
+def equal(found: Any, expected: Sequence[float]) -> None:
+    """Assert that values are these, NaN included."""
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(expected, dtype=np.float64))
+
+
+NAN = float("nan")
+
+
+def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "b", "a", "c"], [1, 2, 3, 4])
+    path = table_file(
+        tmp_path, [{"id": 3, "m": 30}, {"id": 0, "m": 0}, {"id": 2, "m": 20}, {"id": 9, "m": 1}]
+    )
+    features, (report,) = joined(profile, path, region=Region(launches=(1, None)))
+    equal(features.metrics["m"], [NAN, 20, 30])
+    assert report.joined_by == "id"
+    assert (report.rows, report.matched, report.rows_elsewhere, report.unmatched_rows) == (4, 2, 1, 1)
+    assert (report.launches, report.launches_without) == (3, 1)
+    assert report.examples == ("row 5, id 9", "launch 1, 'b'")
+    assert "2 of 4 rows joined by id; 1 of 3 launches have none" in report.sentence
+    assert "1 rows match no launch" in report.sentence
+
+
+def test_an_id_of_another_kernel_is_not_joined(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "b", "a"], [1, 2, 3])
+    path = table_file(
+        tmp_path,
+        [{"id": 0, "name": "a", "m": 1}, {"id": 1, "name": "a", "m": 2}, {"id": 2, "name": "?", "m": 3}],
+    )
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["m"], [1, NAN, 3])
+    assert any("of another kernel" in note for note in report.notes)
+    assert report.unmatched_rows == 1
+
+
+def test_occurrences_count_over_the_whole_profile(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "a", "b", "a", "a"], [1, 2, 3, 4, 5], grid_x=[8, 4, 8, 8, 8])
+    path = raw_page(
+        tmp_path,
+        [(99, 0, "a", "(8, 1, 1)", "(8, 1, 1)", value) for value in (10, 11, 12)]
+        + [(99, 0, "a", "(4, 1, 1)", "(4, 1, 1)", 13), (99, 0, "b", "(8, 1, 1)", "(8, 1, 1)", 14)],
+    )
+    everything, (report,) = joined(profile, path)
+    equal(everything.metrics["m"], [10, 13, 14, 11, 12])
+    assert everything.units == {"m": "inst"}
+    assert report.joined_by == "name, grid, block, occurrence"
+    later, (report,) = joined(profile, path, region=Region(launches=(3, None)))
+    equal(later.metrics["m"], [11, 12])
+    assert (report.matched, report.rows_elsewhere, report.unmatched_rows) == (2, 3, 0)
+
+
+def test_fewer_and_more_rows_than_launches(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "a", "b"], [1, 2, 3], grid_x=[8, 8, 8])
+    rows = [("a", 1), ("b", 2), ("b", 3), ("c", 4)]
+    path = raw_page(tmp_path, [(1, 0, name, "(8, 1, 1)", "(8, 1, 1)", value) for name, value in rows])
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["m"], [1, NAN, 2])
+    assert (report.matched, report.unmatched_rows, report.launches_without) == (2, 2, 1)
+    assert any("1 of 2 kernels have fewer rows than launches" in note for note in report.notes)
+    assert report.examples[0].startswith("row 6, 'b', grid (8, 1, 1)")
+    assert report.examples[-1] == "launch 1, 'a'"
+
+
+def test_a_file_or_profile_without_shapes_joins_by_name(launch_table: Build, tmp_path: Path) -> None:
+    shaped = launch_table(["a", "b", "a"], [1, 2, 3], grid_x=[8, 8, 4])
+    bare = launch_table(["a", "b", "a"], [1, 2, 3])
+    without = table_file(
+        tmp_path, [{"name": name, "m": value} for name, value in (("a", 1), ("a", 2), ("b", 3))]
+    )
+    page = raw_page(
+        tmp_path, [(1, 0, "a", "(8, 1, 1)", "(1, 1, 1)", 5), (1, 0, "a", "(4, 1, 1)", "(1, 1, 1)", 6)]
+    )
+    for profile, path, values in ((shaped, without, [1, 3, 2]), (bare, page, [5, NAN, 6])):
+        features, (report,) = joined(profile, path)
+        equal(features.metrics["m"], values)
+        assert report.joined_by == "name, occurrence"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(st.data())
+def test_the_join_is_that_of_a_dictionary(launch_table: Build, tmp_path: Path, data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 25))
+
+    def column(values: Sequence[Any]) -> list[Any]:
+        return data.draw(st.lists(st.sampled_from(values), min_size=size, max_size=size))
+
+    process, name, grid = column([5, 9]), column(["a", "b"]), column([2, 4])
+    profile = launch_table(name, [1] * size, grid_x=grid, process=process)
+    # The program's launches in their order, each with its occurrence; any of them is in the file, shuffled.
+    seen: Counter[tuple[int, str, int]] = Counter()
+    keys = []
+    for key in zip(process, name, grid, strict=True):
+        keys.append((*key, seen[key]))
+        seen[key] += 1
+    kept = data.draw(st.lists(st.sampled_from(range(size)), unique=True, min_size=1))
+    rows = []
+    for value in kept:
+        of, kernel, x, occurrence = keys[value]
+        shape = {f"{what}_{axis}": x if axis == "x" else 1 for what in ("grid", "block") for axis in "xyz"}
+        rows.append({"process": of, "name": kernel, **shape, "occurrence": occurrence, "m": value})
+    features, (report,) = joined(profile, table_file(tmp_path, rows))
+    by_id = sorted(range(size), key=lambda place: process[place])
+    equal(features.metrics["m"], [place if place in kept else NAN for place in by_id])
+    assert report.matched == len(kept)
+
+
+@given(st.lists(st.integers(0, 4), max_size=40))
+def test_occurrences_are_counted_as_by_hand(labels: list[int]) -> None:
+    found = occurrences(np.array(labels, dtype=np.int64)).tolist()
+    assert found == [labels[:place].count(label) for place, label in enumerate(labels)]
+
+
+def two_sequences(launch_table: Build, *, processes: Sequence[int], devices: Sequence[int]) -> LaunchTable:
+    """Return a profile of two sequences with two launches of one kernel each, values 0 to 3 by id."""
+    return launch_table(
+        ["f"] * 4,
+        [1] * 4,
+        grid_x=[8] * 4,
+        process=[processes[0], processes[0], processes[1], processes[1]],
+        device=[devices[0], devices[0], devices[1], devices[1]],
+    )
+
+
+def pages(folder: Path, *places: tuple[int, int]) -> Path:
+    """Write two launches of f for each process and device; values count on."""
+    every = [place for place in places for _ in range(2)]
+    return raw_page(
+        folder, [(*place, "f", "(8, 1, 1)", "(8, 1, 1)", value) for value, place in enumerate(every)]
+    )
+
+
+def test_processes_with_the_same_numbers_are_the_same(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    features, (report,) = joined(profile, pages(tmp_path, (9, 0), (5, 0)))
+    equal(features.metrics["m"], [2, 3, 0, 1])
+    assert report.notes == ()
+    only, (report,) = joined(profile, pages(tmp_path, (9, 0)))
+    equal(only.metrics["m"], [NAN, NAN, 0, 1])
+
+
+def test_as_many_processes_of_another_run_go_in_order_and_the_report_says_so(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    features, (report,) = joined(profile, pages(tmp_path, (77, 0), (71, 0)))
+    equal(features.metrics["m"], [2, 3, 0, 1])
+    assert any("in the order of their numbers (71:0 is 5:0, 77:0 is 9:0)" in note for note in report.notes)
+
+
+def test_devices_tell_processes_of_another_run_apart(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 1])
+    features, (report,) = joined(profile, pages(tmp_path, (71, 1), (77, 0)))
+    equal(features.metrics["m"], [2, 3, 0, 1])
+    assert any("by their devices" in note for note in report.notes)
+
+
+def test_a_file_of_one_process_needs_one_to_be_chosen(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    path = pages(tmp_path, (77, 0))
+    with pytest.raises(
+        ProfileError, match=r"one process and device, .* launches of 2 \(5:0, 9:0\).*--process"
+    ):
+        joined(profile, path)
+    features, _ = joined(profile, path, region=Region(processes=(9,)))
+    equal(features.metrics["m"], [0, 1])
+    bare = table_file(tmp_path, [{"name": "f", "m": 4}])
+    with pytest.raises(ProfileError, match="--process or --device"):
+        joined(profile, bare)
+    features, _ = joined(profile, bare, region=Region(processes=(5,)))
+    equal(features.metrics["m"], [4, NAN])
+
+
+def test_a_column_device_alone_is_enough_where_devices_differ(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 1])
+    path = table_file(tmp_path, [{"name": "f", "device": 1, "m": 4}])
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["m"], [NAN, NAN, 4, NAN])
+    assert not any("devices" in note for note in report.notes)
+
+
+def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: Path) -> None:
+    names = ["void n::f<int>(T1)", "void n::f<long>(T1)", "void n::g<int>(T1)", "void n::f<int>(T1)"]
+    profile = launch_table(names, [1] * 4, grid_x=[8, 4, 8, 2])
+    path = raw_page(
+        tmp_path,
+        [(1, 0, "f", f"({x}, 1, 1)", f"({x}, 1, 1)", value) for value, x in enumerate((8, 4, 2))]
+        + [(1, 0, "g", "(8, 1, 1)", "(8, 1, 1)", 3)],
+    )
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["m"], [0, 1, 3, 2])
+    assert any("4 rows were found by their kernel's short name and shape" in note for note in report.notes)
+
+
+def test_short_names_of_several_kernels_are_left_unmatched(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["f<int>()", "f<long>()", "g<int>()"], [1] * 3, grid_x=[8, 8, 8])
+    shape = {"grid": "8x1x1", "block": "8x1x1"}
+    rows = [
+        {"name": "f", "m": 1},
+        {"name": "g<A>()", "m": 2},
+        {"name": "g<B>()", "m": 3},
+        {"name": "f<int>()", "m": 4},
+    ]
+    features, (report,) = joined(profile, table_file(tmp_path, [{**row, **shape} for row in rows]))
+    equal(features.metrics["m"], [4, NAN, NAN])
+    assert report.unmatched_rows == 3
+
+
+def test_nothing_that_matches_is_an_error_that_shows_both_sides(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["kernel_of_profile"], [1])
+    with pytest.raises(ProfileError, match=r"none of its 1 rows.*'kernel_of_file'.*'kernel_of_profile'"):
+        joined(profile, table_file(tmp_path, [{"name": "kernel_of_file", "m": 1}]))
+    with pytest.raises(ProfileError, match=r"none of its 1 rows.*id 7, the ids of the profile end at 0"):
+        joined(profile, table_file(tmp_path, [{"id": 7, "m": 1}]))
+
+
+def nvbit_log(folder: Path, *launches: tuple[str, int, int]) -> Path:
+    """Write a log of instr_count; a launch is (name, blocks, instructions)."""
+    path = folder / "log.txt"
+    path.write_text(
+        "".join(
+            f"kernel {number} - {name} - #thread-blocks {blocks},  kernel instructions {count}, "
+            "total instructions 9\n"
+            for number, (name, blocks, count) in enumerate(launches)
+        )
+    )
+    return path
+
+
+def test_instruction_counts_join_by_name_and_are_checked_by_their_blocks(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = launch_table(["f(float*)", "g", "f(float*)"], [1, 2, 3], grid_x=[8, 4, 2])
+    features, (report,) = joined(
+        profile, nvbit_log(tmp_path, ("f(float*)", 8, 100), ("g", 5, 7), ("f(float*)", 2, 30))
+    )
+    equal(features.metrics["instructions"], [100, NAN, 30])
+    assert report.joined_by == "name, occurrence"
+    (note,) = report.notes
+    assert "1 row was left out" in note
+    assert "row 2 has 5, launch 1 has 4" in note
+    assert features.first_of(("smsp__inst_executed.sum", "instructions")) == "instructions"
+
+
+def test_mangled_names_of_nvbit_find_their_kernels(launch_table: Build, tmp_path: Path) -> None:
+    pytest.importorskip("cxxfilt")
+    profile = launch_table(["void <unnamed>::foo<(int)4>(const float *)", "g"], [1, 2], grid_x=[8, 4])
+    features, (report,) = joined(
+        profile, nvbit_log(tmp_path, ("_ZN12_GLOBAL__N_13fooILi4EEEvPKf", 8, 100), ("g", 4, 7))
+    )
+    equal(features.metrics["instructions"], [100, 7])
+    assert any("1 of 2 kernel names were found under another spelling" in note for note in report.notes)
+
+
+def block_file(folder: Path, *launches: tuple[str, int, list[int]], name: str = "bbv.csv") -> Path:
+    """Write basic-block vectors; a launch is (name, warps, counts)."""
+    path = folder / name
+    lines = [
+        f"Kernel{number},{len(counts)},{warps},{kernel}\n{','.join(map(str, counts))},\n"
+        for number, (kernel, warps, counts) in enumerate(launches)
+    ]
+    path.write_text("Warp ID,Basic Block Counts\n" + "".join(lines))
+    return path
+
+
+def test_block_vectors_follow_their_launches(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["f", "g", "f", "h"], [1, 2, 3, 4])
+    first = block_file(tmp_path, ("f", 8, [1, 2]), ("f", 4, [3]))
+    second = block_file(tmp_path, ("f", 1, [9]), ("g", 16, [5, 6, 7]), name="more.csv")
+    features, reports = joined(profile, first, second)
+    blocks = features.block_vectors
+    assert blocks is not None
+    assert blocks.offsets.tolist() == [0, 2, 5, 6, 6]
+    assert blocks.counts.tolist() == [1, 2, 5, 6, 7, 3]
+    assert blocks.warps.tolist() == [8, 16, 4, 0]
+    assert any("1 launches keep the vectors of an earlier file" in note for note in reports[1].notes)
+    assert len(features.metrics) == 0
+
+
+def test_later_files_fill_in_and_disagreement_is_noted(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "b", "c"], [1, 2, 3])
+    first = table_file(tmp_path, [{"id": 0, "m": 1, "n": 5}, {"id": 1, "m": "", "n": 6}], "1.csv")
+    second = table_file(tmp_path, [{"id": 0, "m": 7, "n": 5}, {"id": 1, "m": 8}, {"id": 2, "m": 9}], "2.csv")
+    features, (one, two) = joined(profile, first, second)
+    equal(features.metrics["m"], [1, 8, 9])
+    equal(features.metrics["n"], [5, 6, NAN])
+    assert one.notes == ()
+    (note,) = two.notes
+    assert "'m' has other values in an earlier file for 1 launches (1 there, 7 here)" in note
+
+
+def test_a_metric_in_another_unit_is_left_out(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "b"], [1, 2])
+    page = raw_page(tmp_path, [(1, 0, "a", "(1, 1, 1)", "(1, 1, 1)", 5)])
+    other = raw_page(tmp_path, [(1, 0, "b", "(1, 1, 1)", "(1, 1, 1)", 5)], "other.csv")
+    other.write_text(other.read_text().replace('"inst"', '"cycle"'))
+    features, (_, report) = joined(profile, page, other)
+    equal(features.metrics["m"], [5, NAN])
+    assert any("in cycle here and in inst in an earlier file" in note for note in report.notes)
+
+
+def test_no_files_and_no_metrics_are_no_features(launch_table: Build) -> None:
+    profile = launch_table(["a"], [1])
+    launches, reports = with_features(profile, listed(profile), [])
+    assert launches.features is None
+    assert reports == ()
+
+
+def test_metrics_of_few_launches_take_no_room_for_all() -> None:
+    part = (np.array([3]), np.array([7.0]))
+    metrics = ScatteredMetrics(5, {"m": [(np.array([1, 3]), np.array([1.0, NAN])), part]})
+    equal(metrics["m"], [NAN, 1, NAN, 7, NAN])
+    assert list(metrics) == ["m"]
+    with pytest.raises(KeyError):
+        metrics["n"]
+
+
+def parquet(folder: Path, columns: dict[str, Any], name: str = "p.parquet") -> Path:
+    """Write a profile of small row groups."""
+    path = folder / name
+    pq.write_table(pa.table(columns), path, row_group_size=2)
+    return path
+
+
+def test_a_profiles_own_columns_are_metrics(tmp_path: Path) -> None:
+    columns = {
+        "name": ["a", "b", "a", "c", "b"],
+        "duration_ns": [1, 2, 3, 4, 5],
+        "grid_x": [1, 1, 1, 1, 1],
+        "cycles": pa.array([10, None, 30, 40, 50]),
+        "note": ["x"] * 5,
+        "__index_level_0__": [0, 1, 2, 3, 4],
+    }
+    profile = read_profile([str(parquet(tmp_path, columns))])
+    assert profile.metric_names == ("cycles",)
+    features, reports = joined(profile, region=Region(launches=(1, 4)))
+    equal(features.metrics["cycles"], [NAN, 30, 40])
+    assert reports == ()
+    filled, (report,) = joined(
+        profile, table_file(tmp_path, [{"id": 1, "cycles": 20}, {"id": 2, "cycles": 31}])
+    )
+    equal(filled.metrics["cycles"], [10, 20, 30, 40, 50])
+    assert any("other values" in note for note in report.notes)
+
+
+def test_own_metrics_follow_launches_that_had_to_be_put_in_order(tmp_path: Path) -> None:
+    columns = {
+        "name": ["a"] * 5,
+        "duration_ns": [1, 2, 3, 4, 5],
+        "process": [1, 0, 1, 0, 1],
+        "device": [0, 1, 1, 0, 0],
+        "m": [1.0, 2.0, 3.0, 4.0, 5.0],
+    }
+    profile = read_profile([str(parquet(tmp_path, columns))])
+    features, _ = joined(profile)
+    equal(features.metrics["m"], [4, 2, 1, 5, 3])
+    durations = np.concatenate([batch["duration_ns"] for batch in profile.batches(("duration_ns",))])
+    equal(features.metrics["m"], durations.tolist())
+
+
+def test_own_metrics_of_sequences_that_share_a_row_group(tmp_path: Path) -> None:
+    columns = {"name": ["a"] * 5, "duration_ns": [1] * 5, "process": [0, 1, 1, 1, 2], "m": [1, 2, 3, 4, 5]}
+    profile = read_profile([str(parquet(tmp_path, columns))])
+    features, _ = joined(profile)
+    equal(features.metrics["m"], [1, 2, 3, 4, 5])
+
+
+def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> None:
+    one = parquet(tmp_path, {"name": ["a", "b"], "duration_ns": [1, 2], "m": [1, 2], "n": [7, 8]}, "1")
+    two = parquet(tmp_path, {"name": ["a"], "duration_ns": [3], "k": [9], "m": [3]}, "2")
+    profile = read_profile([str(one), str(two)])
+    assert isinstance(profile, Workload)
+    assert profile.metric_names == ("m", "n", "k")
+    features, _ = joined(profile)
+    equal(features.metrics["m"], [1, 2, 3])
+    equal(features.metrics["n"], [7, 8, NAN])
+    equal(features.metrics["k"], [NAN, NAN, 9])
+
+
+def test_a_profile_without_metrics_reads_nan(launch_table: Build) -> None:
+    profile = launch_table(["a", "b"], [1, 2])
+    assert profile.metric_names == ()
+    equal(profile.read_metrics(profile.spans[0], ["m"])["m"], [NAN, NAN])
+
+
+def test_progress_is_told_and_can_cancel(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a"], [1])
+    path = table_file(tmp_path, [{"id": 0, "m": 1}])
+    told: list[str] = []
+    with_features(profile, listed(profile), [str(path)], lambda _done, _total, what: told.append(what))
+    assert any("joining" in what for what in told)
+
+    def cancel(_done: int, _total: int, _what: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        with_features(profile, listed(profile), [str(path)], cancel)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a100-nerf-nsys2021.5.sqlite",
+        "h100x2-transformer-nsys2026.2.sqlite",
+        "rtx3090-gaussian-nsys2022.4.sqlite",
+    ],
+)
+def test_a_report_of_a_real_profile_in_the_other_demanglers_spelling_matches_whole(
+    shared_data: Path, tmp_path: Path, name: str
+) -> None:
+    pytest.importorskip("cxxfilt")
+    profile = read_profile([str(shared_data / "nsys-sqlite" / name)])
+    signature = np.concatenate([batch["signature"] for batch in profile.batches(("signature",))])
+    names = profile.kernels.names
+    rows = []
+    for sequence in profile.sequences:
+        for launch in range(sequence.first_id, sequence.first_id + sequence.launches):
+            known = profile.kernels.signature(int(signature[launch]))
+            spelt = demangled(names.mangled(known.name) or "") or names.full(known.name)
+            rows.append(
+                (sequence.process + 5000, sequence.device, spelt, str(known.grid), str(known.block), launch)
+            )
+    features, (report,) = joined(profile, raw_page(tmp_path, rows))
+    assert report.unmatched_rows == 0
+    assert report.launches_without == 0
+    equal(features.metrics["m"], list(range(profile.launches)))
