@@ -37,6 +37,7 @@ class LaunchList:
     groups : the kernel groups, largest total first.
     features : metrics and vectors of the launches, row by row; None where no file gave any.
     ranges_named : the profile's `Profile.named_ranges`; None where there is no profile behind the list.
+    first_ids : the id of the first launch of each sequence, selected or not.
     """
 
     id: IntArray
@@ -48,6 +49,7 @@ class LaunchList:
     groups: tuple[KernelGroup, ...]
     features: Features | None = None
     ranges_named: Callable[[str], tuple[NamedRange, ...] | None] | None = None
+    first_ids: tuple[int, ...] = (0,)
 
     def __len__(self) -> int:
         return len(self.id)
@@ -81,7 +83,7 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
         kept = np.flatnonzero(group >= 0)
         parts.append(
             (
-                selection.first_id + kept,
+                selection.ids(kept),
                 np.full(len(kept), selection.span.sequence),
                 values["signature"][kept].astype(np.int64),
                 group[kept],
@@ -89,4 +91,14 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
             )
         )
     launch_id, sequence, signature, of_group, duration_ns = map(np.concatenate, zip(*parts, strict=True))
-    return LaunchList(launch_id, sequence, signature, of_group, duration_ns, profile.kernels, counts.groups)
+    return LaunchList(
+        id=launch_id,
+        sequence=sequence,
+        signature=signature,
+        group=of_group,
+        duration_ns=duration_ns,
+        kernels=profile.kernels,
+        groups=counts.groups,
+        ranges_named=profile.named_ranges,
+        first_ids=tuple(each.first_id for each in profile.sequences),
+    )
