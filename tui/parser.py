@@ -64,7 +64,8 @@ def _callback(command: Command) -> Callable[..., None]:
         options_type: Any = command.options
         for option in fields(options_type):
             _check_range(option, kept[option.name])
-        _refuse_overwriting(values["output"], [*values.get("profiles", []), values.get("plan")])
+        inputs = [*values.get("profiles", []), *values.get("logs", []), values.get("plan")]
+        _refuse_overwriting(values["output"], inputs)
         import_module(command.module).run(options_type(**kept))
 
     parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]

@@ -38,6 +38,9 @@ COMMANDS: dict[str, Command] = {
     "judge": Command(options.JudgeOptions, "tui.commands.judge", "A plan's error on a profile."),
     "methods": Command(options.OutputOptions, "tui.commands.methods", "The methods and their options."),
     "export": Command(options.ExportOptions, "tui.commands.export", "Hand a plan to a simulator."),
+    "project": Command(
+        options.ProjectOptions, "tui.commands.project", "Where a kernel's simulation can stop."
+    ),
     "convert": Command(options.ConvertOptions, "tui.commands.convert", "Write a profile as Parquet."),
     "demo": Command(options.DemoOptions, "tui.commands.demo", "The same on bundled sample data."),
 }

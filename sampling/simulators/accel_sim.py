@@ -1,0 +1,279 @@
+"""Accel-Sim: the visualizer's log of what happens within each kernel.
+
+The log (``-visualizer_enabled 1``, gzip or not) has one record every so many cycles
+(``-gpgpu_runtime_stat``): ``globalcyclecount`` and ``globalinsncount`` since the kernel's start,
+``ctas_completed`` since the record before. A new kernel starts where the cycle count does not rise; a kernel
+shorter than the interval leaves no record, and what follows a kernel's last record leaves none either. The
+count of finished CTAs runs on from kernel to kernel, so that a kernel's first record includes those that the
+kernels before finished after their last records.
+
+The simulator's own output, in the same file or another, names the kernels and tells their grids, CTAs a core,
+and true ends; with it the CTAs of earlier kernels are taken off again.
+
+Written from the log's grammar, not run against it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import ProfileError
+from sampling.interval_log import IntArray, IntervalLog, KernelFacts
+from sampling.readers.csv_cells import pieces
+from sampling.readers.input_file import InputFile
+from sampling.simulators.accel_sim_output import (
+    KEYS,
+    Line,
+    SimulatedKernel,
+    runs_kernels_concurrently,
+    simulated_kernels,
+)
+
+_CYCLE, _INSTRUCTIONS, _CTAS = range(3)
+_RECORD_KEYS = (b"globalcyclecount", b"globalinsncount", b"ctas_completed")
+_KIND_OF_KEY = {key: kind for kind, key in enumerate(_RECORD_KEYS)}
+_LINE = re.compile(
+    rb"^(%s)(?=[ \t:=])[ \t]*[:=]?[ \t]*([^\r\n]*)"
+    % b"|".join(re.escape(key) for key in (*_RECORD_KEYS, *KEYS)),
+    re.MULTILINE,
+)
+_PER_CORE = re.compile(rb"^shaderinsncount:([ \t\d]*)\r?\n", re.MULTILINE)
+_SIGNS = re.compile(
+    rb"^(globalcyclecount:|shaderinsncount:|WarpDivergenceBreakdown:|dramncmd:|CFLOG\d*_|"
+    rb"-kernel name =|kernel_name =|gpu_sim_cycle =|Accel-Sim|\s*\*\*\* GPGPU-Sim|GPGPU-Sim)",
+    re.MULTILINE,
+)
+_LARGEST = (1 << 62) - 1
+_REMEDY = "give the log as the simulator wrote it, of a run with -visualizer_enabled 1"
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What one file says.
+
+    Attributes
+    ----------
+    cycle, instructions, ctas : (n,) of each record, the first two since the kernel's start.
+    is_cut : whether the file ends within a record.
+    cores : of the GPU; None where the file does not say.
+    output : the lines of the simulator's own output.
+    """
+
+    cycle: IntArray
+    instructions: IntArray
+    ctas: IntArray
+    is_cut: bool
+    cores: int | None
+    output: list[Line]
+
+
+def recognises_log(head: bytes) -> bool:
+    """Return whether a file that starts like this is a visualizer log, or the simulator's output."""
+    return _SIGNS.search(head) is not None
+
+
+def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
+    """Return the log of each kernel with a record, in the files' order.
+
+    Parameters
+    ----------
+    files : visualizer logs, and the simulator's output of the same runs.
+
+    Raises
+    ------
+    ProfileError : there is no record; a record is not whole, other than the last; the simulator's output is
+        of another run, or of kernels that ran at once.
+    """
+    contents = [_content(file) for file in files]
+    if any(runs_kernels_concurrently(content.output) for content in contents):
+        raise ProfileError(
+            "kernels ran concurrently (-gpgpu_concurrent_kernel_sm 1), so that no record is of one alone",
+            path=files[0].path,
+            remedy="simulate with -gpgpu_concurrent_kernel_sm 0",
+        )
+    logs = [log for file, content in zip(files, contents, strict=True) for log in _kernels(file, content)]
+    if not logs:
+        raise ProfileError("holds no whole record of any kernel", path=files[0].path, remedy=_REMEDY)
+    kernels = [kernel for content in contents for kernel in simulated_kernels(content.output)]
+    if kernels:
+        logs = _with_output(logs, kernels, files[0])
+    return tuple(
+        replace(log, name=log.name or f"kernel {number}") for number, log in enumerate(logs, start=1)
+    )
+
+
+def _content(file: InputFile) -> _Content:
+    kinds: list[int] = []
+    values: list[bytes] = []
+    output: list[Line] = []
+    cores = None
+    for text in _whole_lines(file):
+        if cores is None and (per_core := _PER_CORE.search(text)):
+            cores = len(per_core[1].split())
+        for key, value in _LINE.findall(text):
+            kind = _KIND_OF_KEY.get(key)
+            if kind is None:
+                output.append((key, value))
+            else:
+                kinds.append(kind)
+                values.append(value)
+    order = _order(file, np.array(kinds, dtype=np.int64))
+    numbers = _numbers(file, values)
+    records = numbers[: numbers.size - numbers.size % 3].reshape(-1, 3)
+    columns = [records[:, order.index(kind)] for kind in (_CYCLE, _INSTRUCTIONS, _CTAS)]
+    return _Content(columns[0], columns[1], columns[2], numbers.size % 3 > 0, cores or None, output)
+
+
+def _whole_lines(file: InputFile) -> Iterator[bytes]:
+    """Yield the file in pieces of whole lines; a last line without its end may lack digits, and is none."""
+    for _, text in pieces(file):
+        yield text[: text.rfind(b"\n") + 1]
+
+
+def _order(file: InputFile, kinds: IntArray) -> list[int]:
+    """Return the kinds of line in the order that every record has.
+
+    Raises
+    ------
+    ProfileError : a record has another order, or lacks a line; the last may be cut short.
+    """
+    order: list[int] = kinds[:3].tolist()
+    missing = [key.decode() for kind, key in enumerate(_RECORD_KEYS) if kind not in kinds]
+    if kinds.size >= 3 and missing:
+        raise ProfileError(f"no record has {' or '.join(missing)}", path=file.path, remedy=_REMEDY)
+    if len(set(order)) < len(order):
+        raise _error(file, 1 if order[0] == order[1] else 2, "a record lacks a line before this one")
+    wrong = np.flatnonzero(kinds != np.resize(kinds[:3], kinds.size))
+    if wrong.size:
+        raise _error(file, int(wrong[0]), "a record lacks a line before this one, or has one twice")
+    return order if len(order) == 3 else [_CYCLE, _INSTRUCTIONS, _CTAS]
+
+
+def _numbers(file: InputFile, values: Sequence[bytes]) -> IntArray:
+    """Return (n,) the values as numbers."""
+    numbers = np.zeros(len(values), dtype=np.int64)
+    for index, text in enumerate(values):
+        digits = text.rstrip()
+        if not digits.isdigit() or int(digits) > _LARGEST:
+            shown = digits.decode("utf-8", "replace")
+            raise _error(file, index, f"{shown!r} is not a count")
+        numbers[index] = int(digits)
+    return numbers
+
+
+def _error(file: InputFile, index: int, message: str) -> ProfileError:
+    """Return the error that points at one of the records' lines, found by reading the file once more."""
+    lines, seen = 0, 0
+    for _, text in pieces(file):
+        for match in _LINE.finditer(text):
+            if match[1] in _KIND_OF_KEY:
+                if seen == index:
+                    row = lines + text.count(b"\n", 0, match.start()) + 1
+                    return ProfileError(message, path=file.path, row=row, remedy=_REMEDY)
+                seen += 1
+        lines += text.count(b"\n")
+    return ProfileError(message, path=file.path, remedy=_REMEDY)
+
+
+def _kernels(file: InputFile, content: _Content) -> Iterator[IntervalLog]:
+    """Yield the records of each kernel; none has a name yet."""
+    if content.cycle.size == 0:
+        return
+    starts_anew = np.diff(content.cycle, prepend=content.cycle[0]) <= 0
+    first = np.flatnonzero(starts_anew)
+    _refuse(file, content.cycle == 0, _CYCLE, "a record of cycle 0 has nothing before it")
+    instructions = np.where(
+        starts_anew, content.instructions, np.diff(content.instructions, prepend=np.int64(0))
+    )
+    _refuse(file, instructions < 0, _INSTRUCTIONS, "instructions go down while cycles go up")
+    for start, end in zip(first.tolist(), [*first[1:].tolist(), content.cycle.size], strict=True):
+        yield IntervalLog(
+            name="",
+            cycle=content.cycle[start:end],
+            instructions=instructions[start:end],
+            ctas=content.ctas[start:end],
+            facts=KernelFacts(cores=content.cores),
+            is_cut_short=content.is_cut and end == content.cycle.size,
+            has_carried_ctas=start > 0,
+        )
+
+
+def _refuse(file: InputFile, bad: NDArray[np.bool_], kind: int, message: str) -> None:
+    """Raise for the first record that is bad, pointing at its line of that kind."""
+    record = np.flatnonzero(bad)
+    if record.size == 0:
+        return
+    order: list[int] = []
+    for text in _whole_lines(file):
+        order += [_KIND_OF_KEY[key] for key, _ in _LINE.findall(text) if key in _KIND_OF_KEY]
+        if len(order) >= 3:
+            break
+    raise _error(file, 3 * int(record[0]) + order.index(kind), message)
+
+
+def _with_output(
+    logs: Sequence[IntervalLog], kernels: Sequence[SimulatedKernel], file: InputFile
+) -> list[IntervalLog]:
+    """Return the logs with what the simulator printed of their kernels.
+
+    Kernels shorter than the interval have no log; all others have one each, in the same order. A kernel's
+    first record is freed from the CTAs that are missing from the records of the kernels before.
+
+    Raises
+    ------
+    ProfileError : a kernel of the log is longer than the one printed, or there are too few printed.
+    """
+    known: list[IntervalLog] = []
+    carried: int | None = 0
+    printed = iter(kernels)
+    for number, log in enumerate(logs, start=1):
+        kernel = next(printed, None)
+        while kernel is not None and _is_shorter(kernel, int(log.cycle[0])):
+            carried = _sum(carried, kernel.facts.ctas)
+            kernel = next(printed, None)
+        if kernel is None or not _fits(kernel, log):
+            raise ProfileError(
+                f"the simulator's output is of another run: it has no kernel like number {number} of the log",
+                path=file.path,
+                remedy="give the log and the output of one run, or the log alone",
+            )
+        known.append(_named(log, kernel, carried))
+        carried = _sum(kernel.facts.ctas, -int(known[-1].ctas.sum()))
+    return known
+
+
+def _is_shorter(kernel: SimulatedKernel, first_cycle: int) -> bool:
+    return kernel.facts.cycles is not None and kernel.facts.cycles < first_cycle
+
+
+def _fits(kernel: SimulatedKernel, log: IntervalLog) -> bool:
+    cycles, instructions = kernel.facts.cycles, kernel.facts.instructions
+    fits_cycles = cycles is None or int(log.cycle[-1]) <= cycles
+    return fits_cycles and (instructions is None or int(log.instructions.sum()) <= instructions)
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
+
+
+def _named(log: IntervalLog, kernel: SimulatedKernel, carried: int | None) -> IntervalLog:
+    ctas = log.ctas
+    if carried:
+        ctas = ctas.copy()
+        ctas[0] -= min(max(carried, 0), int(ctas[0]))
+    facts = kernel.facts
+    if facts.cores is None:
+        facts = replace(facts, cores=log.facts.cores)
+    return replace(
+        log,
+        name=kernel.name,
+        ctas=ctas,
+        facts=facts,
+        is_cut_short=facts.cycles is None,
+        has_carried_ctas=log.has_carried_ctas and carried is None,
+    )

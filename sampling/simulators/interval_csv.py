@@ -1,0 +1,221 @@
+"""Interval logs as CSV: a row an interval, for simulators without a reader of their own.
+
+Columns, in any order: ``cycle``, ``instructions``, ``ctas``, the last two within the interval;
+``cumulative_instructions`` and ``cumulative_ctas`` instead of them count from the kernel's start. ``cycle``
+is where the interval ends, counted from the kernel's start; a column that holds the same number in row after
+row is the length of the intervals (the last of a kernel may be shorter), as ``interval_cycles`` always is.
+
+``kernel`` names the kernel. A new one starts where the name changes or the cycle does not rise. What is known
+of the whole kernel may stand in ``total_cycles``, ``total_instructions``, ``total_ctas``, ``ctas_per_sm`` and
+``sms``, the same in every row of a kernel. All other columns are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.arrow_arrays import first_true
+from sampling.errors import ProfileError
+from sampling.interval_log import IntArray, IntervalLog, KernelFacts
+from sampling.readers.csv_cells import Kind, Layout, Part, parse, parse_closely, pieces, texts, values
+from sampling.readers.input_file import InputFile
+from sampling.readers.nsys_csv_dialect import header_cells
+
+_KERNEL = "kernel"
+_CYCLE, _LENGTH = "cycle", "interval_cycles"
+#: The column of each count within an interval, and the one that counts from the kernel's start.
+_COUNTS = {"instructions": "cumulative_instructions", "ctas": "cumulative_ctas"}
+#: Columns of the whole kernel, and the fact that each is.
+_FACTS = {
+    "total_cycles": "cycles",
+    "total_instructions": "instructions",
+    "total_ctas": "ctas",
+    "ctas_per_sm": "ctas_per_core",
+    "sms": "cores",
+}
+_REMEDY = "the columns are cycle, instructions and ctas, one row an interval"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """All rows: (n,) numbers by column, and the distinct names with (n,) the index of each row's."""
+
+    numbers: Mapping[str, IntArray]
+    names: Sequence[str]
+    name_of_row: IntArray
+
+
+def recognises_log(head: bytes) -> bool:
+    """Return whether a file that starts like this has the columns of an interval log."""
+    columns = _columns(header_cells(_first_line(head)))
+    return bool({_CYCLE, _LENGTH} & set(columns)) and any(
+        count in columns for count in _counts("instructions")
+    )
+
+
+def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
+    """Return the log of each kernel, in the files' order.
+
+    Raises
+    ------
+    ProfileError : a column is missing, a cell holds no number or one that cannot be; there is no row.
+    """
+    logs: list[IntervalLog] = []
+    for file in files:
+        logs += _logs(file, _rows(file), len(logs))
+    return tuple(logs)
+
+
+def _counts(name: str) -> tuple[str, str]:
+    return name, _COUNTS[name]
+
+
+def _columns(header: Sequence[str]) -> dict[str, int]:
+    """Return the position of each column that is read; of two of one name the first."""
+    known = (_KERNEL, _CYCLE, _LENGTH, *_COUNTS, *_COUNTS.values(), *_FACTS)
+    names = [cell.strip().lower() for cell in header]
+    return {name: names.index(name) for name in known if name in names}
+
+
+def _first_line(text: bytes) -> bytes:
+    """Return the first line that is not empty, with what is before it and with its end."""
+    content = len(text) - len(text.lstrip(b"\r\n"))
+    end = text.find(b"\n", content)
+    return text if end < 0 else text[: end + 1]
+
+
+def _layout(file: InputFile) -> tuple[Layout, dict[str, int]]:
+    header = header_cells(_first_line(file.head).lstrip(b"\r\n"))
+    columns = _columns(header)
+    for wanted in ((_CYCLE, _LENGTH), *(_counts(name) for name in _COUNTS)):
+        if not set(wanted) & set(columns):
+            raise ProfileError(f"no column {' or '.join(wanted)}", path=file.path, row=1, remedy=_REMEDY)
+    kinds: dict[int, Kind] = {
+        position: "text" if name == _KERNEL else "integer" for name, position in columns.items()
+    }
+    return Layout(header, kinds), columns
+
+
+def _rows(file: InputFile) -> _Rows:
+    layout, columns = _layout(file)
+    counts: dict[str, list[IntArray]] = {name: [] for name in columns if name != _KERNEL}
+    name_codes: list[IntArray] = []
+    code_of_name: dict[str, int] = {}
+    for start, text in pieces(file):
+        skipped = len(_first_line(text)) if start == 0 else 0
+        part = Part(file, layout, start + skipped, text[skipped:])
+        if not part.text.strip():
+            continue
+        table = parse(part)
+        if table is None:
+            table = parse_closely(part)
+        for name, arrays in counts.items():
+            column = table.column(str(columns[name]))
+            if column.null_count:
+                row = first_true(column.is_null())
+                raise part.error(row, "the cell is empty", position=columns[name], remedy=_REMEDY)
+            arrays.append(values(part, table, columns[name], None))
+        if _KERNEL in columns:
+            distinct, codes = texts(table, columns[_KERNEL])
+            shown = [(cell or b"").decode("utf-8", "replace").strip() for cell in distinct.to_pylist()]
+            code = np.array(
+                [code_of_name.setdefault(name, len(code_of_name)) for name in shown], dtype=np.int64
+            )
+            name_codes.append(code[codes])
+    numbers = {name: np.concatenate(arrays) for name, arrays in counts.items() if arrays}
+    if not numbers:
+        raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
+    rows = len(next(iter(numbers.values())))
+    return _Rows(numbers, list(code_of_name), np.concatenate(name_codes or [np.zeros(rows, dtype=np.int64)]))
+
+
+def _logs(file: InputFile, rows: _Rows, before: int) -> Iterator[IntervalLog]:
+    """Yield each kernel's log; ``before`` of them are in the files before."""
+    for name, numbers in rows.numbers.items():
+        least = 1 if name in {_CYCLE, _LENGTH, "ctas_per_sm", "sms"} else 0
+        _refuse(file, numbers < least, name, f"the number is {least} or more")
+    is_other_name = np.diff(rows.name_of_row, prepend=-1) != 0
+    cycle = _cycle(rows.numbers, is_other_name)
+    starts = is_other_name | (np.diff(cycle, prepend=0) <= 0)
+    counts = [_within(file, rows.numbers, name, starts) for name in _COUNTS]
+    for name in _FACTS:
+        if name in rows.numbers:
+            differs = ~starts & (np.diff(rows.numbers[name], prepend=0) != 0)
+            _refuse(file, differs, name, "the number is another than in the kernel's row before")
+    first = np.flatnonzero(starts).tolist()
+    for number, (start, end) in enumerate(
+        zip(first, [*first[1:], cycle.size], strict=True), start=before + 1
+    ):
+        yield IntervalLog(
+            name=(rows.names[rows.name_of_row[start]] if rows.names else "") or f"kernel {number}",
+            cycle=cycle[start:end],
+            instructions=counts[0][start:end],
+            ctas=counts[1][start:end],
+            facts=KernelFacts(
+                **{
+                    fact: int(rows.numbers[name][start])
+                    for name, fact in _FACTS.items()
+                    if name in rows.numbers
+                }
+            ),
+        )
+
+
+def _cycle(numbers: Mapping[str, IntArray], is_other_name: NDArray[np.bool_]) -> IntArray:
+    """Return (n,) the cycle in which each interval ends."""
+    cycle = numbers.get(_CYCLE)
+    if cycle is None:
+        return _running_sum(numbers[_LENGTH], is_other_name)
+    return _running_sum(cycle, is_other_name) if _are_lengths(cycle, is_other_name) else cycle
+
+
+def _are_lengths(cycle: IntArray, is_other_name: NDArray[np.bool_]) -> bool:
+    """Return whether the numbers stay the same within each name, but for a lower one in its last row."""
+    step = np.diff(cycle, prepend=0)[~is_other_name]
+    is_last = np.append(is_other_name[1:], True)[~is_other_name]
+    return bool((step == 0).any() and ((step == 0) | (is_last & (step < 0))).all())
+
+
+def _running_sum(lengths: IntArray, starts: NDArray[np.bool_]) -> IntArray:
+    """Return (n,) the sum since the last start, inclusive."""
+    total: IntArray = np.cumsum(lengths)
+    before: IntArray = (total - lengths)[starts]
+    since: IntArray = total - before[np.cumsum(starts) - 1]
+    return since
+
+
+def _within(
+    file: InputFile, numbers: Mapping[str, IntArray], name: str, starts: NDArray[np.bool_]
+) -> IntArray:
+    """Return (n,) what was counted within each interval."""
+    if name in numbers:
+        return numbers[name]
+    column = _COUNTS[name]
+    counts = np.where(starts, numbers[column], np.diff(numbers[column], prepend=0))
+    _refuse(file, counts < 0, column, "the count goes down within a kernel")
+    return counts
+
+
+def _refuse(file: InputFile, bad: NDArray[np.bool_], column: str, message: str) -> None:
+    """Raise for the first row that is bad, by its line in the file."""
+    rows = np.flatnonzero(bad)
+    if rows.size:
+        line = _line_of_row(file, int(rows[0]))
+        raise ProfileError(message, path=file.path, row=line, column=column, remedy=_REMEDY)
+
+
+def _line_of_row(file: InputFile, row: int) -> int:
+    """Return the 1-based line of a 0-based row below the header; empty lines are no rows."""
+    lines, seen = 0, -1
+    for _, text in pieces(file):
+        for line in text.split(b"\n")[: text.count(b"\n") + 1]:
+            lines += 1
+            seen += bool(line.strip(b"\r"))
+            if seen > row:
+                return lines
+        lines -= text.endswith(b"\n")
+    return lines

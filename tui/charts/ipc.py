@@ -1,0 +1,257 @@
+"""IPC over a kernel's cycles: what was simulated before the stop, what came after it, what is projected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tui.charts.axis import Tick, multiples, place, round_step
+from tui.charts.glyphs import GlyphSet, glyph_set
+from tui.charts.grid import AXIS, LABEL, MARKER, PROPOSED, Grid, blank, copy, fitted, put
+from tui.charts.legend import Entry, legend
+from tui.charts.quantities import si, si_tick
+from tui.charts.sparkline import sparkline
+
+SMALLEST_WIDTH = 20
+SMALLEST_HEIGHT = 4
+BEFORE, AFTER = 0, 1
+"""The styles of what was simulated before the stop, and of what the log has after it."""
+
+_LEFT = 7
+_AXIS_ROWS = 2
+_LEAST_ROWS_WITH_LEGEND = 6
+_ROWS_A_TICK = 4
+_COLUMNS_A_TICK = 8
+_PARTS_OF_A_TICK = 1000
+_ASCII_BEFORE, _ASCII_AFTER = "#", "."
+_AFTER_GLYPH = "\N{LIGHT SHADE}"
+
+
+@dataclass(frozen=True, slots=True)
+class IpcCurve:
+    """A kernel's IPC, and where its simulation stops.
+
+    Attributes
+    ----------
+    cycle : (n,) int64, at least one, ascending.
+    ipc : (n,) float64, instructions over cycles up to each.
+    stop_cycle : where the simulation stops; None if it does not.
+    stop_ipc : the IPC there, at which the rest is projected.
+    projected_cycles : of the whole kernel; None if it is not projected.
+    """
+
+    cycle: npt.NDArray[np.int64]
+    ipc: npt.NDArray[np.float64]
+    stop_cycle: int | None = None
+    stop_ipc: float = 0.0
+    projected_cycles: float | None = None
+
+    @property
+    def last_cycle(self) -> int:
+        """The end of the cycle axis: of the log, or of the projection where that is longer."""
+        return max(int(self.cycle[-1]), round(self.projected_cycles or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plot:
+    """A chart under construction.
+
+    Attributes
+    ----------
+    foot : the row of the cycle axis.
+    ipc : (columns,) of the log in each column; NaN where the log has ended.
+    most : the IPC at the top.
+    stop_column : the column of the stop, counted from the axis; all columns where there is none.
+    """
+
+    grid: Grid
+    curve: IpcCurve
+    foot: int
+    ipc: npt.NDArray[np.float64]
+    most: float
+    stop_column: int
+    glyphs: GlyphSet
+    ascii_only: bool
+
+
+def ipc_chart(curve: IpcCurve, width: int, height: int, *, ascii_only: bool = False) -> Grid:
+    """A (height, width) grid: IPC since the kernel's start, upwards, over cycles.
+
+    Bars up to the stop, paler ones after it, and a broken line at the IPC that the rest is projected at.
+    Below 20x4 cells it is a sparkline and numbers.
+    """
+    if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
+        return _numbers(curve, width, height, ascii_only=ascii_only)
+    entries = _entries(curve, ascii_only=ascii_only)
+    rows = 1 if height >= _LEAST_ROWS_WITH_LEGEND and len(entries) > 1 else 0
+    words = legend(entries, width - _LEFT, rows, ascii_only=ascii_only) if rows else blank(0, 0)
+    ipc = _by_column(curve, width - _LEFT)
+    plot = _Plot(
+        grid=blank(width, height),
+        curve=curve,
+        foot=height - _AXIS_ROWS - rows,
+        ipc=ipc,
+        most=max(float(np.nanmax(ipc)), curve.stop_ipc) or 1.0,
+        stop_column=_stop_column(curve, width - _LEFT),
+        glyphs=glyph_set(ascii_only=ascii_only),
+        ascii_only=ascii_only,
+    )
+    _draw_axes(plot)
+    _draw_bars(plot)
+    _draw_projection(plot)
+    _draw_stop(plot)
+    copy(words, plot.grid, height - words.height, _LEFT)
+    return plot.grid
+
+
+def _by_column(curve: IpcCurve, columns: int) -> npt.NDArray[np.float64]:
+    """The IPC of the interval that the middle of each column lies in; the last one's in the log's last."""
+    middle = (np.arange(columns) + 0.5) * curve.last_cycle / columns
+    index = np.searchsorted(curve.cycle, middle)
+    ipc = np.where(index < curve.cycle.size, curve.ipc[np.minimum(index, curve.cycle.size - 1)], np.nan)
+    end = min(int(curve.cycle[-1] / curve.last_cycle * columns), columns - 1)
+    if np.isnan(ipc[end]):
+        ipc[end] = curve.ipc[-1]
+    return ipc
+
+
+def _stop_column(curve: IpcCurve, columns: int) -> int:
+    if curve.stop_cycle is None:
+        return columns
+    return min(int(curve.stop_cycle / curve.last_cycle * columns), columns - 1)
+
+
+def _entries(curve: IpcCurve, *, ascii_only: bool) -> list[Entry]:
+    glyphs = glyph_set(ascii_only=ascii_only)
+    full, pale = (_ASCII_BEFORE, _ASCII_AFTER) if ascii_only else (glyphs.levels[-1], _AFTER_GLYPH)
+    if curve.stop_cycle is None:
+        return [Entry(full, BEFORE, ("simulated",) * 3)]
+    stop = si(curve.stop_cycle)
+    entries = [Entry(full, BEFORE, (f"simulated: {stop} cycles", f"simulated: {stop}", stop))]
+    if curve.projected_cycles is not None:
+        whole = si(curve.projected_cycles)
+        dash = _dash(glyphs, ascii_only=ascii_only)
+        entries.append(Entry(dash, PROPOSED, (f"projected: {whole} cycles", f"projected: {whole}", whole)))
+    if curve.cycle[-1] > curve.stop_cycle:
+        entries.append(Entry(pale, AFTER, ("logged after the stop", "logged after", "after")))
+    return entries
+
+
+def _dash(glyphs: GlyphSet, *, ascii_only: bool) -> str:
+    """What the projection is drawn with: the broken line, which ASCII has none of."""
+    return glyphs.horizontal if ascii_only else glyphs.gap
+
+
+def _height(plot: _Plot, ipc: float) -> tuple[int, str]:
+    """The row of the top cell of a bar, and its glyph."""
+    if plot.ascii_only:
+        return plot.foot - max(round(ipc * plot.foot / plot.most), 1), ""
+    levels = plot.glyphs.levels
+    steps = max(round(ipc * plot.foot * len(levels) / plot.most), 1)
+    return plot.foot - -(-steps // len(levels)), levels[(steps - 1) % len(levels)]
+
+
+def _draw_bars(plot: _Plot) -> None:
+    full, pale = (_ASCII_BEFORE, _ASCII_AFTER) if plot.ascii_only else (plot.glyphs.levels[-1], _AFTER_GLYPH)
+    for column, ipc in enumerate(plot.ipc.tolist()):
+        if np.isnan(ipc):
+            continue
+        is_before = column <= plot.stop_column
+        row, top = _height(plot, ipc)
+        plot.grid.glyph[row : plot.foot, _LEFT + column] = full if is_before else pale
+        plot.grid.style[row : plot.foot, _LEFT + column] = BEFORE if is_before else AFTER
+        if is_before and top:
+            plot.grid.glyph[row, _LEFT + column] = top
+
+
+def _draw_projection(plot: _Plot) -> None:
+    if plot.curve.projected_cycles is None or plot.curve.stop_cycle is None:
+        return
+    row, _ = _height(plot, plot.curve.stop_ipc)
+    columns = plot.ipc.size
+    last = min(int(plot.curve.projected_cycles / plot.curve.last_cycle * columns), columns - 1)
+    dash = _dash(plot.glyphs, ascii_only=plot.ascii_only)
+    for column in range(plot.stop_column + 1, last + 1):
+        put(plot.grid, row, _LEFT + column, dash, PROPOSED)
+
+
+def _draw_stop(plot: _Plot) -> None:
+    """The line at which the simulation stops, through the bars and the axis."""
+    if plot.curve.stop_cycle is None:
+        return
+    column = _LEFT + plot.stop_column
+    for row in range(plot.foot):
+        put(plot.grid, row, column, plot.glyphs.split, MARKER)
+    put(plot.grid, plot.foot, column, plot.glyphs.split_foot, MARKER)
+
+
+def _draw_axes(plot: _Plot) -> None:
+    grid, foot, glyphs = plot.grid, plot.foot, plot.glyphs
+    grid.glyph[:foot, _LEFT - 1] = glyphs.vertical
+    grid.style[: foot + 1, _LEFT - 1] = AXIS
+    grid.glyph[foot, _LEFT - 1] = glyphs.corner
+    for row, text in _ipc_ticks(plot.most, foot):
+        put(grid, row, 0, f"{text:>{_LEFT - 2}} ", LABEL)
+        if row < foot:
+            put(grid, row, _LEFT - 1, glyphs.tick_left, AXIS)
+    put(grid, foot, _LEFT, glyphs.horizontal * (grid.width - _LEFT), AXIS)
+    for tick in _cycle_ticks(plot.curve.last_cycle, grid.width):
+        put(grid, foot, tick.column, glyphs.tick_down, AXIS)
+        put(grid, foot + 1, tick.text_column, tick.text, LABEL)
+
+
+def _ipc_ticks(most: float, foot: int) -> list[tuple[int, str]]:
+    """(row, label): the highest IPC at the top, 0 at the foot, round numbers between."""
+    parts = int(most * _PARTS_OF_A_TICK)
+    step = round_step(1, parts, max(foot // _ROWS_A_TICK, 1)) if parts else 1
+    ticks = [
+        (foot - max(round(n / parts * foot), 1), _ipc_label(n / _PARTS_OF_A_TICK))
+        for n in (multiples(1, parts, step) if parts else ())
+    ]
+    return [(foot, "0"), *((row, text) for row, text in ticks if 1 < row < foot - 1), (0, _top_label(most))]
+
+
+def _ipc_label(ipc: float) -> str:
+    return si_tick(int(ipc)) if ipc >= _PARTS_OF_A_TICK else f"{ipc:g}"
+
+
+def _top_label(ipc: float) -> str:
+    """The highest IPC in at most five glyphs; one so low that two decimals hide it, by its magnitude."""
+    return si(ipc) if ipc >= 0.01 else f"{ipc:.0e}"
+
+
+def _cycle_ticks(last_cycle: int, width: int) -> list[Tick]:
+    """As many round numbers of cycles as have room for their labels, the last of which names the unit."""
+    columns = width - _LEFT
+
+    def column_of(cycle: int) -> int:
+        return _LEFT + min(int(cycle / last_cycle * columns), columns - 1)
+
+    for most in range(max(columns // _COLUMNS_A_TICK, 1), 0, -1):
+        ticks = multiples(0, last_cycle, round_step(0, last_cycle, most + 1))
+        labels = [si_tick(cycle) for cycle in ticks]
+        for unit in (" cycles", ""):
+            texts = [*labels[:-1], labels[-1] + unit]
+            placed = place([column_of(cycle) for cycle in ticks], texts, 0, width - 1)
+            if placed:
+                return placed
+    return []
+
+
+def _numbers(curve: IpcCurve, width: int, height: int, *, ascii_only: bool) -> Grid:
+    """What has room where axes have none: a sparkline, where it stops, what is projected."""
+    grid = blank(width, height)
+    columns = max(width, 1)
+    line = np.nan_to_num(_by_column(curve, columns))
+    rows: Sequence[str] = [
+        sparkline(line, width, ascii_only=ascii_only),
+        f"IPC {si(float(curve.ipc[-1] if curve.stop_cycle is None else curve.stop_ipc))}",
+        "no stop" if curve.stop_cycle is None else f"stop at {si(curve.stop_cycle)}",
+        "" if curve.projected_cycles is None else f"of {si(curve.projected_cycles)} cycles",
+    ]
+    for row, text in enumerate(rows):
+        put(grid, row, 0, fitted(text, grid.width, ascii_only=ascii_only), LABEL)
+    return grid
