@@ -52,7 +52,7 @@ def plan_seconds(path: str, group_by: str) -> tuple[float, int]:
     started = time.perf_counter()
     profile = read_profile([path])
     counts = count_durations(profile, Grouping(GroupBy(group_by)))
-    plan = make_plan(counts, "root", Target(EPSILON), 0)
+    plan = make_plan(counts, "joint", Target(EPSILON), 0)
     locate(profile, counts, plan)
     return time.perf_counter() - started, plan.samples
 

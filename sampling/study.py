@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from sampling.allocation import FloatArray, IntArray
 from sampling.duration_counts import DurationCounts, count_durations
+from sampling.feature_files.number_cells import NumberLocale
+from sampling.features import JoinReport, with_features
 from sampling.findings import Evidence, Finding, PlanCost, findings
 from sampling.grouping import Grouping
-from sampling.methods import DEFAULT_METHOD
+from sampling.launch_list import list_launches
+from sampling.methods import DEFAULT_METHOD, picking_method
 from sampling.overlap import DeviceTime, device_times
-from sampling.plan import Design, make_design
+from sampling.plan import AnyDesign, Design, make_design, make_picked_design
 from sampling.profile import LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.regions import Region, Selection, selected_sequences, selections
@@ -23,14 +26,20 @@ from sampling.targets import Target
 
 @dataclass(frozen=True)
 class Study:
-    """What is known of a workload once it is read and one method has designed a plan for it."""
+    """What is known of a workload once it is read and one method has designed a plan for it.
+
+    Attributes
+    ----------
+    reports : how the feature files fitted, for a method that asks for features.
+    """
 
     profile: Profile
     counts: DurationCounts
     chosen: tuple[Selection, ...]
     device_times: tuple[DeviceTime, ...]
-    design: Design
+    design: AnyDesign
     findings: tuple[Finding, ...]
+    reports: tuple[JoinReport, ...] = ()
 
     @property
     def sequences(self) -> tuple[LaunchSequence, ...]:
@@ -75,7 +84,7 @@ class GroupStatistics:
     Attributes
     ----------
     share : of the total duration; cov : std / mean, 0 where the mean is 0.
-    clusters, samples : strata and drawn launches of the design; None where strata span groups.
+    clusters, samples : strata and drawn launches of the design; None where strata may span groups.
     """
 
     launches: IntArray
@@ -90,11 +99,11 @@ class GroupStatistics:
     samples: IntArray | None
 
 
-def group_statistics(counts: DurationCounts, design: Design) -> GroupStatistics:
+def group_statistics(counts: DurationCounts, design: AnyDesign) -> GroupStatistics:
     """Return the statistics of every kernel group, by rank."""
     mean_ns = counts.group_duration_ns / counts.group_launches
     per_group = None
-    if (design.strata.group >= 0).all():
+    if isinstance(design, Design) and (design.strata.group >= 0).all():
         groups = len(counts.groups)
         clusters = np.bincount(design.strata.group, minlength=groups)
         samples = np.zeros(groups, dtype=np.int64)
@@ -114,35 +123,73 @@ def group_statistics(counts: DurationCounts, design: Design) -> GroupStatistics:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class MethodChoice:
+    """Which method designs the plan, and what it is given.
+
+    Attributes
+    ----------
+    settings : ``METHOD.NAME=VALUE``, see `method_options`.
+    overrides : the user's split decisions.
+    feature_paths : files with metrics of the launches, for a method that looks at them.
+    number_locale : how those files write their numbers.
+    """
+
+    method: str = DEFAULT_METHOD
+    seed: int = 0
+    settings: tuple[str, ...] = ()
+    overrides: Overrides | None = None
+    feature_paths: tuple[str, ...] = ()
+    number_locale: NumberLocale = "C"
+
+
 def study(
     profile: Profile,
     grouping: Grouping,
     region: Region,
     target: Target,
-    *,
-    method: str = DEFAULT_METHOD,
-    seed: int = 0,
-    settings: tuple[str, ...] = (),
-    overrides: Overrides | None = None,
+    choice: MethodChoice | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """Reduce a profile, design a plan, and measure what the profile breaks of the methods' assumptions.
 
     Raises
     ------
-    EmptySelectionError, OptionError : see `count_durations` and `make_design`.
+    EmptySelectionError, OptionError, NotApplicableError : see `count_durations`, `make_design` and
+        `make_picked_design`.
     """
+    choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
     chosen = selections(profile, region)
     times = device_times(profile, chosen)
-    design = make_design(
-        counts,
-        method,
-        target,
-        seed,
-        settings=settings,
-        overrides=overrides,
-        progress=progress,
+    design, reports = _designed(profile, counts, target, choice, progress)
+    evidence = Evidence(profile, counts, chosen, times, _plan_cost(counts, choice.method, design))
+    return Study(profile, counts, chosen, times, design, findings(evidence), reports)
+
+
+def _designed(
+    profile: Profile, counts: DurationCounts, target: Target, choice: MethodChoice, progress: Progress | None
+) -> tuple[AnyDesign, tuple[JoinReport, ...]]:
+    method, seed, settings = choice.method, choice.seed, choice.settings
+    if picking_method(method) is None:
+        overrides = choice.overrides
+        return make_design(
+            counts, method, target, seed, settings=settings, overrides=overrides, progress=progress
+        ), ()
+    listed = list_launches(profile, counts, progress)
+    launches, reports = with_features(
+        profile, listed, choice.feature_paths, progress, locale=choice.number_locale
     )
-    evidence = Evidence(profile, counts, chosen, times, PlanCost(method, design.samples, design.speedup))
-    return Study(profile, counts, chosen, times, design, findings(evidence))
+    return make_picked_design(launches, method, target, seed, settings=settings, progress=progress), reports
+
+
+def _plan_cost(counts: DurationCounts, method: str, design: AnyDesign) -> PlanCost:
+    """Return what the plan costs; groups are simulated whole for their bound's sake where one is promised."""
+    cost = PlanCost(method, design.samples, design.speedup)
+    if not isinstance(design, Design) or design.strata.noise_floor is None:
+        return cost
+    strata = design.strata
+    left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
+    whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
+    share = float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1)
+    return replace(cost, groups_whole=int(whole.sum()), share_whole=share)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.kernel_choice import KernelChoice, choose_kernel
-from sampling.methods import method_named, method_options
+from sampling.methods import check_settings, method_named, random_method, splitting_method
 from sampling.plan_file import read_overrides
 from sampling.profile import Profile
 from sampling.progress import Progress
 from sampling.readers import read_profile
 from sampling.regions import Region
 from sampling.splitting import Overrides
-from sampling.study import Study, study
+from sampling.study import MethodChoice, Study, study
 from sampling.targets import Target
 from tui.diagnostics import ProgressMeter, note
-from tui.options import OutputOptions, PlanningOptions, RegionOptions
+from tui.options import NumberLocale, OutputOptions, PlanningOptions, RegionOptions
 
 
 @contextmanager
@@ -38,14 +39,16 @@ def region_of(options: RegionOptions) -> Region:
 
     Raises
     ------
-    OptionError : a device, process or launch range is not made of numbers.
+    OptionError : a device, process, launch or time window is not made of numbers, or a range has no name.
     """
     return Region(
         devices=_numbers("--device", options.device),
         processes=_numbers("--process", options.process),
         include=options.include,
         exclude=options.exclude,
-        launches=None if options.launches is None else _id_range(options.launches),
+        launches=_window("--launches", options.launches, "ids as A:B, A: or :B are meant, counted from 0"),
+        time_ns=_window("--time", options.time, "nanoseconds as A:B, A: or :B are meant, counted from 0"),
+        named_range=options.range,
     )
 
 
@@ -58,22 +61,30 @@ def grouping_of(options: RegionOptions, method: str) -> Grouping:
 
 
 def target_of(options: PlanningOptions) -> Target:
-    """Return what is asked of the plan, and say which options nothing here uses."""
-    given = {
+    """Return what is asked of the plan; what is not given is as `Target` has it."""
+    given: dict[str, Any] = {}
+    if options.group_epsilon is not None:
+        given["group_epsilon"] = _fraction_or_none("--group-epsilon", options.group_epsilon)
+    if options.min_samples is not None:
+        given["min_samples"] = options.min_samples
+    if options.noise_floor is not None:
+        given["noise_floor"] = options.noise_floor
+    return Target(options.epsilon, options.confidence, options.with_replacement, **given)
+
+
+def note_unused(options: PlanningOptions, method: str) -> None:
+    """Say on stderr which options are given and not used by the method."""
+    of_joint = {
         "--group-epsilon": options.group_epsilon,
         "--min-samples": options.min_samples,
         "--noise-floor": options.noise_floor,
     }
-    if options.min_samples is not None and options.min_samples < 1:
-        raise OptionError(f"--min-samples is 1 or more, not {options.min_samples}")
-    if options.noise_floor is not None and not 0 <= options.noise_floor < 1:
-        raise OptionError(f"--noise-floor is a fraction from 0, below 1, not {options.noise_floor:g}")
-    if options.group_epsilon not in {None, "none"}:
-        _fraction("--group-epsilon", str(options.group_epsilon))
-    unused = [flag for flag, value in given.items() if value is not None]
-    if unused:
+    unused = [flag for flag, value in of_joint.items() if value is not None]
+    if unused and method != "joint":
         note(f"{', '.join(unused)}: for the method joint alone; not used", quiet=options.quiet)
-    return Target(options.epsilon, options.confidence, options.with_replacement)
+    for setting in options.set:
+        if not setting.startswith(f"{method}."):
+            note(f"--set {setting}: not used by {method}", quiet=options.quiet)
 
 
 def overrides_of(path: str | None) -> Overrides | None:
@@ -81,19 +92,15 @@ def overrides_of(path: str | None) -> Overrides | None:
     return None if path is None else read_overrides(path)
 
 
-def check_overrides(
-    overrides: Overrides | None, method: str, target: Target, options: PlanningOptions
-) -> None:
+def check_overrides(overrides: Overrides | None, method: str) -> None:
     """Refuse split decisions for a method that splits nothing.
 
     Raises
     ------
     OptionError : they would be left out without a word.
     """
-    if overrides and method_named(method).rule(target, method_options(method, options.set)) is None:
-        raise OptionError(
-            f"--overrides: the method {method} splits nothing", remedy="give root, stem or allegro"
-        )
+    if overrides:
+        splitting_method(method)
 
 
 def open_profile(paths: tuple[str, ...], progress: Progress | None = None) -> Profile:
@@ -109,28 +116,30 @@ def study_of(
     *,
     method: str,
     overrides: Overrides | None = None,
+    features: tuple[str, ...] = (),
+    number_locale: NumberLocale = NumberLocale.C,
 ) -> Study:
     """Read the workload and study it as the options ask."""
     target = target_of(options)
     region, grouping = region_of(options), grouping_of(options, method)
-    check_overrides(overrides, method, target, options)
+    check_overrides(overrides, method)
     # Wrong settings are an error before anything is said of unused ones.
-    method_options(method, options.set)
-    for setting in options.set:
-        if not setting.startswith(f"{method}."):
-            note(f"--set {setting}: not used by {method}", quiet=options.quiet)
+    check_settings(options.set)
+    note_unused(options, method)
+    if features and random_method(method) is not None:
+        note(f"--features: {method} looks at durations alone; not used", quiet=options.quiet)
     with progress_of(options) as progress:
-        return study(
+        looked = study(
             open_profile(paths, progress),
             grouping,
             region,
             target,
-            method=method,
-            seed=options.seed,
-            settings=options.set,
-            overrides=overrides,
-            progress=progress,
+            MethodChoice(method, options.seed, options.set, overrides, features, number_locale.value),
+            progress,
         )
+    for report in looked.reports:
+        note(report.sentence, quiet=options.quiet)
+    return looked
 
 
 def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) -> int:
@@ -142,16 +151,13 @@ def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) ->
     return choice.group
 
 
-def _fraction(flag: str, text: str) -> float:
+def _fraction_or_none(flag: str, text: str) -> float | None:
+    if text == "none":
+        return None
     try:
-        value = float(text)
+        return float(text)
     except ValueError as error:
         raise OptionError(f"{flag} {text}: a fraction or none is meant") from error
-    if not 0 < value < 1:
-        raise OptionError(
-            f"{flag} is a fraction between 0 and 1, not {value:g}; did you mean {value / 100:g}?"
-        )
-    return value
 
 
 def _numbers(flag: str, values: tuple[str, ...]) -> tuple[int, ...]:
@@ -161,12 +167,14 @@ def _numbers(flag: str, values: tuple[str, ...]) -> tuple[int, ...]:
         raise OptionError(f"{flag} {' '.join(values)}: numbers are meant") from error
 
 
-def _id_range(text: str) -> tuple[int | None, int | None]:
+def _window(flag: str, text: str | None, meant: str) -> tuple[int | None, int | None] | None:
+    if text is None:
+        return None
     first, colon, last = text.partition(":")
     try:
         low, high = (int(part) if part else None for part in (first, last))
     except ValueError:
         low, high, colon = None, None, ""
     if not colon or min(low or 0, high or 0) < 0 or (high is not None and (low or 0) > high):
-        raise OptionError(f"--launches {text}: ids as A:B, A: or :B are meant, counted from 0, A not above B")
+        raise OptionError(f"{flag} {text}: {meant}, A not above B")
     return low, high

@@ -9,6 +9,7 @@ import numpy as np
 
 from sampling.judge import Judgement
 from sampling.kernel_names import short_name
+from sampling.plan import AnyDesign, Design
 from sampling.study import Study
 from tui.charts import quantities
 from tui.output import Canvas
@@ -165,12 +166,13 @@ def design_row(study: Study) -> dict[str, Any]:
         "method": design.method,
         "epsilon": design.target.epsilon,
         "confidence": design.target.confidence,
-        "strata": len(design.strata),
+        "strata": design.strata_count,
         "samples": design.samples,
-        "sampled_duration_ns": design.strata.sampled_duration_ns,
+        "sampled_duration_ns": design.sampled_duration_ns,
         "speedup": study.speedup,
         "bound": design.bound,
         "group_bound": design.group_bound,
+        "bound_with_noise": design.bound_with_noise,
     }
 
 
@@ -182,7 +184,7 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
         f"{quantities.count(row['samples'])} of {quantities.count(study.counts.launches)} launches, "
         f"speedup {quantities.ratio(row['speedup'])}"
     )
-    return f"{head}\n{bounds_line(row['bound'], row['group_bound'], judgement)}"
+    return f"{head}\n{bounds_line(study.design, judgement)}"
 
 
 def counted(number: int, one: str, several: str) -> str:
@@ -195,26 +197,34 @@ def strata_text(strata: int) -> str:
     return counted(strata, "stratum", "strata")
 
 
-def bounds_line(bound: float | None, group_bound: float | None, judgement: Judgement | None) -> str:
-    """Return both bounds in words, and the judged coverage beside them."""
-    if bound is None:
+def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
+    """Return both bounds in words, and the judged coverage beside the stated confidence."""
+    if design.bound is None:
         return "no bound: the launches are not drawn at random"
-    text = f"error bounds: {quantities.share(bound)} of the total time"
-    if group_bound is not None:
-        text += f", {quantities.share(group_bound)} of any kernel group's"
+    text = f"error bounds: {quantities.share(design.bound)} of the total time"
+    if design.group_bound is not None:
+        text += f", {quantities.share(design.group_bound)} of any kernel group's"
+    noisy, noisy_group = design.bound_with_noise, design.group_bound_with_noise
+    if noisy is not None and noisy_group is not None and isinstance(design, Design):
+        floor = quantities.share(design.strata.noise_floor or 0)
+        text += (
+            f"\n(with {floor} more spread in simulation: {quantities.share(noisy)} and "
+            f"{quantities.share(noisy_group)})"
+        )
     if judgement is not None:
         mean, p95 = quantities.share(judgement.error_mean), quantities.share(judgement.error_p95)
-        within = quantities.share(judgement.within_epsilon)
-        text += (
-            f"\n{judgement.repeats} draws: mean error {mean}, 95th percentile {p95}, {within} within epsilon"
-        )
+        text += f"\n{judgement.repeats} draws: mean error {mean}, 95th percentile {p95}"
+        if judgement.within_epsilon is not None:
+            within, stated = map(quantities.share, (judgement.within_epsilon, design.target.confidence))
+            text += f";\n{within} of them within epsilon, {stated} stated"
     return text
 
 
 def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
     """Return the (shortest, longest) duration of each stratum of a group, ascending."""
-    strata, counts = study.design.strata, study.counts
-    if not (strata.group == group).any():
+    counts = study.counts
+    strata = study.design.strata if isinstance(study.design, Design) else None
+    if strata is None or not (strata.group == group).any():
         low, high = counts.offsets[group], counts.offsets[group + 1] - 1
         return [(int(counts.duration_ns[low]), int(counts.duration_ns[high]))]
     rows = np.flatnonzero(strata.group == group)

@@ -43,6 +43,35 @@ class GroupSort(StrEnum):
     NAME = "name"
 
 
+class AlignBy(StrEnum):
+    """How the launches of another recording are matched with a plan's.
+
+    ``names``: the same name, grid and block in the same order. ``order``: as many launches, of any kernels.
+    """
+
+    NAMES = "names"
+    ORDER = "order"
+
+
+class NumberLocale(StrEnum):
+    """How files of metrics write their numbers: 1234.5 or 1,234.5; 1.234,5."""
+
+    C = "C"
+    EN_US = "en_US"
+    DE_DE = "de_DE"
+
+
+class ErrorMean(StrEnum):
+    """How `compare` sums up several profiles.
+
+    ``arithmetic``: harmonic mean of the speedups, arithmetic mean of the errors (STEM+ROOT section V-A).
+    ``geometric``: geometric means of both (Allegro).
+    """
+
+    ARITHMETIC = "arithmetic"
+    GEOMETRIC = "geometric"
+
+
 def _option(
     default: Any,
     text: str,
@@ -110,6 +139,16 @@ class RegionOptions(OutputOptions):
     launches: str | None = _option(
         None, "Only launch ids A up to, not with, B.", "--launches", panel=_REGION, metavar="A:B"
     )
+    time: str | None = _option(
+        None,
+        "Only launches that start A up to, not with, B ns after the first.",
+        "--time",
+        panel=_REGION,
+        metavar="A:B",
+    )
+    range: str | None = _option(
+        None, "Only launches of this NVTX or annotation range.", "--range", panel=_REGION, metavar="TEXT"
+    )
 
 
 @dataclass(frozen=True)
@@ -137,13 +176,13 @@ class PlanningOptions(RegionOptions):
     )
     confidence: float = _option(0.95, "Share of draws that must meet it.", "--confidence", panel=_PLAN)
     group_epsilon: str | None = _option(
-        None, "joint: bound of every group, or none.", "--group-epsilon", panel=_PLAN, metavar="X"
+        None, "joint: bound of every group, or none (0.25).", "--group-epsilon", panel=_PLAN, metavar="X"
     )
     min_samples: int | None = _option(
-        None, "joint: least samples of a stratum.", "--min-samples", panel=_PLAN, metavar="N"
+        None, "joint: least samples of a stratum (2).", "--min-samples", panel=_PLAN, metavar="N"
     )
     noise_floor: float | None = _option(
-        None, "joint: spread allowed for simulation.", "--noise-floor", panel=_PLAN, metavar="X"
+        None, "joint: spread allowed for simulation (0.05).", "--noise-floor", panel=_PLAN, metavar="X"
     )
     with_replacement: bool = _option(
         False, "Draw with replacement, as the papers derive.", "--with-replacement", panel=_PLAN
@@ -189,7 +228,7 @@ class HistogramOptions(PlanningOptions, ProfileOptions):
     kernel: str | None = _option(
         None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
     )
-    method: str = _option("root", "Whose clusters to show.", "--method", "-m")
+    method: str = _option("joint", "Whose clusters to show.", "--method", "-m")
     log: bool = _option(False, "A logarithmic duration axis.", "--log")
     width: int | None = _option(None, "Columns; bins in data formats.", "--width", metavar="N", least=1)
     height: int | None = _option(None, "Rows.", "--height", metavar="N", least=1)
@@ -216,7 +255,13 @@ class SampleOptions(PlanningOptions, ProfileOptions):
     output: str | None = _option(
         None, "Where the plan goes; `-` is stdout.", "-o", "--output", panel=_OUTPUT, metavar="PLAN"
     )
-    method: str = _option("root", "How to choose the launches.", "--method", "-m")
+    method: str = _option("joint", "How to choose the launches.", "--method", "-m")
+    features: tuple[str, ...] = _option(
+        (), "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat).", "--features", metavar="FILE"
+    )
+    number_locale: NumberLocale = _option(
+        NumberLocale.C, "How the files of --features write numbers.", "--number-locale"
+    )
     overrides: str | None = _option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
     )
@@ -229,8 +274,19 @@ class SampleOptions(PlanningOptions, ProfileOptions):
 class CompareOptions(PlanningOptions, ProfileOptions):
     """`compare`."""
 
+    profiles: tuple[str, ...] = _argument((), "Profile files; each is a workload of its own.", "PROFILE")
     methods: str | None = _option(None, "Methods, by commas; all if not given.", "--methods", metavar="A,B")
     repeats: int = _option(100, "Draws of each method.", "--repeats", metavar="R", least=1)
+    features: tuple[str, ...] = _option(
+        (), "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat).", "--features", metavar="FILE"
+    )
+    number_locale: NumberLocale = _option(
+        NumberLocale.C, "How the files of --features write numbers.", "--number-locale"
+    )
+    mean: ErrorMean = _option(
+        ErrorMean.ARITHMETIC, "Over several profiles: arithmetic errors, or geometric.", "--mean"
+    )
+    one_workload: bool = _option(False, "Take all files as one workload.", "--one-workload")
 
 
 @dataclass(frozen=True)
@@ -238,7 +294,12 @@ class JudgeOptions(OutputOptions):
     """`judge`."""
 
     plan: str = _argument("", "A plan file.", "PLAN")
-    profiles: tuple[str, ...] = _argument((), "The profile it was made from.", "PROFILE")
+    profiles: tuple[str, ...] = _argument(
+        (), "The profile it was made from, or another recording of the same program.", "PROFILE"
+    )
+    align: AlignBy = _option(
+        AlignBy.NAMES, "What launches of another recording must share with the plan's.", "--align"
+    )
     repeats: int = _option(100, "Draws.", "--repeats", metavar="R", least=1)
     fail_above: float | None = _option(
         None, "Exit 4 if the plan's error is above this fraction.", "--fail-above", metavar="X", fraction=True
@@ -255,3 +316,42 @@ class ExportOptions(OutputOptions):
     plan: str = _argument("", "A plan file.", "PLAN")
     to: str = _option("csv", "For which simulator or tool.", "--to", metavar="TARGET")
     force: bool = _option(False, "Overwrite files that exist.", "--force")
+
+
+@dataclass(frozen=True)
+class ProjectOptions(OutputOptions):
+    """`project`."""
+
+    logs: tuple[str, ...] = _argument(
+        (), "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
+    )
+    source: str | None = _option(
+        None, "accel-sim or csv; recognised if not given.", "--from", metavar="SIMULATOR"
+    )
+    stability: float = _option(
+        0.25,
+        "Steady below this deviation of the IPC, in per cent, as published.",
+        "--stability",
+        metavar="PERCENT",
+    )
+    window: int = _option(3000, "Cycles over which it is taken.", "--window", metavar="CYCLES", least=1)
+    artifact: bool = _option(False, "The rule of the published artifact.", "--artifact")
+    ctas_per_sm: tuple[str, ...] = _option(
+        (), "CTAs that an SM holds at once.", "--ctas-per-sm", metavar="[KERNEL=]N"
+    )
+    sms: int | None = _option(None, "SMs of the simulated GPU.", "--sms", metavar="N", least=1)
+    instructions: tuple[str, ...] = _option(
+        (), "Instructions of the whole kernel.", "--instructions", metavar="[KERNEL=]N"
+    )
+    ctas: tuple[str, ...] = _option(
+        (), "CTAs of the whole kernel, or its grid as XxYxZ.", "--ctas", "--grid", metavar="[KERNEL=]N"
+    )
+    kernel: str | None = _option(
+        None,
+        "#NUMBER in the log, or part of the name: whose chart to draw.",
+        "--kernel",
+        "-k",
+        metavar="KERNEL",
+    )
+    width: int | None = _option(None, "Columns.", "--width", metavar="N", least=1)
+    height: int | None = _option(None, "Rows of the chart.", "--height", metavar="N", least=1)

@@ -177,6 +177,9 @@ def command_lines(
 ) -> dict[str, Sequence[object]]:
     """Every command with arguments that make it succeed."""
     folder = tmp_path_factory.mktemp("products")
+    interval_log = folder / "intervals.csv"
+    rows = "".join(f"{cycle},5000,3,4,8\n" for cycle in range(500, 30_001, 500))
+    interval_log.write_text(f"cycle,instructions,ctas,ctas_per_sm,sms\n{rows}")
     return {
         "open": ("open", resnet),
         "summary": ("summary", resnet),
@@ -189,6 +192,7 @@ def command_lines(
         "judge": ("judge", plan_file, resnet, "--repeats", "20"),
         "methods": ("methods",),
         "export": ("export", plan_file, "--to", "csv", "-o", folder / "export", "--force"),
+        "project": ("project", interval_log),
         "convert": ("convert", resnet, "-o", folder / "converted.parquet"),
         "demo": ("demo",),
     }

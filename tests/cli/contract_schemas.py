@@ -31,7 +31,20 @@ NUMBER: Schema = {"type": "number", "minimum": 0}
 FRACTION: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 DIMENSIONS = _or_null(_list(COUNT, minItems=3, maxItems=3))
 PATH: Schema = {"type": "string", "pattern": "^[LR]*$"}
-METHOD = _one_of("joint", "root", "stem", "allegro", "random")
+METHOD = _one_of(
+    "joint",
+    "root",
+    "stem",
+    "allegro",
+    "random",
+    "pks",
+    "two-level",
+    "sieve",
+    "photon",
+    "tbpoint",
+    "first-instructions",
+    "single-iteration",
+)
 VERDICT = _one_of("split", "keep")
 BOUNDS = {"bound": _or_null(NUMBER), "group_bound": _or_null(NUMBER)}
 
@@ -72,6 +85,7 @@ NODE = _object(
     left=_or_null(COUNT),
     right=_or_null(COUNT),
 )
+DIGESTS: Schema = {"type": "string", "pattern": "^([0-9a-f]{16}){1,256}$"}
 ERRORS = {"error_mean": NUMBER, "error_p95": NUMBER, "within_epsilon": FRACTION}
 METHOD_ON_PROFILE = {
     "profile": TEXT,
@@ -134,12 +148,40 @@ RESULTS: dict[str, Schema] = {
         floor_ns=NUMBER,
         judged=_or_null(_object(repeats=COUNT, **ERRORS)),
     ),
-    "compare": _list(_object(**METHOD_ON_PROFILE, seconds=NUMBER), minItems=1),
-    "judge": _object(**METHOD_ON_PROFILE),
+    "compare": _list(
+        _object(
+            **METHOD_ON_PROFILE
+            | {name: _or_null(COUNT) for name in ("strata", "samples")}
+            | {name: _or_null(NUMBER) for name in ("speedup", "error_mean", "error_p95", "error_max")}
+            | {"within_epsilon": _or_null(FRACTION)},
+            seconds=NUMBER,
+        ),
+        minItems=1,
+    ),
+    "judge": _object(
+        **METHOD_ON_PROFILE
+        | {name: _or_null(NUMBER) for name in ("error_mean", "error_p95", "error_max")}
+        | {"within_epsilon": _or_null(FRACTION)},
+        aligned_by=_one_of("same files", "names", "order"),
+        launches_differing=_or_null(INDEX),
+        error=NUMBER,
+        repeats=_or_null(COUNT),
+    ),
     "methods": _list(
         _object(name=METHOD, source=TEXT, needs=_list(TEXT), options={"type": "object"}), minItems=1
     ),
     "export": _object(files=_list(TEXT, minItems=1), launches=COUNT),
+    "project": _list(
+        _object(
+            kernel=TEXT,
+            stopped={"type": "boolean"},
+            cycle=COUNT,
+            projected_cycles=_or_null(NUMBER),
+            speedup=_or_null(NUMBER),
+            reason=TEXT,
+        ),
+        minItems=1,
+    ),
     "convert": _object(launches=COUNT, bytes=COUNT),
 }
 LAUNCH = _object(
@@ -164,6 +206,10 @@ PLAN = _object(
         ),
         launches=COUNT,
         total_duration_ns=NS,
+        sequences=_list(
+            _object(process=INDEX, device=INDEX, launches=COUNT, block_launches=COUNT, digests=DIGESTS),
+            minItems=1,
+        ),
     ),
     options={"type": "object"},
     strata=_list(

@@ -17,7 +17,7 @@ CommandLines = dict[str, Sequence[object]]
 
 COMMANDS = (
     *("open", "summary", "info", "groups", "histogram", "tree", "sample", "compare"),
-    *("judge", "methods", "export", "convert", "demo"),
+    *("judge", "methods", "export", "project", "convert", "demo"),
 )
 FORMATS = ("table", "csv", "json", "jsonl", "markdown")
 TIMED = "seconds"

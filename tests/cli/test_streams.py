@@ -41,7 +41,7 @@ def test_says_nothing_on_stderr_without_a_reason(
 NOTED = {
     "open": ("open",),
     "demo": ("demo",),
-    "unused options": ("groups", "--group-epsilon", "0.2", "--min-samples", "2", "--noise-floor", "0.1"),
+    "unused options": ("tree", "--group-epsilon", "0.2", "--min-samples", "2", "--noise-floor", "0.1"),
     "several kernels": ("histogram", "--kernel", "volta"),
     "plan written": ("sample", "-o"),
 }
@@ -67,7 +67,7 @@ def test_quiet_does_not_silence_errors(kernelpoint: Kernelpoint) -> None:
 
 
 def test_unused_options_are_named(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    words = ("groups", resnet, "--group-epsilon", "0.2", "--noise-floor", "0.1")
+    words = ("tree", resnet, "--group-epsilon", "0.2", "--noise-floor", "0.1")
     note = kernelpoint(*words).err
     assert "--group-epsilon" in note
     assert "--noise-floor" in note

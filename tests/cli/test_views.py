@@ -150,7 +150,7 @@ def test_histogram_is_drawn_as_large_as_asked(kernelpoint: Kernelpoint, resnet: 
     assert len(small) <= 9 < len(large) <= 31
 
 
-@pytest.mark.parametrize("method", ["root", "stem", "allegro"])
+@pytest.mark.parametrize("method", ["joint", "root", "stem", "allegro"])
 def test_tree_is_a_flat_pre_order_of_consistent_nodes(
     kernelpoint: Kernelpoint, gpt2: Path, method: str
 ) -> None:
@@ -182,7 +182,8 @@ def test_tree_is_a_flat_pre_order_of_consistent_nodes(
 
 def test_the_threshold_is_the_largest_duration_on_the_left(kernelpoint: Kernelpoint, resnet: Path) -> None:
     nodes = results(kernelpoint, "tree", resnet, "--kernel", "#9")
-    clusters = results(kernelpoint, "histogram", resnet, "--kernel", "#9")["clusters"]
+    words = ("histogram", resnet, "--kernel", "#9", "--method", "root")
+    clusters = results(kernelpoint, *words)["clusters"]
     assert len(nodes) == 3
     assert nodes[0]["threshold_ns"] == clusters[0]["high_ns"]
     assert [node["launches"] for node in nodes[1:]] == [cluster["launches"] for cluster in clusters]
@@ -204,6 +205,9 @@ def test_compare_has_every_method_once_in_the_order_asked(kernelpoint: Kernelpoi
     assert [row["method"] for row in asked] == ["random", "root"]
     for row in rows:
         assert row["profile"] == str(resnet)
+        if not row["applicable"]:
+            assert "--features" in row["reason"] or "single-iteration" in row["reason"]
+            continue
         assert row["error_mean"] <= row["error_max"]
         assert row["error_p95"] <= row["error_max"]
     same = {row["method"]: row for row in asked}
@@ -213,7 +217,11 @@ def test_compare_has_every_method_once_in_the_order_asked(kernelpoint: Kernelpoi
 
 
 def test_compare_judges_the_design_that_sample_plans(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    for row in results(kernelpoint, "compare", resnet, "--repeats", "5"):
+    rows = results(kernelpoint, "compare", resnet, "--repeats", "5")
+    assert [row["method"] for row in rows if row["applicable"]] == ["joint", "root", "stem", "allegro", "random"]
+    for row in rows:
+        if not row["applicable"]:
+            continue
         sample = results(kernelpoint, "sample", resnet, "--method", row["method"], "--judge", "5")
         assert row["strata"] == sample["strata"]
         assert row["samples"] == sample["samples"]

@@ -374,8 +374,8 @@ async def test_quitting_leaves_the_plan_and_its_command(resnet: str) -> None:
     assert app.return_code == 0
     line = wording.farewell(app.session)
     assert line is not None
-    assert line.startswith("root, epsilon 0.05: ")
-    assert line.endswith(f"kernelpoint sample {resnet} --exclude sgemm --method root -o plan.json")
+    assert line.startswith("joint, epsilon 0.05: ")
+    assert line.endswith(f"kernelpoint sample {resnet} --exclude sgemm --method joint -o plan.json")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])

@@ -87,8 +87,8 @@ def test_start_look_and_quit(resnet: str) -> None:
     assert len(terminal.output) < MOST_STARTUP_BYTES
     assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 1
     assert re.fullmatch(
-        r"root, epsilon 0\.05: \d+ of 5,600 launches, [\d.]+x   "
-        r"kernelpoint sample \S+resnet50-like\.sqlite --method root -o plan\.json",
+        r"joint, epsilon 0\.05: \d+ of 5,600 launches, [\d.]+x   "
+        r"kernelpoint sample \S+resnet50-like\.sqlite --method joint -o plan\.json",
         terminal.after,
     )
 

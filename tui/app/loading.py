@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from sampling.methods import DEFAULT_METHOD
 from sampling.progress import Progress
-from sampling.study import Study, study
+from sampling.study import MethodChoice, Study, study
 from tui.engine import grouping_of, open_profile, region_of, target_of
 from tui.options import PlanningOptions
 
@@ -27,17 +26,13 @@ def load_study(profiles: tuple[str, ...], options: PlanningOptions, progress: Pr
     SamplingError : see the engine.
     """
     region, grouping = region_of(options), grouping_of(options, DEFAULT_METHOD)
-    # What a plan does not use is said before the app starts; here it would be written over the screen.
-    target = target_of(replace(options, quiet=True))
     loaded = study(
         open_profile(profiles, progress),
         grouping,
         region,
-        target,
-        method=DEFAULT_METHOD,
-        seed=options.seed,
-        settings=options.set,
-        progress=progress,
+        target_of(options),
+        MethodChoice(DEFAULT_METHOD, options.seed, options.set),
+        progress,
     )
     # Computed on first use: here, lest the screen wait for it.
     _ = loaded.groups

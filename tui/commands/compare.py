@@ -1,81 +1,152 @@
-"""`compare`: all methods on one profile, judged by repeated draws."""
+"""`compare`: all methods on one profile or several, judged by repeated draws."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
-from sampling.duration_counts import DurationCounts, count_durations
-from sampling.grouping import Grouping
-from sampling.judge import Comparison, compare_method
-from sampling.methods import method_named, method_names
+from sampling.comparison import Comparison, MethodComparison, mean_comparison
+from sampling.methods import check_settings, method_named, method_names
+from sampling.progress import Progress
 from tui.charts import quantities
+from tui.diagnostics import note
 from tui.engine import grouping_of, open_profile, progress_of, region_of, target_of
 from tui.options import CompareOptions
 from tui.output import Answer, Canvas, emit
-from tui.tables import Column, table
+from tui.tables import Column, shortened, table
+
+_FIGURES = ("strata", "samples", "speedup", "bound", "group_bound")
+_ERRORS = ("error_mean", "error_p95", "error_max", "within_epsilon")
 
 
 def run(options: CompareOptions) -> None:
-    """Read once, design and judge each method."""
-    target, region = target_of(options), region_of(options)
+    """Read each profile once, design and judge each method, sum up over profiles."""
     methods = tuple(options.methods.split(",")) if options.methods else method_names()
     for method in methods:
         method_named(method)
-    rows = []
+    check_settings(options.set)
+    workloads = [options.profiles] if options.one_workload else [(path,) for path in options.profiles]
+    notes: list[str] = []
     with progress_of(options) as progress:
-        profile = open_profile(options.profiles, progress)
-        reduced: dict[Grouping, DurationCounts] = {}
-        for method in methods:
-            grouping = grouping_of(options, method)
-            if grouping not in reduced:
-                reduced[grouping] = count_durations(profile, grouping, region, progress)
-            comparison = compare_method(
-                reduced[grouping],
-                method,
-                target,
-                repeats=options.repeats,
-                seed=options.seed,
-                settings=options.set,
-                progress=progress,
-            )
-            rows.append(_row(" ".join(options.profiles), comparison))
-    emit(Answer("compare", rows, lambda canvas: _text(rows, canvas)), options)
+        rows = [row for paths in workloads for row in _compared(paths, methods, options, progress, notes)]
+    for text in dict.fromkeys(notes):
+        note(text, quiet=options.quiet)
+    if len(workloads) > 1:
+        rows += _means(rows, methods, options)
+    emit(Answer("compare", rows, lambda canvas: _text(rows, canvas), warnings=tuple(notes)), options)
+
+
+def _compared(
+    paths: tuple[str, ...],
+    methods: tuple[str, ...],
+    options: CompareOptions,
+    progress: Progress,
+    notes: list[str],
+) -> Iterable[dict[str, Any]]:
+    comparison = MethodComparison(
+        open_profile(paths, progress),
+        region_of(options),
+        target_of(options),
+        repeats=options.repeats,
+        seed=options.seed,
+        settings=options.set,
+        feature_paths=options.features,
+        number_locale=options.number_locale.value,
+        progress=progress,
+    )
+    for method in methods:
+        yield _row(" ".join(paths), comparison.compare(method, grouping_of(options, method)))
+    notes += [report.sentence for report in comparison.reports]
 
 
 def _row(profile: str, comparison: Comparison) -> dict[str, Any]:
-    judgement = comparison.judgement
-    return {
+    design, judgement = comparison.design, comparison.judgement
+    row = {
         "profile": profile,
         "method": comparison.method,
-        "applicable": True,
-        "reason": None,
-        "strata": comparison.strata,
-        "samples": comparison.samples,
-        "speedup": comparison.speedup,
-        "bound": comparison.bound,
-        "group_bound": comparison.group_bound,
-        "error_mean": judgement.error_mean,
-        "error_p95": judgement.error_p95,
-        "error_max": judgement.error_max,
-        "within_epsilon": judgement.within_epsilon,
+        "applicable": design is not None,
+        "reason": comparison.reason,
+        **dict.fromkeys((*_FIGURES, *_ERRORS)),
         "seconds": comparison.seconds,
     }
+    if design is not None and judgement is not None:
+        row |= {
+            "strata": design.strata_count,
+            "samples": design.samples,
+            "speedup": design.speedup,
+            "bound": design.bound,
+            "group_bound": design.group_bound,
+            "error_mean": judgement.error_mean,
+            "error_p95": judgement.error_p95,
+            "error_max": judgement.error_max,
+            "within_epsilon": judgement.within_epsilon,
+        }
+    return row
 
 
-def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:  # noqa: ARG001 - every human form takes one
-    def shares(name: str) -> list[str]:
-        return ["-" if row[name] is None else quantities.share(row[name]) for row in rows]
+def _means(
+    rows: list[dict[str, Any]], methods: tuple[str, ...], options: CompareOptions
+) -> Iterable[dict[str, Any]]:
+    """Return one row a method: means over the profiles it applies to."""
+    for method in methods:
+        there = [row for row in rows if row["method"] == method and row["applicable"]]
+        if not there:
+            continue
+        speedups = [row["speedup"] for row in there]
+        mean = mean_comparison(method, speedups, [row["error_mean"] for row in there], options.mean.value)
+        of_speedup = "geometric" if options.mean.value == "geometric" else "harmonic"
+        yield {
+            "profile": f"mean of {mean.profiles} ({of_speedup} speedup, {options.mean.value} error)",
+            "method": method,
+            "applicable": True,
+            "reason": None,
+            **dict.fromkeys((*_FIGURES, *_ERRORS)),
+            "speedup": mean.speedup,
+            "error_mean": mean.error,
+            "seconds": sum(row["seconds"] for row in there),
+        }
+
+
+def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
+    profiles = list(dict.fromkeys(row["profile"] for row in rows))
+    parts = []
+    for profile, of_profile in groupby(rows, key=lambda row: row["profile"]):
+        if len(profiles) > 1:
+            parts.append(shortened(profile, canvas.width, ascii_only=canvas.ascii_only))
+        parts.append(_table(list(of_profile), canvas))
+    return "\n\n".join(parts)
+
+
+def _table(rows: list[dict[str, Any]], canvas: Canvas) -> str:
+    def shown(name: str, form: Any) -> list[str]:
+        return ["-" if row[name] is None else form(row[name]) for row in rows]
 
     columns = [
         Column("method", [row["method"] for row in rows], to_right=False),
-        Column("strata", [quantities.count(row["strata"]) for row in rows]),
-        Column("drawn", [quantities.count(row["samples"]) for row in rows]),
-        Column("speedup", [quantities.ratio(row["speedup"]) for row in rows]),
-        Column("bound", shares("bound")),
-        Column("group", shares("group_bound")),
-        Column("mean", shares("error_mean")),
-        Column("p95", shares("error_p95")),
-        Column("max", shares("error_max")),
-        Column("within", shares("within_epsilon")),
+        Column("strata", shown("strata", quantities.count)),
+        Column("drawn", shown("samples", quantities.count)),
+        Column("speedup", shown("speedup", quantities.ratio)),
+        Column("bound", shown("bound", quantities.share)),
+        Column("group", shown("group_bound", quantities.share)),
+        Column("mean", shown("error_mean", quantities.share)),
+        Column("p95", shown("error_p95", quantities.share)),
+        Column("max", shown("error_max", quantities.share)),
+        Column("within", shown("within_epsilon", quantities.share)),
     ]
-    return table(columns, gap=" ")
+    missing = [row for row in rows if not row["applicable"]]
+    return "\n".join([table(columns, gap=" "), *_reasons(missing, canvas)])
+
+
+def _reasons(rows: list[dict[str, Any]], canvas: Canvas) -> list[str]:
+    """Return why methods are not applicable, those of one reason together."""
+    import textwrap
+
+    lines = []
+    methods_of: dict[str, list[str]] = {}
+    for row in rows:
+        methods_of.setdefault(row["reason"], []).append(row["method"])
+    for reason, methods in methods_of.items():
+        text = f"{', '.join(methods)}: not applicable; {reason}"
+        lines += textwrap.wrap(text, canvas.width, subsequent_indent="  ", break_on_hyphens=False)
+    return lines

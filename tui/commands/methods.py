@@ -34,6 +34,7 @@ def _text(rows: list[dict[str, Any]]) -> str:
         [
             Column("method", [row["name"] + ("*" if row["default"] else "") for row in rows], to_right=False),
             Column("source", [row["source"] for row in rows], to_right=False),
+            Column("needs", [", ".join(row["needs"]) for row in rows], to_right=False),
             Column("options", [_settings(row) for row in rows], to_right=False),
         ]
     )

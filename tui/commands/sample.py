@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sampling.judge import Judgement, judge_design
-from sampling.plan import Plan, drawn_plan, locate
+from sampling.plan import PickedDesign, Plan, drawn_plan, locate
 from sampling.plan_file import PlannedLaunch, plan_document, planned_launches
 from sampling.splitting import Overrides
 from sampling.study import Study
@@ -25,9 +25,16 @@ _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
 def run(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
     overrides = overrides_of(options.overrides)
-    study = study_of(options.profiles, options, method=options.method, overrides=overrides)
+    study = study_of(
+        options.profiles,
+        options,
+        method=options.method,
+        overrides=overrides,
+        features=options.features,
+        number_locale=options.number_locale,
+    )
     plan = drawn_plan(study.counts, study.design, options.seed)
-    for text in study.design.strata.notes:
+    for text in study.design.notes:
         note(text, quiet=options.quiet)
     judgement = None
     with progress_of(options) as progress:
@@ -59,7 +66,7 @@ def _write_plan(
         study.counts,
         plan,
         launches,
-        options=plan_options(options, study.counts.grouping),
+        options=plan_options(options, study.counts.grouping, plan.design.target),
         found=study.findings,
         overrides=overrides,
     )
@@ -78,25 +85,27 @@ def _answer(
     results = {
         "method": plan.design.method,
         "launches": study.counts.launches,
-        "strata": len(plan.design.strata),
+        "strata": plan.design.strata_count,
         "samples": plan.samples,
         "total_duration_ns": plan.total_duration_ns,
         "sampled_duration_ns": plan.sampled_duration_ns,
         "speedup": plan.speedup,
         "bound": plan.design.bound,
         "group_bound": plan.design.group_bound,
-        "bound_with_noise": None,
+        "bound_with_noise": plan.design.bound_with_noise,
+        "group_bound_with_noise": plan.design.group_bound_with_noise,
         "estimate_ns": plan.estimate_ns,
         "error": plan.error,
         "floor_ns": plan.floor_ns,
         "judged": facts.judged_row(judgement),
+        "details": dict(plan.design.picks.details) if isinstance(plan.design, PickedDesign) else None,
     }
     return Answer(
         "sample",
         results,
         lambda canvas: _text(study, plan, judgement, canvas),
         rows=[_launch_row(launch) for launch in launches],
-        warnings=(*(finding.code for finding in study.findings), *plan.design.strata.notes),
+        warnings=(*(finding.code for finding in study.findings), *plan.design.notes),
     )
 
 
@@ -115,14 +124,16 @@ def _text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Canvas)
         (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),
     )
     speedup, expected = quantities.ratio(plan.speedup), quantities.ratio(design.speedup)
+    draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
     lines = [
-        f"{design.method}: {samples} of {launches} launches in {facts.strata_text(len(design.strata))}",
+        f"{design.method}: {samples} of {launches} launches in {facts.strata_text(design.strata_count)}",
         f"sampled time {sampled} of {total}: speedup {speedup}, {expected} expected",
         f"(a plan that visits every kernel group samples at least {floor} on average)",
-        facts.bounds_line(design.bound, design.group_bound, judgement),
-        f"this draw (seed {plan.seed}) estimates {estimate}, {quantities.share(plan.error)} off",
-        "The bounds cover the profile's own durations, not simulated cycles.",
+        facts.bounds_line(design, judgement if design.random else None),
+        f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
     ]
+    if design.random:
+        lines.append("The bounds cover the profile's own durations, not simulated cycles.")
     if study.findings:
         lines += ["", facts.findings_text(study, canvas)]
     return "\n".join(lines)

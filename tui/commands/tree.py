@@ -6,9 +6,8 @@ import textwrap
 from dataclasses import asdict
 from typing import Any
 
-from sampling.errors import OptionError
-from sampling.methods import method_named, method_options
-from sampling.split_tree import SplitTree, TreeGrower
+from sampling.methods import method_options, splitting_method
+from sampling.split_tree import SplitTree
 from sampling.study import Study
 from tui.charts.histogram import histogram
 from tui.charts.plain import plain
@@ -26,13 +25,12 @@ _LEFT_OUT = {"start", "stop"}
 def run(options: TreeOptions) -> None:
     """Read, split one group, draw."""
     overrides = overrides_of(options.overrides)
+    method = splitting_method(options.method)
     study = study_of(options.profiles, options, method=options.method, overrides=overrides)
-    rule = method_named(options.method).rule(study.design.target, method_options(options.method, options.set))
-    if rule is None:
-        raise OptionError(f"the method {options.method} splits nothing", remedy="give root, stem or allegro")
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     key = study.counts.groups[group].key
-    grown = TreeGrower(study.counts, group, rule, (overrides or {}).get(key)).run()
+    chosen = method_options(options.method, options.set)
+    grown = method.split_tree(study.counts, group, study.design.target, chosen, overrides)
     rows = [_row(asdict(node)) | {"key": key} for node in grown.nodes]
     codes = tuple(finding.code for finding in study.findings)
     emit(Answer("tree", rows, lambda canvas: _text(study, grown, options, canvas), warnings=codes), options)

@@ -1,0 +1,169 @@
+"""Comparing methods on one profile, and over several."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from sampling.duration_counts import DurationCounts, count_durations
+from sampling.errors import AnalysisError
+from sampling.feature_files.number_cells import NumberLocale
+from sampling.features import JoinReport, with_features
+from sampling.grouping import Grouping
+from sampling.judge import Judgement, judge_design
+from sampling.launch_features import Features
+from sampling.launch_list import LaunchList, list_launches
+from sampling.methods import random_method
+from sampling.plan import AnyDesign, make_design, make_picked_design
+from sampling.profile import Profile
+from sampling.progress import Progress
+from sampling.regions import Region
+from sampling.targets import Target
+
+Mean = Literal["arithmetic", "geometric"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What one method does on one profile.
+
+    Attributes
+    ----------
+    design, judgement : None where the method is not applicable.
+    reason : why it is not; None where it is.
+    seconds : the time to design the plan, without reading, judging or drawing.
+    """
+
+    method: str
+    design: AnyDesign | None
+    judgement: Judgement | None
+    reason: str | None
+    seconds: float
+
+
+class MethodComparison:
+    """Compares methods on one profile; what they share is read once.
+
+    Attributes
+    ----------
+    reports : how the feature files fitted, once a method has asked for them.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        region: Region,
+        target: Target,
+        *,
+        repeats: int,
+        seed: int,
+        settings: tuple[str, ...] = (),
+        feature_paths: Sequence[str] = (),
+        number_locale: NumberLocale = "C",
+        progress: Progress | None = None,
+    ) -> None:
+        self._profile = profile
+        self._region = region
+        self._target = target
+        self._repeats = repeats
+        self._seed = seed
+        self._settings = settings
+        self._feature_paths = tuple(feature_paths)
+        self._number_locale: NumberLocale = number_locale
+        self._progress = progress
+        self._counts: dict[Grouping, DurationCounts] = {}
+        self._lists: dict[Grouping, LaunchList] = {}
+        self._features: Features | None = None
+        self.reports: tuple[JoinReport, ...] = ()
+
+    def counts(self, grouping: Grouping) -> DurationCounts:
+        """Return the reduction by a grouping."""
+        if grouping not in self._counts:
+            self._counts[grouping] = count_durations(self._profile, grouping, self._region, self._progress)
+        return self._counts[grouping]
+
+    def compare(self, method: str, grouping: Grouping) -> Comparison:
+        """Design a method's plan, time that, and judge it by repeated draws.
+
+        Raises
+        ------
+        OptionError : an unknown method or setting.
+        """
+        counts = self.counts(grouping)
+        launches = None if random_method(method) is not None else self._launches(grouping)
+        started = time.perf_counter()
+        try:
+            design = self._design(method, counts, launches)
+        except AnalysisError as error:
+            return Comparison(method, None, None, str(error), time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        judgement = judge_design(counts, design, self._repeats, self._seed, self._progress)
+        return Comparison(method, design, judgement, None, seconds)
+
+    def _design(self, method: str, counts: DurationCounts, launches: LaunchList | None) -> AnyDesign:
+        if launches is None:
+            return make_design(
+                counts,
+                method,
+                self._target,
+                self._seed,
+                settings=self._settings,
+                progress=self._progress,
+            )
+        return make_picked_design(
+            launches,
+            method,
+            self._target,
+            self._seed,
+            settings=self._settings,
+            progress=self._progress,
+        )
+
+    def _launches(self, grouping: Grouping) -> LaunchList:
+        """Return the launch list by a grouping; features are joined once, for groupings select the same."""
+        if grouping not in self._lists:
+            listed = list_launches(self._profile, self.counts(grouping), self._progress)
+            if self._lists:
+                listed = replace(listed, features=self._features)
+            else:
+                listed, self.reports = with_features(
+                    self._profile,
+                    listed,
+                    self._feature_paths,
+                    self._progress,
+                    locale=self._number_locale,
+                )
+                self._features = listed.features
+            self._lists[grouping] = listed
+        return self._lists[grouping]
+
+
+@dataclass(frozen=True, slots=True)
+class MeanComparison:
+    """One method over several profiles: harmonic mean of speedups, mean of errors. [STEM+ROOT section V-A]"""
+
+    method: str
+    profiles: int
+    speedup: float
+    error: float
+
+
+def mean_comparison(
+    method: str, speedups: Sequence[float], errors: Sequence[float], mean: Mean
+) -> MeanComparison:
+    """Return a method's means over profiles.
+
+    Parameters
+    ----------
+    speedups, errors : (profiles,) at least one; errors are the mean error on each profile.
+    mean : of the errors; "geometric" takes the geometric mean of both, as Allegro does.
+    """
+    speed, error = np.array(speedups), np.array(errors)
+    if mean == "geometric":
+        geometric = float(np.exp(np.log(error).mean())) if (error > 0).all() else 0.0
+        return MeanComparison(method, len(speed), float(np.exp(np.log(speed).mean())), geometric)
+    return MeanComparison(method, len(speed), len(speed) / float((1 / speed).sum()), float(error.mean()))
