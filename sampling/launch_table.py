@@ -6,18 +6,20 @@ do not come through here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.errors import ProfileError
+from sampling.named_ranges import RangeSource
 from sampling.profile import (
     Batch,
     Column,
     KernelTable,
     LaunchSequence,
+    NamedRange,
     Profile,
     ProfileFile,
     RecordingFacts,
@@ -25,6 +27,9 @@ from sampling.profile import (
 )
 
 IntArray = NDArray[np.integer]
+
+#: Makes the named ranges from the sequences and the API start of every launch in id order, if there are any.
+MakeRanges = Callable[[tuple[LaunchSequence, ...], IntArray | None], RangeSource]
 
 _SPAN_LAUNCHES = 1 << 20
 
@@ -45,6 +50,7 @@ class LaunchColumns:
     process, device : None where the format does not record them (0).
     grid, block : x, y, z; zeros where unknown; None where the format has none.
     start_ns, stream : None where the format has none.
+    api_start_ns : when the call behind each launch began, for `LaunchTableBuilder.finish` to hand on.
     """
 
     name: IntArray
@@ -56,6 +62,7 @@ class LaunchColumns:
     block: Sequence[IntArray] | None = None
     start_ns: IntArray | None = None
     stream: IntArray | None = None
+    api_start_ns: IntArray | None = None
 
 
 class LaunchTableBuilder:
@@ -99,12 +106,24 @@ class LaunchTableBuilder:
                 "device": None if part.device is None else part.device.astype(np.int32),
                 "start_ns": part.start_ns,
                 "stream": None if part.stream is None else part.stream.astype(np.int32),
+                "api_start_ns": part.api_start_ns,
             }
         )
         self._rows += len(duration_ns)
 
-    def finish(self, *, format_name: str, file: ProfileFile, facts: RecordingFacts) -> LaunchTable:
+    def finish(
+        self,
+        *,
+        format_name: str,
+        file: ProfileFile,
+        facts: RecordingFacts,
+        ranges: MakeRanges | None = None,
+    ) -> LaunchTable:
         """Return the launches, sequence by sequence, in API order.
+
+        Parameters
+        ----------
+        ranges : makes the ranges the program named; None where the format has none.
 
         Raises
         ------
@@ -112,10 +131,15 @@ class LaunchTableBuilder:
         """
         if self._rows == 0:
             raise ProfileError("the file holds no kernel launch", path=self._path)
-        names = ("signature", "duration_ns", "order", "process", "device", "start_ns", "stream")
-        columns = {name: self._joined(name) for name in names}
+        columns = {name: self._joined(name) for name in tuple(self._parts[0])}
         self._parts.clear()
-        order, sequences = _in_sequences(columns)
+        order, sequences = in_sequences(
+            self._rows,
+            process=columns["process"],
+            device=columns["device"],
+            by_time=[columns["order"], columns["start_ns"]],
+        )
+        api_start_ns = columns.pop("api_start_ns")
         # What only the order needed goes before the columns that stay are copied into it.
         for column in ("order", "process", "device"):
             del columns[column]
@@ -132,6 +156,7 @@ class LaunchTableBuilder:
             sequences=sequences,
             columns=kept,
             facts=facts,
+            ranges=None if ranges is None else ranges(sequences, _in_order(api_start_ns, order)),
         )
 
     def _joined(self, column: str) -> IntArray | None:
@@ -142,17 +167,22 @@ class LaunchTableBuilder:
         return present[0] if len(present) == 1 else np.concatenate(present)
 
 
-def _in_sequences(
-    columns: dict[str, IntArray | None],
+def _in_order(values: IntArray | None, order: NDArray[np.int64] | None) -> IntArray | None:
+    return values if values is None or order is None else values[order]
+
+
+def in_sequences(
+    rows: int, *, process: IntArray | None, device: IntArray | None, by_time: Sequence[IntArray | None]
 ) -> tuple[NDArray[np.int64] | None, tuple[LaunchSequence, ...]]:
-    """Return the permutation into id order (None: already there) and the sequences."""
-    signature = columns["signature"]
-    assert signature is not None
-    rows = len(signature)
-    process, device = columns["process"], columns["device"]
-    by_time = [key for key in (columns["order"], columns["start_ns"]) if key is not None]
+    """Return the permutation of some launches into id order (None: already there) and their sequences.
+
+    Parameters
+    ----------
+    process, device : (rows,) each; None where all are 0.
+    by_time : what orders the launches of one sequence, first key first; None counts for nothing.
+    """
     by_place = [key for key in (process, device) if key is not None and key.min() != key.max()]
-    keys = [*by_place, *by_time]
+    keys = [*by_place, *(key for key in by_time if key is not None)]
     permutation = None if _ascending(keys) else np.lexsort(keys[::-1])
     changes = np.zeros(rows - 1, dtype=np.bool_)
     for key in by_place:
@@ -196,6 +226,7 @@ class LaunchTable(Profile):
         sequences: tuple[LaunchSequence, ...],
         columns: dict[Column, IntArray],
         facts: RecordingFacts,
+        ranges: RangeSource | None = None,
     ) -> None:
         self.format = format_name
         self.files = files
@@ -204,6 +235,7 @@ class LaunchTable(Profile):
         self.columns = frozenset({*columns, "name"})
         self.facts = facts
         self._columns = columns
+        self._ranges = ranges
         self._spans = tuple(
             Span(index, ordinal, min(_SPAN_LAUNCHES, sequence.launches - ordinal))
             for index, sequence in enumerate(sequences)
@@ -226,3 +258,11 @@ class LaunchTable(Profile):
             else:
                 values[column] = self._columns[column][rows]
         return Batch(span, values)
+
+    def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
+        """Return the ranges of exactly this name, else those whose name contains it."""
+        return None if self._ranges is None else self._ranges.named(text)
+
+    def range_names(self, most: int) -> tuple[str, ...]:
+        """Return some distinct names of ranges."""
+        return () if self._ranges is None else self._ranges.some_names(most)

@@ -256,6 +256,7 @@ class Profile(ABC):
     columns : the columns this profile can give; "name" and "duration_ns" always, "signature" always (with
         unknown dimensions where the recording has none).
     facts : what the reader learnt beside the launches.
+    metric_names : the metrics the profile itself has of its launches, beside their durations.
     """
 
     format: str
@@ -264,6 +265,7 @@ class Profile(ABC):
     sequences: tuple[LaunchSequence, ...]
     columns: frozenset[Column]
     facts: RecordingFacts
+    metric_names: tuple[str, ...] = ()
 
     @property
     def launches(self) -> int:
@@ -279,12 +281,29 @@ class Profile(ABC):
     def read(self, span: Span, columns: Sequence[Column]) -> Batch:
         """Return the columns of one span. Threads may call this at once."""
 
+    @property
+    def clocks(self) -> tuple[int, ...]:
+        """For each sequence the file whose clock its starts are told by; starts compare within one only."""
+        return (0,) * len(self.sequences)
+
+    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:
+        """Return (span.launches,) the values of some of ``metric_names``, NaN where a launch has none.
+
+        Threads may call this at once.
+        """
+        return {name: np.full(span.launches, np.nan) for name in names}
+
     def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:  # noqa: ARG002 - for those that can
         """Return the ranges of exactly this name, else those whose name contains it, in the order they open.
 
         None: the recording's format has no ranges. A range during which nothing was launched is left out.
+        Which launches belong to a range is said in `sampling.named_ranges`.
         """
         return None
+
+    def range_names(self, most: int) -> tuple[str, ...]:  # noqa: ARG002 - for those that can
+        """Return some distinct names of ranges, for messages: at once, not all of them."""
+        return ()
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
         """Yield all launches in id order."""

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sampling.profile import Batch, Column, Device, LaunchSequence, Profile, RecordingFacts, Span
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.profile import (
+    Batch,
+    Column,
+    Device,
+    LaunchSequence,
+    NamedRange,
+    Profile,
+    RecordingFacts,
+    Span,
+)
 
 
 class Workload(Profile):
@@ -21,6 +33,9 @@ class Workload(Profile):
         self.files = tuple(file for profile in profiles for file in profile.files)
         self.kernels = profiles[0].kernels
         self.columns = frozenset.intersection(*(profile.columns for profile in profiles))
+        self.metric_names = tuple(
+            dict.fromkeys(name for profile in profiles for name in profile.metric_names)
+        )
         self._process_numbers = _process_numbers(profiles)
         self.facts = _joined_facts(
             [profile.facts for profile in profiles], _devices(profiles, self._process_numbers)
@@ -46,9 +61,45 @@ class Workload(Profile):
 
     def read(self, span: Span, columns: Sequence[Column]) -> Batch:
         """Return the columns of one span, read from the file it lies in."""
+        profile, inner = self._inside(span)
+        return replace(profile.read(inner, columns), span=span)
+
+    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:
+        """Return the metrics of one span; NaN for those that the file it lies in does not have."""
+        profile, inner = self._inside(span)
+        values = profile.read_metrics(inner, [name for name in names if name in profile.metric_names])
+        missing = np.full(span.launches, np.nan)
+        return {name: values.get(name, missing) for name in names}
+
+    def _inside(self, span: Span) -> tuple[Profile, Span]:
+        """Return the profile that a span lies in, and the span as that profile knows it."""
         file_index, sequence, *handle = span.handle
-        inner = replace(span, sequence=sequence, handle=tuple(handle))
-        return replace(self._profiles[file_index].read(inner, columns), span=span)
+        return self._profiles[file_index], replace(span, sequence=sequence, handle=tuple(handle))
+
+    @property
+    def clocks(self) -> tuple[int, ...]:
+        """Every file has a clock of its own."""
+        return tuple(
+            index for index, profile in enumerate(self._profiles) for _ in range(len(profile.sequences))
+        )
+
+    def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
+        """Return the ranges of all files, in their order; None where one of them is of a format without."""
+        found: list[NamedRange] = []
+        sequences_before = 0
+        for profile in self._profiles:
+            ranges = profile.named_ranges(text)
+            if ranges is None:
+                return None
+            found += [replace(each, sequence=sequences_before + each.sequence) for each in ranges]
+            sequences_before += len(profile.sequences)
+        exact = tuple(each for each in found if each.text == text)
+        return exact or tuple(found)
+
+    def range_names(self, most: int) -> tuple[str, ...]:
+        """Return some names of all files."""
+        names = dict.fromkeys(name for profile in self._profiles for name in profile.range_names(most))
+        return tuple(names)[:most]
 
 
 def _process_numbers(profiles: Sequence[Profile]) -> dict[tuple[int, int], int]:

@@ -9,7 +9,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, cast
 
@@ -30,6 +30,7 @@ class InputFile:
     head : its first 64 KiB, decompressed; empty for a folder.
     compressed : whether the bytes on disk are gzip.
     lasting : whether the location outlasts the reading; the copy of a pipe does not.
+    copy : the temporary file of a pipe's bytes, which is there for as long as somebody holds this input.
     """
 
     path: str
@@ -37,6 +38,7 @@ class InputFile:
     head: bytes
     compressed: bool
     lasting: bool = True
+    copy: object = field(default=None, repr=False, compare=False)
 
     @property
     def is_directory(self) -> bool:
@@ -97,23 +99,22 @@ def open_input(path: str) -> Iterator[InputFile]:
     """
     location = Path(path)
     if path == "-":
-        with _kept(path, sys.stdin.buffer) as file:
-            yield file
+        yield _kept(path, sys.stdin.buffer)
     elif location.is_file() or location.is_dir() or not location.exists():
         yield _described(path, location, lasting=True)
     else:
         with InputFile(path, location, b"", compressed=False).damage_reported():
             stream = location.open("rb")
-        with stream, _kept(path, stream) as file:
-            yield file
+        with stream:
+            file = _kept(path, stream)
+        yield file
 
 
-@contextmanager
-def _kept(path: str, stream: IO[bytes]) -> Iterator[InputFile]:
-    with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as copy:
-        shutil.copyfileobj(stream, copy, 1 << 20)
-        copy.flush()
-        yield _described(path, Path(copy.name), lasting=False)
+def _kept(path: str, stream: IO[bytes]) -> InputFile:
+    copy = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - lives with the input
+    shutil.copyfileobj(stream, copy, 1 << 20)
+    copy.flush()
+    return replace(_described(path, Path(copy.name), lasting=False), copy=copy)
 
 
 def _described(path: str, location: Path, *, lasting: bool) -> InputFile:

@@ -4,6 +4,9 @@ JSON holds objects, so this reader makes Python objects of its events, piece by 
 into columns at once: the one format where a launch costs Python steps. Times are microseconds in the file;
 whole ones and fractions become exact nanoseconds, but a fraction behind a date (1.6e15 us, PyTorch 2.2 and
 2.3) has the resolution of float64, 250 ns; durations are not concerned.
+
+The ranges a program names are its annotations (`record_function`, ProfilerStep#N) on the CPU's side. PyTorch
+1.8 counts them among the operators, where only those that PyTorch itself names can be told apart, by their #.
 """
 
 from __future__ import annotations
@@ -21,15 +24,26 @@ from numpy.typing import NDArray
 
 from sampling.errors import ProfileError
 from sampling.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile import Device, KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
+from sampling.named_ranges import NO_CALL, NO_RANGES, RangeEvents, RangeSource, runs_of
+from sampling.profile import (
+    Device,
+    KernelTable,
+    LaunchOrder,
+    LaunchSequence,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+)
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.kineto_columns import (
+    AnnotationRows,
     CallRows,
     DimensionCodes,
     LaunchRows,
     NameCodes,
     ShapeRows,
+    annotation_rows,
     call_rows,
     grids_and_blocks,
     joined,
@@ -80,7 +94,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         raise _without_kernels(events, file.path)
     launches = joined(events.launches)
     grid, block = grids_and_blocks(launches, joined(events.shapes), events.dimensions)
-    order, facts = _order_and_facts(launches, events)
+    calls = _earliest_first(joined(events.calls))
+    place = places_of(launches.correlation, calls.correlation)
+    order, launch_order = _order(launches, calls, place)
     builder = LaunchTableBuilder(file.path, kernels)
     builder.append(
         LaunchColumns(
@@ -93,10 +109,15 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             block=tuple(block),
             start_ns=launches.start_ns,
             stream=launches.stream,
+            api_start_ns=_api_starts(calls, place) if events.annotations else None,
         )
     )
-    described = ProfileFile(path=file.path, location=file.location, launches=len(launches.name))
-    return builder.finish(format_name=FORMAT, file=described, facts=facts)
+    return builder.finish(
+        format_name=FORMAT,
+        file=ProfileFile(path=file.path, location=file.location, launches=len(launches.name)),
+        facts=_facts(launches, events, place, launch_order),
+        ranges=partial(_ranges, events),
+    )
 
 
 @dataclass(slots=True)
@@ -112,6 +133,8 @@ class _Events:
     shapes: list[ShapeRows] = field(default_factory=list)
     call_names: Counter[str | None] = field(default_factory=Counter)
     graph_launches: list[int] = field(default_factory=list)
+    annotations: list[AnnotationRows] = field(default_factory=list)
+    annotation_texts: dict[str, int] = field(default_factory=dict)
 
 
 def _collected(file: InputFile, kernels: KernelTable, progress: Progress | None) -> _Events:
@@ -128,6 +151,8 @@ def _collected(file: InputFile, kernels: KernelTable, progress: Progress | None)
             _add_launches(collected, events, chosen, file.path)
         if chosen := _chosen(events, categories, _is_api):
             _add_calls(collected, chosen)
+        if chosen := _annotations(events, categories):
+            collected.annotations.append(annotation_rows(chosen, collected.annotation_texts))
         collected.count += len(events)
     return collected
 
@@ -160,6 +185,14 @@ def _is_kernel(category: str) -> bool:
 
 def _is_api(category: str) -> bool:
     return category.endswith(("runtime", "driver"))
+
+
+def _annotations(events: list[Event], categories: set[str | None]) -> list[Event]:
+    """Return the ranges named on the CPU's side; ``categories`` are all there are."""
+    if "Operator" in categories:
+        operators = _chosen(events, {"Operator"}, lambda _: True)
+        return [event for event in operators if event.name is not None and "#" in event.name]
+    return _chosen(events, categories, lambda category: category == "user_annotation")
 
 
 def _add_launches(collected: _Events, events: list[Event], kernels: list[Event], path: str) -> None:
@@ -202,19 +235,33 @@ def _add_calls(collected: _Events, calls: list[Event]) -> None:
     ]
 
 
-def _order_and_facts(launches: LaunchRows, events: _Events) -> tuple[NDArray[np.int64], RecordingFacts]:
-    """Return what puts the launches in order, and what the recording says beside them."""
-    calls = _earliest_first(joined(events.calls))
-    place = places_of(launches.correlation, calls.correlation)
-    order, launch_order = _order(launches, calls, place)
-    facts = RecordingFacts(
+def _facts(
+    launches: LaunchRows, events: _Events, place: NDArray[np.int64], launch_order: LaunchOrder
+) -> RecordingFacts:
+    """Return what the recording says beside the launches."""
+    return RecordingFacts(
         devices=_devices(events.document, _distinct(launches.device)),
         launch_order=launch_order,
         api_rows_missing=int(np.count_nonzero(place < 0)),
         hidden_graph_replays=_hidden_replays(events.graph_launches, launches),
         product=_product(events.document),
     )
-    return order, facts
+
+
+def _api_starts(calls: CallRows, place: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return (n,) when the call behind each launch began."""
+    return np.where(place >= 0, calls.start_ns[place], NO_CALL) if len(calls.start_ns) else None
+
+
+def _ranges(
+    events: _Events, sequences: tuple[LaunchSequence, ...], api_start_ns: NDArray[np.integer] | None
+) -> RangeSource:
+    if not events.annotations:
+        return NO_RANGES
+    rows = joined(events.annotations)
+    process = np.full(len(rows.text), sequences[0].process)
+    found = RangeEvents(tuple(events.annotation_texts), rows.text, process, rows.start_ns, rows.end_ns)
+    return runs_of(found, sequences, api_start_ns)
 
 
 def _distinct(labels: NDArray[np.int32]) -> set[int]:

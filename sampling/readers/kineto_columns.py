@@ -54,6 +54,14 @@ class ShapeRows(NamedTuple):
     in_work_items: NDArray[np.bool_]
 
 
+class AnnotationRows(NamedTuple):
+    """Ranges the program named: the name by its code, and the time it was open."""
+
+    text: NDArray[np.int64]
+    start_ns: NDArray[np.int64]
+    end_ns: NDArray[np.int64]
+
+
 class NameCodes(dict[str, int]):
     """The code of every name seen, interned when it is first asked for."""
 
@@ -93,7 +101,7 @@ class DimensionCodes(dict[object, int]):
         return np.array(self._distinct, dtype=np.int64).T[:, codes]
 
 
-_Rows = TypeVar("_Rows", LaunchRows, CallRows, ShapeRows)
+_Rows = TypeVar("_Rows", LaunchRows, CallRows, ShapeRows, AnnotationRows)
 
 
 def joined(parts: Sequence[_Rows]) -> _Rows:
@@ -172,6 +180,21 @@ def shape_rows(names: Sequence[str], arguments: Sequence[Arguments], dimensions:
         grid=dimensions.of(arguments, "grid"),
         block=dimensions.of(arguments, "block"),
         in_work_items=np.fromiter(in_work_items, dtype=np.bool_, count=len(names)),
+    )
+
+
+def annotation_rows(events: Sequence[Event], texts: dict[str, int]) -> AnnotationRows:
+    """Return the columns of the annotations that have a name and a time; new names are added to ``texts``."""
+    named = [event for event in events if event.name]
+    start_us = _numbers(named, "ts")
+    duration_us = _numbers(named, "dur")
+    usable = (np.abs(start_us) < _LARGEST_MICROSECONDS) & (np.abs(duration_us) < _LARGEST_MICROSECONDS)
+    start_ns = _nanoseconds(start_us[usable])
+    codes = (texts.setdefault(event.name or "", len(texts)) for event in named)
+    return AnnotationRows(
+        text=np.fromiter(codes, dtype=np.int64, count=len(named))[usable],
+        start_ns=start_ns,
+        end_ns=start_ns + _nanoseconds(duration_us[usable]),
     )
 
 

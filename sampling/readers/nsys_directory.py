@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     """
     tables = _FolderTables(file.path, _table_files(file.location))
     profile_file = ProfileFile(file.path, file.location, 0)
-    return read_export(tables, profile_file, tables.format_name, kernels, progress)
+    return read_export(
+        tables, profile_file, tables.format_name, kernels, progress, lambda: nullcontext(tables)
+    )
 
 
 def _table_files(folder: Path) -> dict[str, Path]:
@@ -133,15 +136,20 @@ class _FolderTables(NsysTables):
         # Process ids are unsigned here but signed in SQLite: the bits are what counts.
         return to_numpy(nulls_as(values.cast(pa.int64(), safe=False), NULL))
 
-    def records(self, table: str, columns: Sequence[str]) -> list[Mapping[str, object]]:
-        """Return the rows of a small table."""
+    def rows(
+        self, table: str, columns: Sequence[str], *, containing: tuple[str, str] | None = None
+    ) -> Iterator[tuple[object, ...]]:
+        """Yield the rows batch by batch; those that hold a text are picked before the rest is decoded."""
         present = [name for name in columns if name in self.columns(table)]
-        absent: dict[str, object] = dict.fromkeys(columns)
-        return [
-            absent | dict(zip(present, row, strict=True))
-            for arrays in self._batches(table, present)
-            for row in zip(*map(_python_values, arrays), strict=True)
-        ]
+        if not present or (containing is not None and containing[0] not in present):
+            return
+        for arrays in self._batches(table, present):
+            values = dict(zip(present, arrays, strict=True))
+            if containing is not None:
+                found = to_arrow(_places_of(containing[1], values[containing[0]]))
+                values = {name: value.take(found) for name, value in values.items()}
+            cells = {name: _python_values(value) for name, value in values.items()}
+            yield from zip(*(cells.get(name, repeat(None)) for name in columns), strict=False)
 
     def strings(self, ids: Sequence[int]) -> dict[int, str]:
         """Return texts by id."""
@@ -165,6 +173,12 @@ class _FolderTables(NsysTables):
                     (value,) = _python_values(values.slice(row, 1))
                     return None if value is None else str(value)
         return None
+
+
+def _places_of(text: str, values: pa.Array) -> Int64Array:
+    """Return where a column of texts holds a text."""
+    texts = enumerate(_python_values(values))
+    return np.array([row for row, each in texts if isinstance(each, str) and text in each], dtype=np.int64)
 
 
 def _column_names(path: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from sampling.column_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile import KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.named_ranges import NO_RANGES, RangeSource
+from sampling.profile import KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
 from sampling.readers.nsys_facts import described_devices, export_product, without_kernels
+from sampling.readers.nsys_nvtx import NvtxRanges, Opened, has_ranges
 from sampling.readers.nsys_order import OrderOfLaunches
 from sampling.readers.nsys_tables import GRAPH_TRACE, KERNEL, NULL, RUNTIME, Int64Array, NsysTables
 
@@ -29,7 +32,12 @@ Columns = Mapping[str, Int64Array]
 
 
 def read_export(
-    tables: NsysTables, file: ProfileFile, format_name: str, kernels: KernelTable, progress: Progress | None
+    tables: NsysTables,
+    file: ProfileFile,
+    format_name: str,
+    kernels: KernelTable,
+    progress: Progress | None,
+    opened: Opened,
 ) -> Profile:
     """Read the launches of an export.
 
@@ -38,6 +46,7 @@ def read_export(
     tables : the export.
     file : what it was read from; its number of launches is filled in.
     format_name : e.g. "nsys-sqlite".
+    opened : opens the export once more, should its NVTX ranges be asked for.
 
     Raises
     ------
@@ -63,7 +72,16 @@ def read_export(
         hidden_graph_replays=tables.row_count(GRAPH_TRACE),
         product=export_product(tables),
     )
-    return builder.finish(format_name=format_name, file=replace(file, launches=rows.kernels), facts=facts)
+    return builder.finish(
+        format_name=format_name,
+        file=replace(file, launches=rows.kernels),
+        facts=facts,
+        ranges=partial(_ranges, opened if has_ranges(tables) else None),
+    )
+
+
+def _ranges(opened: Opened | None, sequences: tuple[LaunchSequence, ...], _: object) -> RangeSource:
+    return NO_RANGES if opened is None else NvtxRanges(opened, sequences)
 
 
 def _columns_present(tables: NsysTables) -> list[str]:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.named_ranges import NO_CALL
 from sampling.profile import LaunchOrder
 from sampling.readers.nsys_tables import NULL, RUNTIME, Int64Array, NsysTables
 
 _RUNTIME_COLUMNS = ("start", "globalTid", "correlationId")
 _THREAD_BITS = 0xFFFFFF
-_NO_CALL = np.iinfo(np.int64).max
 
 # A table indexed by correlation id takes 8 bytes an id; beyond this many ids a launch the ids are looked up.
 _IDS_PER_LAUNCH = 4
@@ -30,13 +30,18 @@ def process_id(global_id: int) -> int:
     return (global_id >> 24) & 0xFFFFFF
 
 
+def process_of_thread(global_tid: Int64Array) -> Int64Array:
+    """Return the globalPid of each globalTid."""
+    return global_tid & ~_THREAD_BITS
+
+
 @dataclass(slots=True)
 class _Process:
     """What is known of one process while its kernels are read."""
 
     launches: int = 0
     uncorrelated: int = 0
-    lowest: int = _NO_CALL
+    lowest: int = NO_CALL
     highest: int = NULL
     devices: set[int] = field(default_factory=set)
 
@@ -59,21 +64,31 @@ class LaunchKeys:
     process : PID of each launch.
     order : what sorts the launches of one process into API order.
     start_ns : when the kernel started on the GPU.
+    api_start_ns : when the API call behind each launch began, ``NO_CALL`` where there is none; None where
+        nobody asked for it.
     """
 
     process: Int64Array
     order: Int64Array
     start_ns: Int64Array
+    api_start_ns: Int64Array | None = None
 
 
 class OrderOfLaunches:
     """Collects the keys of all launches, then settles for each process what its order rests on.
 
     The arrays handed out are filled in place when all are known, so the launches are held only once.
+
+    Attributes
+    ----------
+    api_rows_missing : launches without the API call that issued them.
+    process_numbers : the process number of every globalPid, once settled.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep_api_starts: bool = False) -> None:
         self.api_rows_missing = 0
+        self.process_numbers: dict[int, int] = {}
+        self._keep_api_starts = keep_api_starts
         self._parts: list[LaunchKeys] = []
         self._processes: dict[int, _Process] = {}
         self._kinds: set[LaunchOrder] = set()
@@ -92,6 +107,7 @@ class OrderOfLaunches:
             process=np.array(nothing if global_pid is None else global_pid),
             order=np.array(nothing if correlation is None else correlation),
             start_ns=np.array(start_ns),
+            api_start_ns=np.full(len(start_ns), NO_CALL) if self._keep_api_starts else None,
         )
         for process, rows in _by_process(keys.process):
             facts = self._processes.setdefault(process, _Process())
@@ -131,7 +147,7 @@ class OrderOfLaunches:
             if process != NULL and facts.uncorrelated < facts.launches
         }
         for start_ns, global_tid, correlation in tables.integers(RUNTIME, _RUNTIME_COLUMNS):
-            for process, rows in _by_process(global_tid & ~_THREAD_BITS):
+            for process, rows in _by_process(process_of_thread(global_tid)):
                 if process in starts:
                     starts[process].add(correlation[rows], start_ns[rows])
             row_read(len(start_ns))
@@ -143,6 +159,9 @@ class OrderOfLaunches:
             int(rows.sum()) if starts is None else starts.missing(part.order[rows]) for part, rows in parts
         )
         self.api_rows_missing += missing
+        for part, rows in parts:
+            if part.api_start_ns is not None and starts is not None:
+                part.api_start_ns[rows] = starts.where_known(part.order[rows])
         if starts is not None and not missing:
             self._kinds.add("api-start")
             for part, rows in parts:
@@ -159,6 +178,7 @@ class OrderOfLaunches:
         numbers = {process: 0 if process == NULL else process_id(process) for process in self._processes}
         if len(set(numbers.values())) < len(numbers):
             numbers = {process: max(process, 0) for process in numbers}
+        self.process_numbers = numbers
         for part in self._parts:
             recorded = part.process.copy()
             for process, rows in _by_process(recorded):
@@ -189,7 +209,7 @@ class _ApiStarts:
         if ids > max(_IDS_ALWAYS, _IDS_PER_LAUNCH * facts.launches):
             self._sorted = np.unique(np.concatenate(list(correlations)))
             ids = len(self._sorted)
-        self._start_ns = np.full(ids, _NO_CALL)
+        self._start_ns = np.full(ids, NO_CALL)
 
     def _slots(self, correlation: Int64Array) -> tuple[Int64Array, NDArray[np.bool_]]:
         """Return where each id has its start, and which of them have a place at all."""
@@ -209,7 +229,14 @@ class _ApiStarts:
     def missing(self, correlation: Int64Array) -> int:
         """Return how many of these launches have no API call."""
         slots, known = self._slots(correlation)
-        return int(np.sum(self._start_ns[slots] == _NO_CALL)) + int(np.sum(~known))
+        return int(np.sum(self._start_ns[slots] == NO_CALL)) + int(np.sum(~known))
+
+    def where_known(self, correlation: Int64Array) -> Int64Array:
+        """Return the API start of every launch, ``NO_CALL`` where it has none."""
+        slots, known = self._slots(correlation)
+        starts = np.full(len(correlation), NO_CALL)
+        starts[known] = self._start_ns[slots]
+        return starts
 
     def of(self, correlation: Int64Array) -> Int64Array:
         """Return the API start of launches that all have one."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -40,15 +41,21 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ------
     ProfileError : the database is damaged, none of nsys', or without kernel launches.
     """
+    with _opened(file) as tables:
+        _refuse_others(tables)
+        profile_file = ProfileFile(file.path, file.location, 0)
+        return read_export(tables, profile_file, FORMAT, kernels, progress, partial(_opened, file))
+
+
+@contextmanager
+def _opened(file: InputFile) -> Iterator[_SqliteTables]:
     with (
         file.on_disk() as location,
         _damage_reported(file.path),
         closing(_connected(location)) as connection,
     ):
         _refuse_truncated(file, location)
-        tables = _SqliteTables(file.path, location, connection)
-        _refuse_others(tables)
-        return read_export(tables, ProfileFile(file.path, file.location, 0), FORMAT, kernels, progress)
+        yield _SqliteTables(file.path, location, connection)
 
 
 def _uri(location: Path) -> str:
@@ -167,14 +174,19 @@ class _SqliteTables(NsysTables):
                 raise not_integers(self.path, columns[next(at_fault)]) from None
             yield list(np.ascontiguousarray(table.T))
 
-    def records(self, table: str, columns: Sequence[str]) -> list[Mapping[str, object]]:
-        """Return the rows of a small table."""
+    def rows(
+        self, table: str, columns: Sequence[str], *, containing: tuple[str, str] | None = None
+    ) -> Iterator[tuple[object, ...]]:
+        """Yield the rows one by one, those that hold a text by SQLite's own search."""
         present = self.columns(table)
-        if not present:
-            return []
-        values = [f'"{name}"' if name in present else "NULL" for name in columns]
-        rows = self._connection.execute(self._select(", ".join(values), table))
-        return [dict(zip(columns, row, strict=True)) for row in rows]
+        if not present or (containing is not None and containing[0] not in present):
+            return
+        query = self._select(", ".join(f'"{name}"' if name in present else "NULL" for name in columns), table)
+        if containing is None:
+            yield from self._connection.execute(query)
+        else:
+            column, text = containing
+            yield from self._connection.execute(f'{query} WHERE instr("{column}", ?) > 0', (text,))
 
     def strings(self, ids: Sequence[int]) -> dict[int, str]:
         """Return texts by id."""

@@ -18,6 +18,7 @@ Int64Array = NDArray[np.int64]
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
 GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+NVTX = "NVTX_EVENTS"
 STRINGS = "StringIds"
 
 #: What stands in an integer column where the table has NULL.
@@ -82,9 +83,20 @@ class NsysTables(ABC):
         ProfileError : the export is damaged, or a column holds something else than integers.
         """
 
-    @abstractmethod
     def records(self, table: str, columns: Sequence[str]) -> list[Mapping[str, object]]:
         """Return the rows of a small table; a column it lacks is None in all of them."""
+        return [dict(zip(columns, row, strict=True)) for row in self.rows(table, columns)]
+
+    @abstractmethod
+    def rows(
+        self, table: str, columns: Sequence[str], *, containing: tuple[str, str] | None = None
+    ) -> Iterator[tuple[object, ...]]:
+        """Yield the rows of a table one by one; a column it lacks is None in all of them.
+
+        Parameters
+        ----------
+        containing : one of the columns, of texts, and what must be part of the text; None: all rows.
+        """
 
     @abstractmethod
     def strings(self, ids: Sequence[int]) -> dict[int, str]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sqlite3
+import tempfile
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -55,6 +59,28 @@ def test_a_pipe_loses_nothing(tmp_path: Path) -> None:
 def test_every_format_comes_through_a_pipe(tmp_path: Path, sample_data: Path, name: str) -> None:
     path = sample_data / name
     assert launches_of(through_a_pipe(tmp_path, path.read_bytes())) == launches_of(read_profile([str(path)]))
+
+
+def test_ranges_come_through_a_pipe(
+    tmp_path: Path, sample_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are read when they are asked for; the pipe's copy is there till then, and no longer."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    database = tmp_path / "annotated.sqlite"
+    shutil.copy(sample_data / "resnet50-like.sqlite", database)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid)")
+        connection.execute(
+            "INSERT INTO NVTX_EVENTS SELECT MIN(start), MAX(start), 59, 'all but the last', globalTid "
+            "FROM CUPTI_ACTIVITY_KIND_RUNTIME "
+            "WHERE correlationId IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL)"
+        )
+    profile = through_a_pipe(tmp_path, database.read_bytes())
+    (found,) = profile.named_ranges("all") or ()
+    assert (found.first_ordinal, found.stop_ordinal) == (0, profile.launches - 1)
+    assert len(list(tmp_path.glob("kernelpoint-*"))) == 1
+    del profile
+    assert not list(tmp_path.glob("kernelpoint-*"))
 
 
 def test_parquet_comes_through_a_pipe(tmp_path: Path, sample_data: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import gzip
 import json
+from bisect import bisect_left
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -617,3 +619,108 @@ def test_real_amd_grids_come_from_the_calls(shared_data: Path) -> None:
 def test_a_real_trace_of_the_cpu_alone_is_refused(shared_data: Path) -> None:
     with pytest.raises(ProfileError, match="30 events without a GPU kernel"):
         read(shared_data / "not-a-profile" / "kineto-cpu-only.json.gz")
+
+
+# --- annotations -------------------------------------------------------------------------------------------
+
+
+def annotation(name: str | None, ts: Any, dur: Any, **changes: Any) -> Json:
+    return {"ph": "X", "cat": "user_annotation", "name": name, "ts": ts, "dur": dur, "pid": 1, **changes}
+
+
+def ranges(profile: Profile, text: str) -> list[tuple[str, int, int, int]]:
+    found = profile.named_ranges(text)
+    assert found is not None
+    return [(each.text, each.sequence, each.first_ordinal, each.stop_ordinal) for each in found]
+
+
+def test_annotations_hold_the_launches_whose_calls_began_in_them(reading: Any) -> None:
+    events = [
+        annotation("step 2", 20.5, 10),
+        *(kernel(number, ts=500 - number) for number in range(5)),
+        *(call(number, 10 * number + 0.5, tid=number) for number in range(5)),
+        annotation("step 1", 0, 20.5),
+        annotation("empty", 41, 9),
+        annotation("step on the GPU", 0, 999, cat="gpu_user_annotation"),
+        annotation("step of an operator", 0, 999, cat="cpu_op"),
+        annotation("step without a time", None, 5),
+        annotation("step without an end", 0, None),
+        annotation("step of another form", 0, 999, ph="i"),
+        annotation(None, 0, 999),
+        annotation("", 0, 999),
+    ]
+    profile = reading(trace(*events))
+    assert ranges(profile, "step") == [("step 1", 0, 0, 2), ("step 2", 0, 2, 3)]
+    assert ranges(profile, "empty") == []
+    assert profile.range_names(9) == ("step 1", "step 2")
+
+
+def test_annotations_hold_the_launches_of_every_device(reading: Any) -> None:
+    events = [kernel(number, device=number % 2) for number in range(6)]
+    events += [call(number, number) for number in range(6)]
+    assert ranges(reading(trace(*events, annotation("x", 1, 3))), "x") == [("x", 0, 1, 2), ("x", 1, 0, 2)]
+
+
+def test_launches_without_a_call_stand_by_their_place_in_annotations(reading: Any) -> None:
+    events = [*map(kernel, range(5)), call(1, 10), call(3, 30), annotation("x", 0, 99)]
+    assert ranges(reading(trace(*events)), "x") == [("x", 0, 1, 4)]
+    assert ranges(reading(trace(kernel(), annotation("x", 0, 99))), "x") == []
+
+
+def test_a_trace_without_annotations_has_no_ranges(reading: Any) -> None:
+    profile = reading(trace(kernel(), call(1, 1)))
+    assert ranges(profile, "x") == []
+    assert profile.range_names(3) == ()
+
+
+def test_old_traces_have_the_annotations_of_pytorch_among_the_operators(reading: Any) -> None:
+    named = ("ProfilerStep#5", "aten::add", "Optimizer.step#SGD.step")
+    operators = [annotation(name, 0, 9, cat="Operator") for name in named]
+    profile = reading(trace(kernel(), call(1, 1), *operators))
+    assert [text for text, *_ in ranges(profile, "")] == ["ProfilerStep#5", "Optimizer.step#SGD.step"]
+
+
+STEPS = {
+    "a100-recommendation-training.json.gz": [1_428] * 6,
+    "h100-qwen1.5-inference.json.gz": [1_029],
+    "mi300x-qwen1.5-inference.json.gz": [1_053],
+    "v100-resnet50-training.json.gz": [1_467] * 6,
+    "v100x2-training-unsorted.json.gz": [3_874] * 5,
+}
+
+
+def launches_in_annotations(path: Path) -> dict[str, list[int]]:
+    """Return for every annotation of a real trace, by name, how many launches were called in it."""
+    document = json.loads(gzip.decompress(path.read_bytes()))
+    events = document if isinstance(document, list) else document["traceEvents"]
+    events = [event for event in events if event["ph"] == "X"]
+    api = {"Runtime", "cuda_runtime", "cuda_driver"}
+    called = {event["args"]["correlation"]: event["ts"] for event in events if event.get("cat") in api}
+    kernels = [event for event in events if event.get("cat") in {"kernel", "Kernel"}]
+    times = sorted(called[number] for event in kernels if (number := event["args"]["correlation"]) in called)
+    found: dict[str, list[int]] = {}
+    for event in events:
+        is_old = event.get("cat") == "Operator" and "#" in event["name"]
+        if is_old or event.get("cat") == "user_annotation":
+            until = event["ts"] + event["dur"]
+            launches = bisect_left(times, until) - bisect_left(times, event["ts"])
+            if launches:
+                found.setdefault(event["name"], []).append(launches)
+    return found
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_real_annotations_hold_what_a_plain_reading_counts(shared_data: Path, name: str) -> None:
+    path = shared_data / "kineto" / name
+    profile = read(path)
+    expected = launches_in_annotations(path)
+    found: dict[str, list[int]] = {}
+    for text, _, first, stop in ranges(profile, ""):
+        found.setdefault(text, []).append(stop - first)
+    assert {text: sorted(counts) for text, counts in found.items()} == {
+        text: sorted(counts) for text, counts in expected.items()
+    }
+    steps = ranges(profile, "ProfilerStep#")
+    assert [stop - first for _, _, first, stop in steps] == STEPS[name]
+    assert all(before[3] == after[2] for before, after in pairwise(steps)), "steps follow each other"
+    assert steps[-1][3] == profile.launches

@@ -453,3 +453,161 @@ def test_order_agrees_with_a_plain_join(rows: Any, call_rows: Any, exports: Modu
     assert column(profile, "duration_ns") == [each.end - each.start for each in wanted]
     missing = sum((each.pid, each.correlation) not in starts for each in launches)
     assert profile.facts.api_rows_missing == missing
+
+
+# --- NVTX ranges: kernel i of process 100 is called at 10 i ------------------------------------------------
+
+NVTX = "start end? eventType text? textId? globalTid?"
+
+
+def five_launches(exports: ModuleType, *, pid: int = 100, device: int = 0) -> tuple[list[Any], list[Any]]:
+    launches = [exports.Launch(1000 + i, 1001 + i, i, pid=pid, device=device) for i in range(5)]
+    return launches, [exports.Call(10 * i, i, pid=pid) for i in range(5)]
+
+
+def ranges(profile: Profile, text: str) -> list[tuple[str, int, int, int]] | None:
+    found = profile.named_ranges(text)
+    if found is None:
+        return None
+    return [(each.text, each.sequence, each.first_ordinal, each.stop_ordinal) for each in found]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_ranges_hold_the_launches_whose_calls_began_in_them(
+    version: str, read: Read, exports: ModuleType
+) -> None:
+    export = exports.export(version, *five_launches(exports))
+    other_thread = exports.global_pid(100) + 9
+    export.add(
+        "NVTX_EVENTS",
+        NVTX,
+        (0, 20, 59, "step 1", None, other_thread),
+        (35, None, 60, "to the end", None, other_thread),
+        (20, 41, 60, None, export.string("step 2"), other_thread),
+        (20, 30, 59, None, export.string("forward"), other_thread),
+        (41, 99, 59, "late", None, other_thread),
+        (0, 99, 34, "a mark", None, other_thread),
+        (0, 99, 34, None, export.string("step 2"), other_thread),
+        (0, None, 75, "step domain", None, other_thread),
+        (0, 99, 59, "of another process", None, exports.global_pid(200)),
+        (0, 99, 59, "of none", None, None),
+        (0, 99, 59, None, None, other_thread),
+    )
+    profile = read(export)
+    assert ranges(profile, "step") == [("step 1", 0, 0, 2), ("step 2", 0, 2, 5)]
+    assert ranges(profile, "forward") == [("forward", 0, 2, 3)]
+    assert ranges(profile, "to the end") == [("to the end", 0, 4, 5)]
+    assert ranges(profile, "late") == ranges(profile, "mark") == ranges(profile, "of") == []
+    assert len(ranges(profile, "") or ()) == 4
+    assert profile.range_names(3) == ("step 1", "to the end", "step 2")
+    assert "a mark" not in profile.range_names(99)
+
+
+def test_the_exact_range_goes_before_others_in_either_column(read: Read, exports: ModuleType) -> None:
+    export = exports.export("2023.4", *five_launches(exports))
+    thread = exports.global_pid(100)
+    registered = [export.string(text) for text in ("step 10", "step 1", "unlike")]
+    export.add(
+        "NVTX_EVENTS",
+        NVTX,
+        (0, 9, 59, "step 1", None, thread),
+        (10, 19, 59, None, registered[0], thread),
+        (20, 29, 59, None, registered[1], thread),
+        (30, 39, 59, "step 11", None, thread),
+        (40, 49, 59, None, registered[2], thread),
+    )
+    profile = read(export)
+    assert ranges(profile, "step 1") == [("step 1", 0, 0, 1), ("step 1", 0, 2, 3)]
+    assert ranges(profile, "step 10") == [("step 10", 0, 1, 2)]
+    assert [text for text, *_ in ranges(profile, "step") or ()] == ["step 1", "step 10", "step 1", "step 11"]
+
+
+def test_ranges_know_their_process_and_hold_all_its_devices(read: Read, exports: ModuleType) -> None:
+    mine, my_calls = five_launches(exports)
+    other, other_calls = five_launches(exports, pid=200, device=1)
+    more = exports.Launch(900, 901, 77, device=3)
+    export = exports.export("2026.2", [*other, *mine, more], [*other_calls, *my_calls, exports.Call(15, 77)])
+    export.add(
+        "NVTX_EVENTS",
+        NVTX,
+        (5, 25, 59, "x", None, exports.global_pid(100)),
+        (8, 12, 59, "x", None, exports.global_pid(200) + 1),
+    )
+    assert ranges(read(export), "x") == [("x", 0, 1, 3), ("x", 1, 0, 1), ("x", 2, 1, 2)]
+
+
+def test_processes_of_one_pid_have_ranges_of_their_own(read: Read, exports: ModuleType) -> None:
+    """Two machines in one report: the PIDs are equal, the global ones are not."""
+    far = 2 * exports.VM
+    launches, calls = five_launches(exports)
+    there = [replace(launch, vm=far) for launch in launches]
+    export = exports.export(
+        "2023.4", [*launches, *there], [*calls, *(replace(call, vm=far) for call in calls)]
+    )
+    export.add("NVTX_EVENTS", NVTX, (15, 25, 59, "x", None, exports.global_pid(100, far) + 3))
+    assert ranges(read(export), "x") == [("x", 1, 2, 3)]
+
+
+def test_launches_without_a_call_stand_by_their_place(read: Read, exports: ModuleType) -> None:
+    launches, calls = five_launches(exports)
+    export = exports.export("2023.4", launches, [calls[1], calls[3]])
+    thread = exports.global_pid(100)
+    export.add(
+        "NVTX_EVENTS",
+        NVTX,
+        (0, 99, 59, "all", None, thread),
+        (0, 20, 59, "first", None, thread),
+        (20, None, 59, "open", None, thread),
+    )
+    profile = read(export)
+    assert profile.facts.launch_order == "correlation"
+    assert ranges(profile, "all") == [("all", 0, 1, 4)]
+    assert ranges(profile, "first") == [("first", 0, 1, 2)]
+    assert ranges(profile, "open") == [("open", 0, 3, 5)]
+
+
+def test_launches_that_are_not_correlated_stand_by_their_place_too(read: Read, exports: ModuleType) -> None:
+    launches, calls = five_launches(exports)
+    launches = [replace(launch, correlation=None if i in {0, 2} else i) for i, launch in enumerate(launches)]
+    export = exports.export("2026.2", launches, calls)
+    export.add("NVTX_EVENTS", NVTX, (0, 35, 59, "x", None, exports.global_pid(100)))
+    profile = read(export)
+    assert profile.facts.launch_order == "gpu-start"
+    assert ranges(profile, "x") == [("x", 0, 1, 4)]
+
+
+def test_kernels_of_one_replay_are_in_the_range_of_its_call(read: Read, exports: ModuleType) -> None:
+    replays = [exports.Launch(1000 * r + 10 * k, 1000 * r + 11 * k + 1, r) for r in (2, 1) for k in (2, 1, 0)]
+    calls = [exports.Call(r, r, name="cudaGraphLaunch_v10000") for r in (1, 2)]
+    export = exports.export("2023.4", replays, calls)
+    export.add("NVTX_EVENTS", NVTX, (2, 3, 59, "second", None, exports.global_pid(100)))
+    assert ranges(read(export), "second") == [("second", 0, 3, 6)]
+
+
+def test_exports_without_ranges_have_none(read: Read, exports: ModuleType) -> None:
+    launches, calls = five_launches(exports)
+    export = exports.export("2023.4", launches, calls)
+    without = read(export)
+    assert ranges(without, "x") == []
+    assert without.range_names(3) == ()
+    export.add("NVTX_EVENTS", NVTX, (0, 99, 59, "x", None, exports.global_pid(100)))
+    assert ranges(read(export.rename("NVTX_EVENTS", "NVTX_EVENTS_V2")), "x") == [("x", 0, 0, 5)]
+    uncalled = exports.export("2023.4", launches)
+    uncalled.add("NVTX_EVENTS", NVTX, (0, 99, 59, "x", None, exports.global_pid(100)))
+    assert ranges(read(uncalled), "x") == []
+
+
+@pytest.mark.parametrize("present", ["text?", "textId?"])
+def test_either_column_of_names_may_be_absent(read: Read, exports: ModuleType, present: str) -> None:
+    export = exports.export("2020.4", *five_launches(exports))
+    name = "x" if present == "text?" else export.string("x")
+    columns = f"start end? eventType {present} globalTid?"
+    export.add("NVTX_EVENTS", columns, (0, 15, 59, name, exports.global_pid(100)))
+    assert ranges(read(export), "x") == [("x", 0, 0, 2)]
+
+
+def test_a_range_whose_time_is_no_number_is_reported(read: Read, exports: ModuleType) -> None:
+    export = exports.export("2023.4", *five_launches(exports))
+    export.add("NVTX_EVENTS", NVTX, ("soon", 9, 59, "x", None, exports.global_pid(100)))
+    with pytest.raises(ProfileError, match=r"start: .*(not|else than) integers"):
+        read(export).named_ranges("x")

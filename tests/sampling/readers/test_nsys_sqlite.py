@@ -15,7 +15,7 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile import Device, KernelTable, Profile
-from sampling.readers import nsys_sqlite, nsys_sqlite_ranges
+from sampling.readers import nsys_nvtx, nsys_sqlite, nsys_sqlite_ranges
 from sampling.readers.input_file import InputFile, open_input
 
 
@@ -240,3 +240,101 @@ def test_reading_ends_its_threads(export_path: Path, monkeypatch: pytest.MonkeyP
     with open_input(str(export_path)) as file, pytest.raises(InterruptedError):
         nsys_sqlite.read(file, KernelTable(), cancel)
     assert threading.active_count() == before
+
+
+def ranges_by_plain_sql(path: Path, pattern: str) -> list[tuple[str, int, int, int]]:
+    """Return name, PID, device and launches of every range whose name is like a pattern and that has any."""
+    query = """
+        SELECT IFNULL(e.text, s.value), k.globalPid / 0x1000000 % 0x1000000, k.deviceId, COUNT(*)
+        FROM NVTX_EVENTS AS e LEFT JOIN StringIds AS s ON s.id = e.textId
+        JOIN (SELECT globalTid & -16777216 AS process, correlationId, MIN(start) AS start
+              FROM CUPTI_ACTIVITY_KIND_RUNTIME GROUP BY 1, 2) AS call
+        ON call.process = e.globalTid & -16777216 AND call.start >= e.start AND call.start < e.end
+        JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k
+        ON k.correlationId = call.correlationId AND k.globalPid = call.process
+        WHERE e.eventType IN (59, 60) AND IFNULL(e.text, s.value) LIKE ?
+        GROUP BY e.rowid, k.globalPid, k.deviceId
+    """
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
+        return sorted(connection.execute(query, (pattern,)))
+
+
+RANGES = [
+    ("a100-nerf-nsys2021.5", "cublas", 107, 143),
+    ("cuda-graphs-nsys2023.4", "cudaGraph", 6, 48),
+    ("h100x2-training-overlap-nsys2026.2", "aten::linear", 335, 335),
+    ("h100x2-training-overlap-nsys2026.2", "nccl", 128, 128),
+    ("h100x2-transformer-nsys2026.2", "aten::linear", 132, 244),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "ranges", "launches"), RANGES)
+@pytest.mark.usefixtures("both_ways")
+def test_real_ranges_agree_with_plain_sql(
+    name: str, text: str, ranges: int, launches: int, shared_data: Path
+) -> None:
+    path = shared_data / "nsys-sqlite" / f"{name}.sqlite"
+    profile = read(path)
+    found = profile.named_ranges(text)
+    assert found is not None
+    told = [
+        (
+            each.text,
+            profile.sequences[each.sequence].process,
+            profile.sequences[each.sequence].device,
+            each.stop_ordinal - each.first_ordinal,
+        )
+        for each in found
+    ]
+    assert sorted(told) == ranges_by_plain_sql(path, f"{text}%")
+    assert (len(told), sum(count for *_, count in told)) == (ranges, launches)
+
+
+@pytest.fixture
+def annotated(tmp_path: Path, exports: ModuleType) -> Path:
+    """Return an export of three launches, the second in a range."""
+    launches = [exports.Launch(100 + i, 200 + i, i) for i in range(3)]
+    export = exports.export("2023.4", launches, [exports.Call(10 * i, i) for i in range(3)])
+    event = (10, 20, 59, "x", None, exports.global_pid(100))
+    export.add("NVTX_EVENTS", "start end? eventType text? textId? globalTid?", event)
+    path: Path = export.sqlite(tmp_path / "annotated.sqlite")
+    return path
+
+
+def places(profile: Profile) -> list[tuple[int, int]]:
+    return [(each.first_ordinal, each.stop_ordinal) for each in profile.named_ranges("x") or ()]
+
+
+def test_ranges_of_a_compressed_export(annotated: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "x.gz"
+    packed.write_bytes(gzip.compress(annotated.read_bytes()))
+    assert places(read(packed)) == [(1, 2)]
+
+
+def test_the_calls_are_read_once_for_all_names(annotated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = read(annotated)
+    assert places(profile) == [(1, 2)]
+    monkeypatch.setattr(nsys_nvtx, "OrderOfLaunches", None)
+    assert len(profile.named_ranges("") or ()) == 1
+    assert places(profile) == [(1, 2)]
+
+
+def test_nobody_reads_ranges_that_nobody_asks_for(annotated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nsys_nvtx, "OrderOfLaunches", None)
+    monkeypatch.setattr(nsys_nvtx, "RangeEvents", None)
+    assert read(annotated).launches == 3
+
+
+def test_an_export_that_changed_meanwhile_is_noticed(annotated: Path) -> None:
+    profile = read(annotated)
+    with closing(sqlite3.connect(annotated)) as connection, connection:
+        connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = 1")
+    with pytest.raises(ProfileError, match="changed while it was in use"):
+        profile.named_ranges("x")
+
+
+def test_an_export_that_is_gone_meanwhile_is_reported(annotated: Path) -> None:
+    profile = read(annotated)
+    annotated.unlink()
+    with pytest.raises(ProfileError, match=str(annotated)):
+        profile.named_ranges("x")
