@@ -122,8 +122,7 @@ def _table(rows: list[dict[str, Any]], canvas: Canvas) -> str:
     def shown(name: str, form: Any) -> list[str]:
         return ["-" if row[name] is None else form(row[name]) for row in rows]
 
-    columns = [
-        Column("method", [row["method"] for row in rows], to_right=False),
+    figures = [
         Column("strata", shown("strata", quantities.count)),
         Column("drawn", shown("samples", quantities.count)),
         Column("speedup", shown("speedup", quantities.ratio)),
@@ -134,6 +133,9 @@ def _table(rows: list[dict[str, Any]], canvas: Canvas) -> str:
         Column("max", shown("error_max", quantities.share)),
         Column("within", shown("within_epsilon", quantities.share)),
     ]
+    # Means have a few figures only.
+    shown_columns = [column for column in figures if set(column.cells) != {"-"}]
+    columns = [Column("method", [row["method"] for row in rows], to_right=False), *shown_columns]
     missing = [row for row in rows if not row["applicable"]]
     return "\n".join([table(columns, gap=" "), *_reasons(missing, canvas)])
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict
 from typing import Any
 
 from sampling.methods import DEFAULT_METHOD, method_named, method_names, method_options
 from tui.options import OutputOptions
-from tui.output import Answer, emit
-from tui.tables import Column, table
+from tui.output import Answer, Canvas, emit
 
 
 def run(options: OutputOptions) -> None:
     """List them."""
     rows = [_row(name) for name in method_names()]
-    emit(Answer("methods", rows, lambda _: _text(rows)), options)
+    emit(Answer("methods", rows, lambda canvas: _text(rows, canvas)), options)
 
 
 def _row(name: str) -> dict[str, Any]:
@@ -29,15 +29,23 @@ def _row(name: str) -> dict[str, Any]:
     }
 
 
-def _text(rows: list[dict[str, Any]]) -> str:
-    return table(
-        [
-            Column("method", [row["name"] + ("*" if row["default"] else "") for row in rows], to_right=False),
-            Column("source", [row["source"] for row in rows], to_right=False),
-            Column("needs", [", ".join(row["needs"]) for row in rows], to_right=False),
-            Column("options", [_settings(row) for row in rows], to_right=False),
-        ]
-    )
+def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
+    """Return each method with its source, and below it what it needs and its options."""
+    names = [row["name"] + ("*" if row["default"] else "") for row in rows]
+    indent = max(map(len, names)) + 2
+    lines = []
+    for name, row in zip(names, rows, strict=True):
+        lines.append(f"{name:<{indent}}{row['source']}")
+        needs = f"needs {', '.join(row['needs'])}" if row["needs"] else ""
+        for text in filter(None, (needs, _settings(row))):
+            lines += textwrap.wrap(
+                text,
+                canvas.width,
+                initial_indent=" " * indent,
+                subsequent_indent=" " * (indent + 2),
+                break_on_hyphens=False,
+            )
+    return "\n".join([*lines, "", "* the default; options are set by --set METHOD.NAME=VALUE"])
 
 
 def _settings(row: dict[str, Any]) -> str:
