@@ -16,7 +16,7 @@ from sampling.distinct_rows import DistinctRows, FloatArray, distinct_rows
 from sampling.errors import NotApplicableError
 from sampling.launch_features import Features
 from sampling.launch_list import LaunchList
-from sampling.metric_names import CHARACTERISTICS, CYCLES, NCU_COMMAND
+from sampling.metric_names import CHARACTERISTICS, CYCLES
 
 #: ``published``: those of [Principal Kernel Analysis Table 2] that are there; ``all``: every one but cycles.
 ColumnChoice = Literal["published", "all"]
@@ -137,12 +137,9 @@ def require_characteristics(found: Characteristics, method: str) -> None:
 
 def recording_remedy() -> str:
     """Return what to record for methods that need characteristics, and how to pass it on."""
-    command, metrics = NCU_COMMAND.rsplit(" ", maxsplit=1)
-    first, *_, last = metrics.split(",")
-    count = metrics.count(",") + 1
     return (
-        f"record the launches with `{command} {first},...,{last}` ({count} metrics) "
-        "and give the file to --features"
+        f"record {len(CHARACTERISTICS) + 1} metrics with the ncu command that `kernelpoint methods` prints, "
+        "and give the page to --features"
     )
 
 

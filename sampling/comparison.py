@@ -35,7 +35,8 @@ class Comparison:
     ----------
     design, judgement : None where the method is not applicable.
     reason : why it is not; None where it is.
-    seconds : the time to design the plan, without reading, judging or drawing.
+    seconds : the time to design the plan, without reading, judging or drawing; methods that split share
+        their trees, so the first of them pays for what they have in common.
     """
 
     method: str

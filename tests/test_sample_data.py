@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -17,11 +18,24 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sampling.duration_counts import count_durations
+from sampling.feature_files import read_features
+from sampling.features import with_features
+from sampling.group_by import GroupBy
+from sampling.grouping import Grouping
+from sampling.kernel_projection import ProjectionRule, project
+from sampling.launch_list import LaunchList, list_launches
+from sampling.launch_matching import ProfileLaunches, match_rows
+from sampling.metric_names import CHARACTERISTICS, CYCLES
 from sampling.readers import read_profile
+from sampling.simulators import read_interval_logs
 
 SQLITE = "resnet50-like.sqlite"
 CSV = "resnet50-like-gpu-trace.csv"
 KINETO = "gpt2-like.json.gz"
+NCU = "resnet50-like-ncu-raw.csv.gz"
+BLOCKS = "resnet50-like-blocks.csv.gz"
+INTERVALS = "gemm-intervals.log.gz"
 
 # Calls and total time (ns), as the papers print them.
 ALLEGRO_TABLE_2 = {
@@ -153,16 +167,17 @@ def _written_by_the_script(sample_data: Path, folder: Path) -> dict[str, bytes]:
 
 def test_the_script_writes_the_same_bytes_again(sample_data: Path, tmp_path: Path) -> None:
     first = _written_by_the_script(sample_data, tmp_path / "first")
-    assert set(first) == set(_READ)
+    assert set(first) == {*_READ, NCU, BLOCKS, INTERVALS}
     assert first == _written_by_the_script(sample_data, tmp_path / "second")
     for name in (SQLITE, CSV):
         assert first[name] == (sample_data / name).read_bytes(), name
     # How zlib packs is its own choice and changes with its version; what it packs is ours.
-    assert gzip.decompress(first[KINETO]) == gzip.decompress((sample_data / KINETO).read_bytes())
+    for name in (KINETO, NCU, BLOCKS, INTERVALS):
+        assert gzip.decompress(first[name]) == gzip.decompress((sample_data / name).read_bytes()), name
 
 
 def test_the_files_are_small(sample_data: Path) -> None:
-    limits = {SQLITE: 700_000, CSV: 300_000, KINETO: 700_000}
+    limits = {SQLITE: 700_000, CSV: 300_000, KINETO: 700_000, NCU: 80_000, BLOCKS: 40_000, INTERVALS: 10_000}
     sizes = {name: (sample_data / name).stat().st_size for name in limits}
     assert all(sizes[name] <= limit for name, limit in limits.items()), sizes
 
@@ -260,6 +275,8 @@ def test_every_file_says_that_it_is_synthetic(sample_data: Path) -> None:
     trace = _kineto_trace(sample_data / KINETO)
     assert trace["synthetic"]
     assert [(gpu["name"], gpu["numSms"]) for gpu in trace["deviceProperties"]] == gpus
+    for name in (NCU, INTERVALS):
+        assert "synthetic" in _text(sample_data / name).splitlines()[0]
     assert "**These profiles are synthetic." in (sample_data / "README.md").read_text()
 
 
@@ -295,3 +312,162 @@ def test_the_readers_read_every_file(
     assert durations_ns.tolist() == held.duration_ns.tolist()
     assert [profile.kernels.names.full(code) for code in codes.tolist()] == held.name
     assert len(set(signatures.tolist())) == len(set(zip(held.name, held.shape, strict=True)))
+
+
+def _text(path: Path) -> str:
+    return gzip.decompress(path.read_bytes()).decode()
+
+
+def _ncu_rows(sample_data: Path) -> list[dict[str, str]]:
+    """The page's rows as an independent reader sees them, the row of units first."""
+    lines = _text(sample_data / NCU).splitlines()
+    header = next(place for place, line in enumerate(lines) if line.startswith('"ID"'))
+    return list(csv.DictReader(lines[header:]))
+
+
+@pytest.fixture(scope="module")
+def with_both(sample_data: Path) -> LaunchList:
+    """The launches of the SQLite file with all features."""
+    profile = read_profile([str(sample_data / SQLITE)])
+    launches = list_launches(profile, count_durations(profile, Grouping(GroupBy.LAUNCH)))
+    joined, reports = with_features(profile, launches, [str(sample_data / name) for name in (NCU, BLOCKS)])
+    assert [report.format for report in reports] == ["ncu-raw", "basic-block-vectors"]
+    for report in reports:
+        assert (report.rows, report.matched, report.launches_without) == (5600, 5600, 0), report.sentence
+    return joined
+
+
+@pytest.mark.parametrize("name", [NCU, BLOCKS])
+def test_every_row_is_joined_to_the_launch_in_its_place(name: str, sample_data: Path) -> None:
+    profile = read_profile([str(sample_data / SQLITE)])
+    rows = read_features(str(sample_data / name))
+    assert rows.id is None, "they are joined by identity, as those of another run must be"
+    matches = match_rows(rows, ProfileLaunches.of(profile, np.array([0])))
+    np.testing.assert_array_equal(matches.id, np.arange(5600))
+
+
+def test_the_ncu_page_is_of_another_process_and_another_demangler(
+    launches: dict[str, Launches], sample_data: Path
+) -> None:
+    rows = _ncu_rows(sample_data)[1:]
+    assert {row["Process ID"] for row in rows} == {"7117"}
+    pairs = set(zip(launches[SQLITE].name, [row["Kernel Name"] for row in rows], strict=True))
+    assert len(pairs) == len({ours for ours, _ in pairs}) == len({theirs for _, theirs in pairs}) == 16
+    assert sum(ours != theirs for ours, theirs in pairs) == 12
+    assert not any(re.search(r"\((int|bool)\)\d", theirs) for _, theirs in pairs)
+    (tiles,) = (theirs for _, theirs in pairs if "generateWinogradTilesKernel" in theirs)
+    assert tiles == (
+        "void cudnn::winograd::generateWinogradTilesKernel<int=0, float, float>(cudnn::winograd::"
+        "GenerateWinogradTilesParams<float, float>)"
+    )
+
+
+def test_the_ncu_page_has_what_principal_kernel_analysis_asks_for(with_both: LaunchList) -> None:
+    features = with_both.features
+    assert features is not None
+    wanted = {spellings[0] for spellings in CHARACTERISTICS} | {CYCLES[0]}
+    assert set(features.metrics) == wanted
+    for name in wanted:
+        assert np.isfinite(features.metrics[name]).all(), name
+        assert len(np.unique(features.metrics[name])) > 1, name
+    assert {features.units[CHARACTERISTICS[place][0]] for place in (0, 1, 2)} == {"sector"}
+    assert {features.units[CHARACTERISTICS[place][0]] for place in range(3, 10)} == {"inst"}
+    assert features.units[CYCLES[0]] == "cycle"
+
+
+def test_counters_follow_from_kernel_and_grid(with_both: LaunchList) -> None:
+    features = with_both.features
+    assert features is not None
+    values = [features.metrics[spellings[0]] for spellings in CHARACTERISTICS]
+    sectors, accesses, instructions, threads = values[:3], values[3:9], values[9], values[10]
+    np.testing.assert_array_equal(values[11], with_both.shapes()[:, 1:4].prod(axis=1))
+    assert (sum(accesses) < instructions).all()
+    for moved, access in zip(sectors, (accesses[0], accesses[1], accesses[2]), strict=True):
+        assert ((moved >= 4 * access) & (moved <= 32 * access)).all(), "a warp moves 4 to 32 sectors at once"
+    assert ((threads > 16) & (threads <= 32)).all()
+    variants = {
+        group: len(np.unique(np.column_stack(values)[with_both.group == group], axis=0))
+        for group in range(34)
+    }
+    assert sorted(variants.values()) == [1] * 32 + [3, 4]
+    # An SM issues four instructions a cycle at most; a kernel of 2 us hardly gets going.
+    ipc = (instructions / features.metrics[CYCLES[0]] / 80)[values[11] >= 80]
+    assert 0.05 < ipc.min() < ipc.max() < 4
+
+
+def test_cycles_are_durations_at_a_base_clock_but_for_noise(with_both: LaunchList) -> None:
+    assert with_both.features is not None
+    ghz = with_both.features.metrics[CYCLES[0]] / with_both.duration_ns
+    assert ghz.mean() == pytest.approx(1.245, rel=1e-3)
+    assert ghz.std() / ghz.mean() == pytest.approx(0.004, rel=0.1)
+    assert np.abs(ghz / 1.245 - 1).max() < 0.02
+
+
+def test_vectors_and_metrics_tell_of_the_same_code(with_both: LaunchList) -> None:
+    features = with_both.features
+    assert features is not None
+    vectors = features.block_vectors
+    assert vectors is not None
+    blocks = np.diff(vectors.offsets)
+    name = with_both.kernels.signature_rows()[with_both.signature, 0]
+    for code in np.unique(name):
+        assert len(np.unique(blocks[name == code])) == 1, "a kernel has one number of basic blocks"
+    shapes = with_both.shapes()
+    warps = shapes[:, 1:4].prod(axis=1) * -(-shapes[:, 4:].prod(axis=1) // 32)
+    np.testing.assert_array_equal(vectors.warps, warps)
+    np.testing.assert_array_equal(vectors.counts[vectors.offsets[:-1]], warps)  # each enters once
+    np.testing.assert_array_equal(vectors.counts[vectors.offsets[1:] - 1], warps)  # and leaves once
+    runs = np.add.reduceat(vectors.counts, vectors.offsets[:-1])
+    executed = features.metrics[CHARACTERISTICS[9][0]]
+    for group in range(34):
+        own = with_both.group == group
+        more = np.unique(np.column_stack([runs[own], executed[own]]), axis=0)
+        assert len(np.unique(more[:, 0])) == len(np.unique(more[:, 1])) == len(more)
+
+
+def test_the_interval_log_has_one_kernel_of_each_kind(sample_data: Path) -> None:
+    logs = read_interval_logs([str(sample_data / INTERVALS)])
+    settles, never, cut = (project(log, ProjectionRule()) for log in logs)
+    assert [log.name for log in logs] == [
+        *("volta_sgemm_128x64_nn", "_Z16trsm_left_unevenIfEvPKT_PS0_ii", "volta_sgemm_64x64_nn")
+    ]
+    assert [log.facts.wave_ctas for log in logs] == [4 * 80, 2 * 80, 8 * 80]
+    assert [log.facts.ctas for log in logs] == [98 * 16, 12 * 7, 98 * 64]
+    assert not any(log.has_carried_ctas for log in logs)
+    assert settles.stopped
+    assert settles.total_cycles is not None
+    assert settles.cycle < settles.total_cycles / 3
+    assert settles.error is not None
+    assert settles.error < 0.02
+    assert not never.stopped
+    assert never.reason.startswith("never steady")
+    assert never.ctas_needed == 26
+    assert logs[2].is_cut_short
+    assert cut.stopped
+    assert cut.total_cycles is None
+    assert cut.projected_cycles is not None
+    assert cut.projected_cycles > int(logs[2].cycle[-1]) == 24_000
+
+
+def test_the_records_of_the_interval_log_add_up(sample_data: Path) -> None:
+    finished, cycle, instructions = 0, 0, 0
+    recorded: list[int] = []
+    for line in _text(sample_data / INTERVALS).splitlines():
+        key, _, value = line.partition(":")
+        if key == "ctas_completed":
+            finished += int(value)
+        elif key == "shaderinsncount":
+            recorded = [int(number) for number in value.split()]
+            assert len(recorded) == 80
+        elif key == "globalcyclecount":
+            starts_anew = int(value) == 500
+            assert starts_anew or int(value) == cycle + 500
+            cycle = int(value)
+        elif key == "globalinsncount":
+            assert sum(recorded) == int(value) - (0 if starts_anew else instructions)
+            instructions = int(value)
+        elif key == "-kernel name = volta_sgemm_64x64_nn":
+            before_the_last = finished
+    # Those that finish after a kernel's last record are in the first record of the next kernel.
+    assert 98 * 16 + 12 * 7 - 160 < before_the_last < 98 * 16 + 12 * 7
+    assert before_the_last < finished < 98 * 16 + 12 * 7 + 98 * 64

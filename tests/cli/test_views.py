@@ -218,7 +218,13 @@ def test_compare_has_every_method_once_in_the_order_asked(kernelpoint: Kernelpoi
 
 def test_compare_judges_the_design_that_sample_plans(kernelpoint: Kernelpoint, resnet: Path) -> None:
     rows = results(kernelpoint, "compare", resnet, "--repeats", "5")
-    assert [row["method"] for row in rows if row["applicable"]] == ["joint", "root", "stem", "allegro", "random"]
+    assert [row["method"] for row in rows if row["applicable"]] == [
+        "joint",
+        "root",
+        "stem",
+        "allegro",
+        "random",
+    ]
     for row in rows:
         if not row["applicable"]:
             continue

@@ -121,9 +121,9 @@ def test_lacking_launches_are_counted_and_the_remedy_names_the_command() -> None
     assert caught.value.remedy is not None
     assert "--features" in caught.value.remedy
     assert "two-level" in caught.value.remedy
-    assert f"({len(CHARACTERISTICS) + 1} metrics)" in recording_remedy()
+    assert f"record {len(CHARACTERISTICS) + 1} metrics" in recording_remedy()
     assert NCU_COMMAND.startswith("ncu --csv --page raw --metrics ")
-    assert "ncu --csv --page raw --metrics " in recording_remedy()
+    assert "kernelpoint methods" in recording_remedy()
     found = find_characteristics(launch_list({LOADS: [NAN, 1.0]}), "published")
     with pytest.raises(NotApplicableError) as caught:
         require_characteristics(found, "pks")

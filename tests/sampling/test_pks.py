@@ -306,7 +306,7 @@ def test_a_profile_without_metrics_is_refused() -> None:
     with pytest.raises(NotApplicableError, match="none of those it goes by") as caught:
         picks_of(launches)
     assert caught.value.remedy is not None
-    assert "ncu --csv --page raw --metrics" in caught.value.remedy
+    assert "ncu command that `kernelpoint methods` prints" in caught.value.remedy
 
 
 def test_launches_that_lack_metrics_are_counted() -> None:

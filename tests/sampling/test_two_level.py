@@ -301,7 +301,7 @@ def test_a_first_launch_without_metrics_is_refused(features: bool) -> None:
     with pytest.raises(NotApplicableError, match="first launch lacks them") as caught:
         picks_of(launches)
     assert caught.value.remedy is not None
-    assert "ncu --csv --page raw --metrics" in caught.value.remedy
+    assert "ncu command that `kernelpoint methods` prints" in caught.value.remedy
 
 
 @pytest.mark.parametrize(

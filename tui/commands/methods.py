@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sampling.methods import DEFAULT_METHOD, method_named, method_names, method_options
+from sampling.metric_names import NCU_COMMAND
 from tui.options import OutputOptions
 from tui.output import Answer, Canvas, emit
 
@@ -45,7 +46,9 @@ def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
                 subsequent_indent=" " * (indent + 2),
                 break_on_hyphens=False,
             )
-    return "\n".join([*lines, "", "* the default; options are set by --set METHOD.NAME=VALUE"])
+    # One line, however long, so that it can be copied.
+    recording = ["", "to record the metrics of Nsight Compute that they need:", NCU_COMMAND + " ./program"]
+    return "\n".join([*lines, "", "* the default; options are set by --set METHOD.NAME=VALUE", *recording])
 
 
 def _settings(row: dict[str, Any]) -> str:
