@@ -1,4 +1,4 @@
-"""Write the sample profiles: made-up runs of two networks, the same bytes every time.
+"""Write the sample data: made-up runs of two networks and a simulation, the same bytes every time.
 
 Run it as ``python sample_data/make_sample_data.py [FOLDER]``; without a folder it rewrites the files beside
 itself. See README.md for what they hold.
@@ -11,8 +11,13 @@ import sys
 from pathlib import Path
 
 import gpt2_like
+import resnet50_code
 import resnet50_like
+from accel_sim_file import GEMM_RUN, write_interval_log
+from block_vector_file import write_block_vectors
 from kineto_file import write_kineto
+from machine_code import executed
+from ncu_file import write_ncu_raw
 from nsys_files import write_nsys_csv, write_nsys_sqlite
 from workload import Pass, Recording, record
 
@@ -39,10 +44,20 @@ def _batches(seed: int) -> list[Pass]:
 
 
 def write_all(folder: Path) -> None:
-    """Write every sample profile into a folder."""
-    write_nsys_sqlite(resnet50_run(IMAGES, seed=50), folder / "resnet50-like.sqlite", "synthetic-resnet50")
+    """Write every sample file into a folder."""
+    recording = resnet50_run(IMAGES, seed=50)
+    write_nsys_sqlite(recording, folder / "resnet50-like.sqlite", "synthetic-resnet50")
+    write_features(recording, folder)
     write_nsys_csv(resnet50_run(IMAGES_OF_SHORT_RUN, seed=51), folder / "resnet50-like-gpu-trace.csv")
     write_kineto(gpt2_run(seed=2), folder / "gpt2-like.json.gz")
+    write_interval_log(GEMM_RUN, folder / "gemm-intervals.log.gz", seed=3)
+
+
+def write_features(recording: Recording, folder: Path) -> None:
+    """Write what other tools would see of the launches, were the program run again under them."""
+    counted = list(executed(recording.launches, resnet50_code.CODES, seed=52))
+    write_ncu_raw(recording, counted, folder / "resnet50-like-ncu-raw.csv.gz", seed=53)
+    write_block_vectors(recording, counted, folder / "resnet50-like-blocks.csv.gz")
 
 
 if __name__ == "__main__":

@@ -450,24 +450,21 @@ def test_the_interval_log_has_one_kernel_of_each_kind(sample_data: Path) -> None
 
 
 def test_the_records_of_the_interval_log_add_up(sample_data: Path) -> None:
-    finished, cycle, instructions = 0, 0, 0
-    recorded: list[int] = []
-    for line in _text(sample_data / INTERVALS).splitlines():
-        key, _, value = line.partition(":")
-        if key == "ctas_completed":
-            finished += int(value)
-        elif key == "shaderinsncount":
-            recorded = [int(number) for number in value.split()]
-            assert len(recorded) == 80
-        elif key == "globalcyclecount":
-            starts_anew = int(value) == 500
-            assert starts_anew or int(value) == cycle + 500
-            cycle = int(value)
-        elif key == "globalinsncount":
-            assert sum(recorded) == int(value) - (0 if starts_anew else instructions)
-            instructions = int(value)
-        elif key == "-kernel name = volta_sgemm_64x64_nn":
-            before_the_last = finished
-    # Those that finish after a kernel's last record are in the first record of the next kernel.
-    assert 98 * 16 + 12 * 7 - 160 < before_the_last < 98 * 16 + 12 * 7
-    assert before_the_last < finished < 98 * 16 + 12 * 7 + 98 * 64
+    records = re.findall(
+        r"ctas_completed: (\d+)\nshaderinsncount:  ([\d ]+)\nglobalcyclecount: (\d+)\nglobalinsncount: (\d+)",
+        _text(sample_data / INTERVALS),
+    )
+    ctas, cycle, instructions = (np.array([int(each[place]) for each in records]) for place in (0, 2, 3))
+    within = [[int(number) for number in per_core.split()] for _, per_core, _, _ in records]
+    assert {len(per_core) for per_core in within} == {80}
+    first = np.flatnonzero(cycle == 500)
+    assert len(first) == 3
+    starts_anew = np.isin(np.arange(len(cycle)), first)
+    np.testing.assert_array_equal(cycle, np.where(starts_anew, 0, np.roll(cycle, 1)) + 500)
+    before = np.where(starts_anew, 0, np.roll(instructions, 1))
+    np.testing.assert_array_equal(np.sum(within, axis=1), instructions - before)
+    # What finishes after a kernel's last record is in the first record of the next kernel.
+    finished = np.cumsum(ctas)
+    for place, grids in ((first[1], 98 * 16), (first[2], 98 * 16 + 12 * 7)):
+        assert finished[place - 1] < grids <= finished[place] < grids + 12
+    assert finished[-1] < 98 * 16 + 12 * 7 + 98 * 64

@@ -1,0 +1,136 @@
+"""Writer of the raw page that Nsight Compute prints as CSV: one row a launch, one column a metric."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
+from pathlib import Path
+
+from machine_code import Executed
+from nsys_files import SYNTHETIC
+from workload import Launch, Recording
+
+_PROCESS = 7117
+#: Nsight Compute runs the GPU at its base clock.
+_BASE_CLOCK_GHZ = 1.245
+#: Standard deviation of the cycles that one launch takes again and again.
+_NOISE = 0.004
+_COLUMNS = (
+    *("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream"),
+    *("Block Size", "Grid Size", "Device", "CC"),
+)
+
+
+def _counted(kind: str) -> Callable[[Executed], int]:
+    return lambda launch: launch.instructions(kind)
+
+
+def _loaded(launch: Executed) -> int:
+    return launch.instructions("global_loads") * launch.code.sectors_per_load
+
+
+def _stored(launch: Executed) -> int:
+    return launch.instructions("global_stores") * launch.code.sectors_per_store
+
+
+def _loaded_locally(launch: Executed) -> int:
+    return launch.instructions("local_loads") * 4
+
+
+#: Metrics that are counts, in the order of their names, each with its unit.
+_COUNTS: Mapping[str, tuple[str, Callable[[Executed], int]]] = {
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": ("sector", _loaded),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": ("sector", _stored),
+    "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum": ("sector", _loaded_locally),
+    "smsp__inst_executed.sum": ("inst", _counted("instructions")),
+    "smsp__inst_executed_op_global_ld.sum": ("inst", _counted("global_loads")),
+    "smsp__inst_executed_op_global_st.sum": ("inst", _counted("global_stores")),
+    "smsp__inst_executed_op_local_ld.sum": ("inst", _counted("local_loads")),
+    "smsp__inst_executed_op_shared_ld.sum": ("inst", _counted("shared_loads")),
+    "smsp__inst_executed_op_shared_st.sum": ("inst", _counted("shared_stores")),
+    "smsp__sass_inst_executed_op_global_atom.sum": ("inst", _counted("global_atomics")),
+}
+_CYCLES, _GRID, _RATIO = (
+    "gpc__cycles_elapsed.avg",
+    "launch__grid_size",
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
+)
+_METRICS = {_CYCLES: "cycle", **{name: unit for name, (unit, _) in _COUNTS.items()}, _GRID: "", _RATIO: ""}
+
+
+def write_ncu_raw(recording: Recording, executed: Sequence[Executed], path: Path, seed: int) -> None:
+    """Write the page of another run of the recorded program: cycles follow the durations, but for noise."""
+    text = io.StringIO()
+    text.write(f"{SYNTHETIC}\n==PROF== Connected to process {_PROCESS} (synthetic-resnet50)\n")
+    text.write(f"==PROF== Disconnected from process {_PROCESS}\n")
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerow((*_COLUMNS, *sorted(_METRICS)))
+    writer.writerow(("",) * len(_COLUMNS) + tuple(_METRICS[name] for name in sorted(_METRICS)))
+    writer.writerows(_rows(recording.launches, executed, seed))
+    path.write_bytes(gzip.compress(text.getvalue().encode(), compresslevel=9, mtime=0))
+
+
+def _rows(launches: Sequence[Launch], executed: Sequence[Executed], seed: int) -> Iterator[Sequence[object]]:
+    draw = random.Random(seed).random
+    for number, (launch, counted) in enumerate(zip(launches, executed, strict=True)):
+        cells = {name: f"{count(counted)}.000000" for name, (_, count) in _COUNTS.items()}
+        cells[_CYCLES] = f"{_cycles(launch, draw() + draw() + draw() + draw() - 2.0)}.000000"
+        cells[_GRID] = str(prod(launch.grid))
+        cells[_RATIO] = f"{counted.threads_per_instruction:.2f}"
+        yield (
+            *(number, _PROCESS, "synthetic-resnet50", "127.0.0.1", as_ncu_spells(launch.kernel.name), 1, 7),
+            *(_sizes(launch.kernel.block), _sizes(launch.grid), 0, "7.0"),
+            *(cells[name] for name in sorted(_METRICS)),
+        )
+
+
+def _cycles(launch: Launch, deviation: float) -> int:
+    """Return elapsed cycles; ``deviation`` has a standard deviation of 1/sqrt(3), near 0.577."""
+    return round(launch.times.duration_ns * _BASE_CLOCK_GHZ * (1.0 + deviation * (_NOISE / 0.577)))
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    return f"({', '.join(map(str, sizes))})"
+
+
+def as_ncu_spells(name: str) -> str:
+    """Return a kernel's name as the Nsight Compute of those years spelt what Nsight Systems writes today.
+
+    >>> as_ncu_spells("void f<float, (int)4>(const T1 *, int)")
+    'void f<float, int=4>(float const *, int)'
+    """
+    if not name.endswith(")"):
+        return name
+    start = _matching(name, len(name) - 1, "()")
+    function, parameters = name[:start], name[start:]
+    arguments = _split(function[_matching(function, len(function) - 1, "<>") + 1 : -1])
+    parameters = re.sub(r"\bconst (T\d+)", r"\1 const", parameters)
+    parameters = re.sub(r"\bT(\d+)\b", lambda found: arguments[int(found[1]) - 1], parameters)
+    return re.sub(r"\((int|bool)\)(\d+)", r"\1=\2", function + parameters)
+
+
+def _matching(text: str, end: int, brackets: str) -> int:
+    """Return where the bracket opens that closes at ``end``."""
+    depth = 0
+    for place in range(end, -1, -1):
+        depth += (text[place] == brackets[1]) - (text[place] == brackets[0])
+        if depth == 0:
+            return place
+    raise ValueError(f"{text!r} has no {brackets[0]} for its last {brackets[1]}")
+
+
+def _split(arguments: str) -> list[str]:
+    """Return what stands between the commas outside of all brackets."""
+    parts, depth = [""], 0
+    for character in arguments:
+        depth += (character in "<([{") - (character in ">)]}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
