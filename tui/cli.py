@@ -11,7 +11,7 @@ from pathlib import Path
 from sampling.errors import OptionError, ProfileError
 from tui import diagnostics, terminal
 from tui.diagnostics import ExitCode
-from tui.registry import COMMANDS
+from tui.registry import FIRST_WORDS, named_command
 
 _NOT_A_PROFILE = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
 
@@ -64,16 +64,16 @@ def _with_command(arguments: list[str]) -> list[str]:
     """
     if arguments and arguments[0] in _NOT_A_PROFILE:
         return [argument for argument in arguments if argument != "--ascii"]
-    if not arguments or arguments[0] in COMMANDS:
+    if not arguments or arguments[0] in FIRST_WORDS:
         return arguments
     first = arguments[0]
-    later = next((argument for argument in arguments[1:] if argument in COMMANDS), None)
+    later = next((argument for argument in arguments[1:] if argument in FIRST_WORDS), None)
     if first.startswith("-") and later is not None and not Path(later).exists():
         raise OptionError(
             f"{first} stands before the command",
             remedy=f"options follow it: `kernelpoint {later} {first} ...`",
         )
-    close = get_close_matches(first, COMMANDS, 1)
+    close = get_close_matches(first, FIRST_WORDS, 1)
     if close and _is_bare_word(first) and not Path(first).exists():
         raise ProfileError(
             "neither a command nor a file",
@@ -97,7 +97,7 @@ def _help_for(arguments: list[str]) -> str:
     first = arguments[0]
     if first.startswith("-"):
         return f"{diagnostics.PROGRAM} --help"
-    return f"{diagnostics.PROGRAM} {first if first in COMMANDS else 'open'} --help"
+    return f"{diagnostics.PROGRAM} {named_command(arguments)} --help"
 
 
 def _dispatched(arguments: list[str]) -> int:

@@ -32,9 +32,9 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
         elif value != option.default or option.name in always:
             flags += _words(option, value)
     if any(argument.startswith("-") and argument != "-" for argument in arguments):
-        words = [PROGRAM, command, *flags, "--", *arguments]
+        words = [PROGRAM, *command.split(), *flags, "--", *arguments]
     else:
-        words = [PROGRAM, command, *arguments, *flags]
+        words = [PROGRAM, *command.split(), *arguments, *flags]
     return shlex.join(words)
 
 

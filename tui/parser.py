@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_origin, get_type_hints
 import typer
 
 from sampling.errors import OptionError
-from tui.registry import COMMANDS, Command
+from tui.registry import COMMANDS, FAMILIES, Command
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 the analysis failed, 2 usage, 3 unreadable or invalid input, "
@@ -34,9 +34,18 @@ def build() -> typer.Typer:
         epilog=EXIT_CODES,
     )
     app.callback(invoke_without_command=True)(_without_command)
+    families = {name: _family(app, name, text) for name, text in FAMILIES.items()}
     for name, command in COMMANDS.items():
-        app.command(name, help=command.help, epilog=EXIT_CODES)(_callback(command))
+        family, _, last = name.rpartition(" ")
+        families.get(family, app).command(last, help=command.help, epilog=EXIT_CODES)(_callback(command))
     return app
+
+
+def _family(app: typer.Typer, name: str, text: str) -> typer.Typer:
+    """Return the place of the commands of a family; its name alone prints their help."""
+    family = typer.Typer(name=name, help=text, no_args_is_help=True, rich_markup_mode="markdown")
+    app.add_typer(family, epilog=EXIT_CODES)
+    return family
 
 
 def _without_command(

@@ -1,4 +1,7 @@
-"""The commands: a new one is one module in `tui.commands` and one line here."""
+"""The commands: a new one is one module in `tui.commands` and one line here.
+
+A name of two words is a command of a family: `scale predict` is `predict` of `scale`.
+"""
 
 from __future__ import annotations
 
@@ -44,3 +47,17 @@ COMMANDS: dict[str, Command] = {
     "convert": Command(options.ConvertOptions, "tui.commands.convert", "Write a profile as Parquet."),
     "demo": Command(options.DemoOptions, "tui.commands.demo", "The same on bundled sample data."),
 }
+
+#: The families of commands, with their one-line help.
+FAMILIES: dict[str, str] = {}
+
+#: What a first word may be, to be a command.
+FIRST_WORDS = tuple(dict.fromkeys(name.split()[0] for name in COMMANDS))
+
+
+def named_command(arguments: list[str]) -> str:
+    """Return the command that these arguments begin with: two words of them, one, or `open`."""
+    two = " ".join(arguments[:2])
+    if two in COMMANDS:
+        return two
+    return arguments[0] if arguments[0] in FIRST_WORDS else "open"
