@@ -101,7 +101,9 @@ def water_filled_sample_sizes(
         return np.clip(wanted, least, launches).astype(np.int64)
 
     def feasible(theta: FloatArray) -> NDArray[np.bool_]:
-        variance = np.add.reduceat(b * (1 / sizes(theta) - 1 / launches), offsets[:-1])
+        m = sizes(theta)
+        # 1/m - 1/N as one fraction: near a census the difference would lose digits.
+        variance = np.add.reduceat(b * ((launches - m) / (launches.astype(np.float64) * m)), offsets[:-1])
         return np.asarray(variance <= budget)
 
     varied = ratio > 0

@@ -103,13 +103,14 @@ class ClusterForest:
         counts = self._counts
         start, stop = self.start[nodes], self.stop[nodes]
         middle = best_splits(counts.launches_before, counts.time_before_ns, start, stop)
-        self.left[nodes] = self._nodes + 2 * np.arange(len(nodes))
+        left = self._nodes + 2 * np.arange(len(nodes))
         self._append(
             np.repeat(self.group[nodes], 2),
             np.stack([start, middle], axis=1).ravel(),
             np.stack([middle, stop], axis=1).ravel(),
             np.repeat(self.depth[nodes] + 1, 2),
         )
+        self.left[nodes] = left
 
     def _append(self, group: IntArray, start: IntArray, stop: IntArray, depth: IntArray) -> None:
         counts = self._counts

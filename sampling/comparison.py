@@ -35,8 +35,7 @@ class Comparison:
     ----------
     design, judgement : None where the method is not applicable.
     reason : why it is not; None where it is.
-    seconds : the time to design the plan, without reading, judging or drawing; methods that split share
-        their trees, so the first of them pays for what they have in common.
+    seconds : the time to design the plan, without reading, judging or drawing.
     """
 
     method: str
@@ -44,6 +43,21 @@ class Comparison:
     judgement: Judgement | None
     reason: str | None
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureFiles:
+    """Files with metrics of the launches.
+
+    Attributes
+    ----------
+    number_locale : how they write their numbers.
+    strict : whether a file that fits no launch is an error, or of another profile.
+    """
+
+    paths: tuple[str, ...] = ()
+    number_locale: NumberLocale = "C"
+    strict: bool = True
 
 
 class MethodComparison:
@@ -63,8 +77,7 @@ class MethodComparison:
         repeats: int,
         seed: int,
         settings: tuple[str, ...] = (),
-        feature_paths: Sequence[str] = (),
-        number_locale: NumberLocale = "C",
+        features: FeatureFiles | None = None,
         progress: Progress | None = None,
     ) -> None:
         self._profile = profile
@@ -73,8 +86,7 @@ class MethodComparison:
         self._repeats = repeats
         self._seed = seed
         self._settings = settings
-        self._feature_paths = tuple(feature_paths)
-        self._number_locale: NumberLocale = number_locale
+        self._files = features or FeatureFiles()
         self._progress = progress
         self._counts: dict[Grouping, DurationCounts] = {}
         self._lists: dict[Grouping, LaunchList] = {}
@@ -96,9 +108,11 @@ class MethodComparison:
         """
         counts = self.counts(grouping)
         launches = None if random_method(method) is not None else self._launches(grouping)
+        # Methods that split keep their trees with the reduction: each is timed on one of its own.
+        fresh = replace(counts)
         started = time.perf_counter()
         try:
-            design = self._design(method, counts, launches)
+            design = self._design(method, fresh, launches)
         except AnalysisError as error:
             return Comparison(method, None, None, str(error), time.perf_counter() - started)
         seconds = time.perf_counter() - started
@@ -134,9 +148,10 @@ class MethodComparison:
                 listed, self.reports = with_features(
                     self._profile,
                     listed,
-                    self._feature_paths,
+                    self._files.paths,
                     self._progress,
-                    locale=self._number_locale,
+                    locale=self._files.number_locale,
+                    strict=self._files.strict,
                 )
                 self._features = listed.features
             self._lists[grouping] = listed

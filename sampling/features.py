@@ -12,16 +12,21 @@ from sampling.errors import ProfileError
 from sampling.feature_files import read_features
 from sampling.feature_files.number_cells import NumberLocale
 from sampling.feature_files.rows import FeatureRows, shortened
+from sampling.feature_files.wording import counted
+from sampling.kernel_names import short_name
 from sampling.launch_features import BlockVectors, Features
 from sampling.launch_list import LaunchList
 from sampling.launch_matching import Matches, ProfileLaunches, match_rows
+from sampling.name_reconciling import demangled
 from sampling.profile import Profile
 from sampling.progress import Progress
+from sampling.sequence_matching import Turn, turns
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _EXAMPLES = 3
+_EXAMPLE_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +36,16 @@ class JoinReport:
     Attributes
     ----------
     path, format : the file, and the name of its format.
-    joined_by : what rows and launches were compared by: "id", "name, grid, block, occurrence", ...
+    joined_by : what rows and launches were compared by: "id", "name, grid, block, occurrence", ...; "" where
+        nothing was joined.
     rows : how many the file has; each is one of the next three.
     matched : rows of selected launches.
     rows_elsewhere : rows of launches of the profile that are not selected.
     unmatched_rows : rows of no launch of the profile.
     launches : how many are selected.
     launches_without : selected launches that the file has no row for.
-    examples : the first rows and selected launches without a partner, in words.
+    first_unmatched : the first rows of no launch, in words.
+    first_without : the first selected launches without a row, in words.
     notes : what the user should know of how the file was read and joined.
     """
 
@@ -51,21 +58,40 @@ class JoinReport:
     unmatched_rows: int
     launches: int
     launches_without: int
-    examples: tuple[str, ...]
+    first_unmatched: tuple[str, ...]
+    first_without: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
     def sentence(self) -> str:
         """The report as one line."""
+        joined = f"{self.path} ({self.format}): {self.matched:,} of {counted(self.rows, 'row')} joined"
+        if not self.joined_by:
+            return "; ".join([joined, *self.notes])
+        have = "has" if self.launches_without == 1 else "have"
         parts = [
-            f"{self.path} ({self.format}): {self.matched} of {self.rows} rows joined by {self.joined_by}",
-            f"{self.launches_without} of {self.launches} launches have none",
+            f"{joined} by {self.joined_by}",
+            f"{self.launches_without:,} of {counted(self.launches, 'launch', 'launches')} {have} none"
+            + _examples(self.first_without, self.launches_without),
         ]
-        if self.rows_elsewhere:
-            parts.append(f"{self.rows_elsewhere} rows are of launches that are not selected")
+        if self.rows_elsewhere == 1:
+            parts.append("1 row is of a launch that is not selected")
+        elif self.rows_elsewhere:
+            parts.append(f"{self.rows_elsewhere:,} rows are of launches that are not selected")
         if self.unmatched_rows:
-            parts.append(f"{self.unmatched_rows} rows match no launch")
+            match = "matches" if self.unmatched_rows == 1 else "match"
+            parts.append(
+                f"{counted(self.unmatched_rows, 'row')} {match} no launch"
+                + _examples(self.first_unmatched, self.unmatched_rows)
+            )
         return "; ".join([*parts, *self.notes])
+
+
+def _examples(first: Sequence[str], count: int) -> str:
+    """Return the first of several in parentheses, nothing where there are none."""
+    if not first:
+        return ""
+    return f" ({', '.join([*first, '...'] if count > len(first) else first)})"
 
 
 def with_features(
@@ -75,6 +101,7 @@ def with_features(
     progress: Progress | None = None,
     *,
     locale: NumberLocale = "C",
+    strict: bool = True,
 ) -> tuple[LaunchList, tuple[JoinReport, ...]]:
     """Return the list with what the profile and the files say of its launches.
 
@@ -86,6 +113,8 @@ def with_features(
     profile : the profile that the list was made from.
     paths : files of features, in the order given; "-" is standard input.
     locale : how the files write their numbers.
+    strict : whether a file of which nothing can be joined is an error. Else its report says so: of files for
+        several profiles, each fits its own.
 
     Returns
     -------
@@ -94,27 +123,33 @@ def with_features(
 
     Raises
     ------
-    ProfileError : a file is no file of features, its processes are not the profile's, or none of its rows
-        matches a launch.
+    ProfileError : a file is no file of features. With ``strict``, its processes are not the profile's, or
+        none of its rows matches a launch.
     """
     if not paths and not profile.metric_names:
         return replace(launches, features=None), ()
     joined = _Joined(len(launches))
     _add_own(profile, launches, joined, progress)
+    # What one file of several is depends on the others, so all are read before one is joined.
+    files = [read_features(path, locale=locale, progress=progress) for path in paths]
     reports = []
-    every = ProfileLaunches.of(profile, launches.sequence) if paths else None
-    for number, path in enumerate(paths):
+    every = ProfileLaunches.of(profile, launches.sequence) if files else None
+    for number, (rows, turn) in enumerate(zip(files, turns(files), strict=True)):
         assert every is not None
-        rows = read_features(path, locale=locale, progress=progress)
         if progress is not None:
-            progress(number, len(paths), f"joining {path}")
-        matches = match_rows(rows, every)
-        _refuse_nothing(rows, matches, every)
+            progress(number, len(paths), f"joining {rows.path}")
+        try:
+            matches = _matches(rows, every, turn)
+        except ProfileError as error:
+            if strict:
+                raise
+            reports.append(_report_of_nothing(rows, launches, error))
+            continue
         places = _places(launches, matches.id)
         notes = joined.add(rows.features, np.flatnonzero(places >= 0), places)
         reports.append(_report(rows, matches, places, launches, (*rows.notes, *matches.notes, *notes)))
         if progress is not None:
-            progress(number + 1, len(paths), f"joining {path}")
+            progress(number + 1, len(paths), f"joining {rows.path}")
     return replace(launches, features=joined.features()), tuple(reports)
 
 
@@ -190,8 +225,9 @@ class _Joined:
             other = (before != values) & ~np.isnan(before) & ~np.isnan(values)
             if other.any():
                 first = int(np.argmax(other))
+                differing = counted(int(other.sum()), "launch", "launches")
                 note = (
-                    f"'{name}' has other values in an earlier file for {int(other.sum())} launches "
+                    f"'{name}' has other values in an earlier file for {differing} "
                     f"({before[first]:.6g} there, {values[first]:.6g} here); the earlier ones count"
                 )
         known.append((at, values))
@@ -205,7 +241,9 @@ class _Joined:
         self._vectors.append(vectors)
         self._vector_rows += len(vectors.warps)
         taken = int(np.count_nonzero(~free))
-        return [f"{taken} launches keep the vectors of an earlier file"] if taken else []
+        keep = "keeps" if taken == 1 else "keep"
+        launches = counted(taken, "launch", "launches")
+        return [f"{launches} {keep} the vectors of an earlier file"] if taken else []
 
 
 def _gathered(sources: Sequence[BlockVectors], row: IntArray) -> BlockVectors:
@@ -261,13 +299,7 @@ def _report(
     has_row[places[places >= 0]] = True
     unmatched = np.flatnonzero(matches.id < 0)
     without = np.flatnonzero(~has_row)
-    names = launches.kernels.names
     code = launches.kernels.signature_rows()[:, 0]
-    examples = [f"row {int(rows.line[row])}, {rows.words(row)}" for row in unmatched[:_EXAMPLES].tolist()]
-    examples += [
-        f"launch {int(launches.id[place])}, '{shortened(names.full(int(code[launches.signature[place]])))}'"
-        for place in without[:_EXAMPLES].tolist()
-    ]
     return JoinReport(
         path=rows.path,
         format=rows.format,
@@ -278,14 +310,56 @@ def _report(
         unmatched_rows=len(unmatched),
         launches=len(launches),
         launches_without=len(without),
-        examples=tuple(examples),
+        first_unmatched=tuple(_row_words(rows, row) for row in unmatched[:_EXAMPLES].tolist()),
+        first_without=tuple(
+            f"launch {int(launches.id[place])} '{_brief(launches.kernels.names.short(int(code[signature])))}'"
+            for place, signature in zip(
+                without[:_EXAMPLES].tolist(), launches.signature[without[:_EXAMPLES]].tolist(), strict=True
+            )
+        ),
         notes=notes,
     )
 
 
-def _refuse_nothing(rows: FeatureRows, matches: Matches, launches: ProfileLaunches) -> None:
+def _report_of_nothing(rows: FeatureRows, launches: LaunchList, error: ProfileError) -> JoinReport:
+    return JoinReport(
+        path=rows.path,
+        format=rows.format,
+        joined_by="",
+        rows=len(rows),
+        matched=0,
+        rows_elsewhere=0,
+        unmatched_rows=len(rows),
+        launches=len(launches),
+        launches_without=len(launches),
+        first_unmatched=(),
+        first_without=(),
+        notes=(error.message.removeprefix(f"{error.path}: "), *rows.notes),
+    )
+
+
+def _row_words(rows: FeatureRows, row: int) -> str:
+    if rows.id is not None:
+        return f"row {int(rows.line[row])} with id {int(rows.id[row])}"
+    assert rows.name is not None
+    name = rows.names[int(rows.name[row])]
+    return f"row {int(rows.line[row])} '{_brief(short_name(demangled(name) or name))}'"
+
+
+def _brief(name: str) -> str:
+    return shortened(name, _EXAMPLE_LENGTH)
+
+
+def _matches(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Matches:
+    """Return where the rows belong.
+
+    Raises
+    ------
+    ProfileError : that cannot be told, or none of them belongs to a launch.
+    """
+    matches = match_rows(rows, launches, turn)
     if (matches.id >= 0).any():
-        return
+        return matches
     profile = launches.profile
     if rows.id is not None and rows.name is None:
         there = f"the ids of the profile end at {profile.launches - 1}"
@@ -293,8 +367,11 @@ def _refuse_nothing(rows: FeatureRows, matches: Matches, launches: ProfileLaunch
         code = int(launches.shapes[launches.signature[0], 0])
         there = f"the profile has '{shortened(profile.kernels.names.full(code))}'"
     told = f" ({'; '.join(matches.notes)})" if matches.notes else ""
+    none = "its one row matches no launch"
+    if len(rows) > 1:
+        none = f"none of its {len(rows):,} rows matches a launch"
     raise ProfileError(
-        f"none of its {len(rows)} rows matches a launch: it has {rows.words(0)}, {there}{told}",
+        f"{none}: it has {rows.words(0)}, {there}{told}",
         path=rows.path,
         remedy="give features of the same program with the same input",
     )

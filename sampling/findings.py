@@ -45,15 +45,19 @@ class PlanCost:
     Attributes
     ----------
     launches : how many it simulates.
-    groups_whole, share_whole : kernel groups that it simulates whole because nothing less meets the bounds on
-        them, and their share of the total time.
+    random : whether it draws at random, and so goes by epsilon.
+    groups_whole, share_whole : kernel groups of more than the least samples that it simulates whole, and
+        their share of the total time.
+    bounds_groups : whether groups have a bound of their own.
     """
 
     method: str
     launches: float
     speedup: float
+    random: bool = True
     groups_whole: int = 0
     share_whole: float = 0.0
+    bounds_groups: bool = True
 
 
 @dataclass(frozen=True)
@@ -266,15 +270,20 @@ def _not_worth_sampling(evidence: Evidence) -> Finding | None:
             f"and is only {plan.speedup:.2f}x faster than simulating them all: what it leaves out takes "
             "little time."
         )
-        remedies.append("simulate everything, accept a larger `--epsilon`, or compare other methods")
+        remedies.append(
+            "simulate everything, "
+            + ("accept a larger `--epsilon`, " if plan.random else "")
+            + "or compare other methods"
+        )
     if plan.groups_whole:
         several = plan.groups_whole > 1
         groups = f"{plan.groups_whole:,} kernel group" + ("s" if several else "")
         sentences.append(
             f"{groups} ({_percent(plan.share_whole)} of the time) {'are' if several else 'is'} simulated "
-            f"whole: nothing less meets the bounds on {'them' if several else 'it'}."
+            f"whole: under the bounds asked for, sampling {'them' if several else 'it'} saves nothing."
         )
-        remedies.append("accept a larger `--group-epsilon`, or none")
+        looser = "a larger `--group-epsilon`, or none" if plan.bounds_groups else "a larger `--epsilon`"
+        remedies.append(f"accept {looser}")
     return Finding("not-worth-sampling", "note", " ".join(sentences), "; or ".join(remedies))
 
 

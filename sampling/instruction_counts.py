@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.errors import NotApplicableError
+from sampling.feature_files.wording import counted, listed
 from sampling.launch_list import LaunchList
 from sampling.metric_names import INSTRUCTIONS
 
@@ -51,22 +53,26 @@ def instruction_counts(launches: LaunchList, method: str) -> InstructionCounts:
     ------
     NotApplicableError : no metric has a count for every launch, or one of them is no count.
     """
-    metrics = {} if launches.features is None else launches.features.metrics
+    metrics: Mapping[str, FloatArray] = {} if launches.features is None else launches.features.metrics
     lacking = {name: int(np.isnan(metrics[name]).sum()) for name in INSTRUCTIONS if name in metrics}
     metric = min(lacking, key=lacking.__getitem__, default=None)
     fewest = len(launches) if metric is None else lacking[metric]
     if metric is None or fewest:
+        # Another name for the counts shows in what there is.
+        there = f" (there are {listed(list(metrics))})" if metrics and metric is None else ""
         raise NotApplicableError(
             f"{method} needs the instruction count of every launch, "
-            f"and {fewest:,} of {len(launches):,} have none",
+            f"and {fewest:,} of {len(launches):,} have none{there}",
             remedy=_REMEDY,
         )
     executed = metrics[metric]
     wrong = np.flatnonzero((executed < 0) | np.isinf(executed))
     if len(wrong):
+        have = "has" if len(wrong) == 1 else "have"
+        of_all = f"{len(wrong):,} of {counted(len(launches), 'launch', 'launches')} {have} such a value"
         raise NotApplicableError(
             f"{method} needs instruction counts, and {metric} of launch {launches.id[wrong[0]]} is "
-            f"{executed[wrong[0]]:g} (so with {len(wrong):,} of {len(launches):,} launches)",
-            remedy="a counter of 32 bits overflows: " + _REMEDY,
+            f"{executed[wrong[0]]:.12g} ({of_all})",
+            remedy="correct the value; if a counter of 32 bits overflows there, count again with one of 64",
         )
     return InstructionCounts(metric, executed)

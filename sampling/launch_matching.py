@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.column_codes import dense_codes
-from sampling.errors import ProfileError
+from sampling.feature_files.launch_numbers import missing_numbers
 from sampling.feature_files.rows import FeatureRows, shortened
+from sampling.feature_files.wording import counted
 from sampling.kernel_names import short_name
 from sampling.name_reconciling import ReconciledNames, demangled, reconcile_names
-from sampling.profile import LaunchSequence, Profile
+from sampling.profile import Profile
+from sampling.sequence_matching import Turn, sequences_of_rows
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 _GRID, _BLOCK = slice(1, 4), slice(4, 7)
 _UNKNOWN = -1
+_WARP_THREADS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +71,16 @@ class Matches:
     notes: tuple[str, ...] = field(default=())
 
 
-def match_rows(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
+def match_rows(rows: FeatureRows, launches: ProfileLaunches, turn: Turn | None = None) -> Matches:
     """Find the launch of every row.
 
     Without ids, the k-th row of a name, grid and block within a process and device is the k-th such launch of
-    the whole profile, also where only some launches of the profile are selected.
+    the whole profile, also where only some launches of the profile are selected. Where rows are missing and a
+    tool's own numbers of the launches show which, the numbers count if name and size of every launch agree.
+
+    Parameters
+    ----------
+    turn : the place of the file among its like, where several are given.
 
     Raises
     ------
@@ -80,7 +88,7 @@ def match_rows(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
     """
     if rows.id is not None:
         return _by_id(rows, launches)
-    return _by_identity(rows, launches)
+    return _by_identity(rows, launches, turn or Turn())
 
 
 def _by_id(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
@@ -98,7 +106,7 @@ def _by_id(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
     return Matches(np.where(known, rows.id, _UNKNOWN), "id", tuple(notes))
 
 
-def _by_identity(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
+def _by_identity(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Matches:
     assert rows.name is not None
     notes: list[str] = []
     shapes = launches.shapes
@@ -109,8 +117,11 @@ def _by_identity(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
             columns += range(axes.start, axes.stop)
             own += list(dimensions.T)
             compared.append(what)
-    sequence = _sequences(rows, launches, notes)
+    sequence = sequences_of_rows(rows, launches.profile.sequences, launches.chosen, turn, notes)
     name = _kernels(rows, launches, own, columns[1:], notes)
+    numbered = _by_number(rows, launches, sequence, name, notes)
+    if numbered is not None:
+        return numbered
     known = np.flatnonzero((name >= 0) & (sequence >= 0))
     label, own_label = _labels(shapes[:, columns], [name[known], *(column[known] for column in own)])
     kinds = int(label.max(initial=-1)) + 1
@@ -129,6 +140,52 @@ def _by_identity(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
         _note_fewer(np.bincount(of_row[own_label < kinds], minlength=total), there, notes)
     found = _checked_blocks(rows, launches, found, notes)
     return Matches(found, ", ".join([*compared, "occurrence"]), tuple(notes))
+
+
+def _by_number(
+    rows: FeatureRows, launches: ProfileLaunches, sequence: IntArray, name: IntArray, notes: list[str]
+) -> Matches | None:
+    """Return the launches that the tool's own numbers name; None where there is no need, or one disagrees.
+
+    Such numbers count what the tool hooks, which may be less than what the profile has: they are taken only
+    where the kernel, and its thread blocks or warps where both sides know them, are those of every row.
+    """
+    number = rows.launch_number
+    if number is None or missing_numbers(number) == 0:
+        return None
+    first, length = np.array([(each.first_id, each.launches) for each in launches.profile.sequences]).T
+    there = (name >= 0) & (sequence >= 0)
+    there &= number < length[np.maximum(sequence, 0)]
+    launch = np.where(there, first[sequence] + number, _UNKNOWN)
+    shapes = launches.shapes[launches.signature[np.maximum(launch, 0)]]
+    other = shapes[:, 0] != name
+    checked = ["name"]
+    for what, of_row, of_launch in _sizes(rows, shapes):
+        both = there & (of_row > 0) & (of_launch > 0)
+        other |= both & (of_row != of_launch)
+        checked += [what] if both.any() else []
+    other &= there
+    if there.any() and not other.any():
+        return Matches(launch, f"the log's own numbers, checked by {' and '.join(checked)}", tuple(notes))
+    if other.any():
+        row = int(np.argmax(other))
+        kernel = f"kernel {int(number[row])}"
+        is_another = f"is {rows.words(row)}" if shapes[row, 0] != name[row] else "has another size there"
+        notes.append(
+            f"its own numbers do not count the profile's launches ({kernel} {is_another}), so later launches "
+            "of a kernel may be taken for earlier ones"
+        )
+    return None
+
+
+def _sizes(rows: FeatureRows, shapes: IntArray) -> Iterator[tuple[str, IntArray, IntArray]]:
+    """Yield what a file without grids has of them: of every row, and of its launch; 0 where unknown."""
+    blocks = shapes[:, _GRID].prod(axis=1)
+    if rows.thread_blocks is not None:
+        yield "thread blocks", rows.thread_blocks, blocks
+    if rows.features.block_vectors is not None:
+        warps = -(-shapes[:, _BLOCK].prod(axis=1) // _WARP_THREADS)
+        yield "warps", rows.features.block_vectors.warps, blocks * warps
 
 
 def occurrences(label: IntArray) -> IntArray:
@@ -170,26 +227,21 @@ def _kernels(
     reconciled = _names(rows, launches)
     name = reconciled.code[rows.name]
     if reconciled.respelt:
-        notes.append(
-            f"{reconciled.respelt} of {len(rows.names)} kernel names were found under another spelling"
-        )
+        were = "was" if reconciled.respelt == 1 else "were"
+        of_all = counted(len(rows.names), "kernel name")
+        notes.append(f"{reconciled.respelt:,} of {of_all} {were} found under another spelling")
     unknown = np.flatnonzero(name < 0)
     if len(unknown):
         by_short = _by_short_name(rows, launches, own, columns)
         name = np.where(name < 0, by_short, name)
-        found = np.count_nonzero(name[unknown] >= 0)
-        if found:
+        found = name[unknown] >= 0
+        if found.any():
             shape = " and shape" if columns else ""
-            notes.append(
-                f"{found} rows were found by their kernel's short name{shape}, which no other kernel has"
-            )
+            notes.append(f"{_rows(found)} found by a kernel's short name{shape}, which no other kernel has")
     for text in reconciled.ambiguous[:1]:
         if (name[np.isin(rows.name, [rows.names.index(text)])] < 0).any():
-            count = len(reconciled.ambiguous)
-            notes.append(
-                f"{count} kernel name{'s' if count > 1 else ''} could be any of several of the profile's, "
-                f"such as '{shortened(text)}'"
-            )
+            names = counted(len(reconciled.ambiguous), "kernel name")
+            notes.append(f"{names} could be any of several of the profile's, such as '{shortened(text)}'")
     return name
 
 
@@ -221,92 +273,15 @@ def _by_short_name(
     return table[codes]
 
 
-def _sequences(rows: FeatureRows, launches: ProfileLaunches, notes: list[str]) -> IntArray:
-    """Return (rows,) the sequence of every row: processes have other numbers in another run."""
-    numbers = [
-        np.full(len(rows), _UNKNOWN, dtype=np.int64) if number is None else number
-        for number in (rows.process, rows.device)
-    ]
-    # Numbers may be -1, codes want them from 0 on.
-    codes, first_rows = dense_codes([number + 1 for number in numbers])
-    pairs = [(int(numbers[0][row]), int(numbers[1][row])) for row in first_rows]
-    table = np.array(_paired(rows, pairs, launches, notes), dtype=np.int64)
-    return table[codes]
-
-
-def _paired(
-    rows: FeatureRows, pairs: Sequence[tuple[int, int]], launches: ProfileLaunches, notes: list[str]
-) -> list[int]:
-    """Return the sequence of the profile for each process and device of the file."""
-    every = dict(enumerate(launches.profile.sequences))
-    chosen = {index: every[index] for index in launches.chosen.tolist()}
-    exact = _same_numbers(rows, pairs, every)
-    if exact is not None:
-        return exact
-    for sequences in (every, chosen):
-        if len(sequences) == len(pairs) == 1:
-            return list(sequences)
-        if len(sequences) == len(pairs):
-            return _in_order(pairs, sequences, notes)
-    have = "one process and device" if len(pairs) == 1 else f"{len(pairs)} pairs of process and device"
-    places = ", ".join(f"{each.process}:{each.device}" for each in list(every.values())[:8])
-    raise ProfileError(
-        f"has rows of {have}, and the profile launches of {len(every)} ({places})",
-        path=rows.path,
-        remedy="choose those that the file describes with --process or --device",
-    )
-
-
-def _same_numbers(
-    rows: FeatureRows, pairs: Sequence[tuple[int, int]], every: dict[int, LaunchSequence]
-) -> list[int] | None:
-    """Return the sequences with the numbers that the file names, None where they are not all there once."""
-    if rows.process is None and rows.device is None:
-        return None
-    found = []
-    for process, device in pairs:
-        fitting = [
-            index
-            for index, each in every.items()
-            if (rows.process is None or each.process == process)
-            and (rows.device is None or each.device == device)
-        ]
-        if len(fitting) != 1:
-            return None
-        found += fitting
-    return found
-
-
-def _in_order(
-    pairs: Sequence[tuple[int, int]], sequences: dict[int, LaunchSequence], notes: list[str]
-) -> list[int]:
-    """Return as many sequences as there are pairs: by device where that tells them apart, else in order."""
-    by_device = {each.device: index for index, each in sequences.items()}
-    if len(by_device) == len(pairs) and by_device.keys() == {device for _, device in pairs}:
-        found = [by_device[device] for _, device in pairs]
-        how = "by their devices"
-    else:
-        order = sorted(range(len(pairs)), key=pairs.__getitem__)
-        indices = sorted(sequences, key=lambda index: (sequences[index].process, sequences[index].device))
-        found = [0] * len(pairs)
-        for place, index in zip(order, indices, strict=True):
-            found[place] = index
-        how = "in the order of their numbers"
-    told = ", ".join(
-        f"{pair[0]}:{pair[1]} is {sequences[index].process}:{sequences[index].device}"
-        for pair, index in list(zip(pairs, found, strict=True))[:4]
-    )
-    notes.append(f"its processes and devices were taken for the profile's {how} ({told})")
-    return found
-
-
 def _note_fewer(in_file: IntArray, in_profile: IntArray, notes: list[str]) -> None:
     """Say where the first launches of a kernel were assumed to be those in the file."""
     described = in_file > 0
     fewer = int(np.count_nonzero(described & (in_file < in_profile)))
     if fewer:
+        kernels = counted(int(np.count_nonzero(described)), "kernel")
+        have = "has" if fewer == 1 else "have"
         notes.append(
-            f"{fewer} of {int(np.count_nonzero(described))} kernels have fewer rows than launches: "
+            f"{fewer:,} of {kernels} {have} fewer rows than launches: "
             "they are taken for the first ones, which is wrong after --launch-skip or --kernel-id"
         )
 
@@ -331,4 +306,4 @@ def _checked_blocks(
 
 def _rows(chosen: BoolArray) -> str:
     count = int(np.count_nonzero(chosen))
-    return "1 row was" if count == 1 else f"{count} rows were"
+    return f"{counted(count, 'row')} {'was' if count == 1 else 'were'}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 #: [Principal Kernel Analysis Table 2], its misprinted names corrected to Nsight Compute's; in its order.
 #: Each entry lists the spellings that mean the same metric.
 CHARACTERISTICS: tuple[tuple[str, ...], ...] = (
@@ -38,6 +40,16 @@ INSTRUCTIONS: tuple[str, ...] = (
     "sm__inst_executed.sum",
     "Executed Instructions",
 )
+
+#: Every spelling above by its case-folded form, for tables whose columns people have named.
+SPELLINGS: Mapping[str, str] = {
+    name.casefold(): name
+    for name in (
+        *(spelling for spellings in CHARACTERISTICS for spelling in spellings),
+        *CYCLES,
+        *INSTRUCTIONS,
+    )
+}
 
 #: A command that records what Principal Kernel Analysis and its like need.
 NCU_COMMAND = "ncu --csv --page raw --metrics " + ",".join(

@@ -6,11 +6,12 @@ costs
     J(C) = min over integer m in [min(m_min, N), N] of  m mu + lambda N^2 S^2 (1/m - 1/N),
 
 and a split is kept iff its parts are strictly cheaper. As the price rises the variance of the cheapest
-strata falls in steps, so the least price that meets a bound is found by bisection. (METHODS section 5)
+strata falls in steps; the least price that meets a bound is found where a step begins. (METHODS section 5)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +26,6 @@ BoolArray = NDArray[np.bool_]
 _ROUNDING = 1e-12
 # A node whose variance, halved, is less than this share of what a group may have is deep enough.
 _DEEP_ENOUGH = 1e-3
-# From a census of everything downwards: prices below are as good as none.
-_PRICE_RANGE = 1e-40
 _PRICE_RATIO = 1e-6
 
 
@@ -52,91 +51,83 @@ class Cut:
     samples: IntArray
 
 
+@dataclass(frozen=True, slots=True)
 class PricedForest:
     """The nodes of a forest down to where it is deep enough for one target, ready to be pruned at any price.
 
     Attributes
     ----------
+    groups : how many trees.
     nodes : (n,) numbers in the forest, breadth first; the first ``groups`` are the roots.
     group, start, stop, launches, mean_ns, std_ns : (n,) of each node, as the forest has them.
     spread : (n,) N^2 (S^2 + (noise_floor mu)^2), what a price multiplies; 0 where N = 1.
+    spread_over_mean : (n,) the same over mu; 0 where mu is 0.
     left : (n,) row of the left child, UNSPLIT for a leaf; the right child is the next row.
     least : (n,) min(m_min, N).
+    must_split, must_keep : (n,) whether the user decided so.
+    parents : for every depth the rows that have children.
     """
 
-    def __init__(
-        self,
-        forest: ClusterForest,
-        group_total_ns: FloatArray,
-        *,
-        epsilon: float,
-        z: float,
-        min_samples: int,
-        noise_floor: float,
-        forced: Forced | None = None,
-    ) -> None:
-        self.groups = len(group_total_ns)
-        self._forced = forced or Forced(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        least_variance = 2 * _DEEP_ENOUGH * (epsilon * group_total_ns / z) ** 2
-        self._grow(forest, least_variance)
-        self.group = forest.group[self.nodes]
-        self.start = forest.start[self.nodes]
-        self.stop = forest.stop[self.nodes]
-        self.launches = forest.launches[self.nodes]
-        self.mean_ns = forest.mean_ns[self.nodes]
-        self.std_ns = forest.std_ns[self.nodes]
-        self.spread = spread(self.launches, self.mean_ns, self.std_ns, noise_floor)
-        self.least = np.minimum(min_samples, self.launches)
-        self._must_split = np.isin(self.nodes, self._forced.split)
-        self._must_keep = np.isin(self.nodes, self._forced.keep)
+    groups: int
+    nodes: IntArray
+    group: IntArray
+    start: IntArray
+    stop: IntArray
+    launches: IntArray
+    mean_ns: FloatArray
+    std_ns: FloatArray
+    spread: FloatArray
+    spread_over_mean: FloatArray
+    left: IntArray
+    least: IntArray
+    must_split: BoolArray
+    must_keep: BoolArray
+    parents: tuple[IntArray, ...]
 
-    def _grow(self, forest: ClusterForest, least_variance: FloatArray) -> None:
-        """Collect the nodes level by level, splitting in the forest what is not deep enough yet."""
-        level = np.arange(self.groups)
-        levels, lefts = [], []
-        rows = 0
-        while len(level):
-            variance = forest.launches[level].astype(np.float64) ** 2 * sample_variance(
-                forest.launches[level], forest.std_ns[level]
-            )
-            wanted = (variance >= least_variance[forest.group[level]]) | np.isin(level, self._forced.split)
-            parents = np.flatnonzero(wanted & forest.splittable(level))
-            forest.split(level[parents])
-            left = np.full(len(level), UNSPLIT)
-            left[parents] = rows + len(level) + 2 * np.arange(len(parents))
-            levels.append(level)
-            lefts.append(left)
-            rows += len(level)
-            children = forest.left[level[parents]]
-            level = np.stack([children, children + 1], axis=1).ravel()
-        self.nodes = np.concatenate(levels)
-        self.left = np.concatenate(lefts)
-        stops = np.cumsum([len(level) for level in levels])
-        self._parents = [
-            start + np.flatnonzero(left != UNSPLIT)
-            for start, left in zip((stops - [len(level) for level in levels]).tolist(), lefts, strict=True)
-        ]
+    def restricted(self, chosen: BoolArray) -> PricedForest:
+        """Return the trees of some groups (groups,), numbered anew in their order."""
+        kept = chosen[self.group]
+        rows = np.flatnonzero(kept)
+        row_of = np.cumsum(kept) - 1
+        left = self.left[rows]
+        return PricedForest(
+            groups=int(chosen.sum()),
+            nodes=self.nodes[rows],
+            group=(np.cumsum(chosen) - 1)[self.group[rows]],
+            start=self.start[rows],
+            stop=self.stop[rows],
+            launches=self.launches[rows],
+            mean_ns=self.mean_ns[rows],
+            std_ns=self.std_ns[rows],
+            spread=self.spread[rows],
+            spread_over_mean=self.spread_over_mean[rows],
+            left=np.where(left == UNSPLIT, UNSPLIT, row_of[left]),
+            least=self.least[rows],
+            must_split=self.must_split[rows],
+            must_keep=self.must_keep[rows],
+            parents=tuple(row_of[parents[kept[parents]]] for parents in self.parents),
+        )
 
-    def sizes(self, price: FloatArray, rows: IntArray | slice = slice(None)) -> IntArray:
+    def sizes(self, price: FloatArray) -> IntArray:
         """Return (n,) the sizes that cost least at a price for each group.
 
-        m mu + lambda N^2 S^2/m is convex in m and least at N S sqrt(lambda/mu): the cheaper of the whole
-        numbers about that; of equal ones the smaller.
+        m mu + lambda N^2 S^2/m is convex in m: with x = lambda N^2 S^2/mu one sample more pays where
+        x > m (m + 1), so the best whole number is floor(sqrt(x)) or the next.
         """
-        mean_ns, spread_ns, launches, least = (
-            values[rows] for values in (self.mean_ns, self.spread, self.launches, self.least)
-        )
-        priced = price[self.group[rows]] * spread_ns
-        best = np.sqrt(np.divide(priced, mean_ns, out=np.zeros(len(priced)), where=mean_ns > 0))
-        low = np.clip(np.floor(np.minimum(best, launches)), least, launches).astype(np.int64)
-        high = np.minimum(low + 1, launches)
-        # One more sample costs mu and saves priced (1/low - 1/high).
-        return np.where(priced * (1 / low - 1 / high) > (high - low) * mean_ns, high, low)
+        return self._sizes(self._worth(price))
 
-    def costs(self, price: FloatArray, samples: IntArray) -> FloatArray:
-        """Return (n,) J of each node kept whole with these sizes."""
-        left_out = 1 / samples - 1 / self.launches
-        return np.asarray(samples * self.mean_ns + price[self.group] * self.spread * left_out)
+    def _worth(self, price: FloatArray) -> FloatArray:
+        """Return (n,) x = lambda N^2 S^2 / mu, 0 where mu is 0."""
+        worth: FloatArray = price[self.group]
+        worth *= self.spread_over_mean
+        return worth
+
+    def _sizes(self, worth: FloatArray) -> IntArray:
+        best = np.sqrt(worth)
+        np.floor(best, out=best)
+        np.clip(best, self.least, self.launches, out=best)
+        best += (worth > best * (best + 1)) & (best < self.launches)
+        return best.astype(np.int64)
 
     def decisions(self, price: FloatArray) -> tuple[IntArray, FloatArray, FloatArray, BoolArray]:
         """Return (n,) each: the sizes and costs of the nodes kept whole, the least costs, and what splits.
@@ -145,15 +136,17 @@ class PricedForest:
         ----------
         price : (groups,) lambda of each group.
         """
-        samples = self.sizes(price)
-        whole = self.costs(price, samples)
+        worth = self._worth(price)
+        samples = self._sizes(worth)
+        # J = m mu + lambda N^2 S^2 (1/m - 1/N) = mu (m + x (1/m - 1/N))
+        whole = self.mean_ns * (samples + worth * left_out(samples, self.launches))
         least = whole.copy()
         splits = np.zeros(len(whole), dtype=np.bool_)
-        for parents in reversed(self._parents):
+        for parents in reversed(self.parents):
             left = self.left[parents]
             parts = least[left] + least[left + 1]
-            pays = parts < whole[parents] * (1 - _ROUNDING)
-            pays = (pays | self._must_split[parents]) & ~self._must_keep[parents]
+            pays = is_less(parts, whole[parents])
+            pays = (pays | self.must_split[parents]) & ~self.must_keep[parents]
             least[parents] = np.where(pays, parts, whole[parents])
             splits[parents] = pays
         return samples, whole, least, splits
@@ -168,7 +161,7 @@ class PricedForest:
         """Return the rows of the leaves when the given nodes split, ordered by group and duration."""
         reached = np.zeros(len(splits), dtype=np.bool_)
         reached[: self.groups] = True
-        for parents in self._parents:
+        for parents in self.parents:
             split = parents[reached[parents] & splits[parents]]
             reached[self.left[split]] = True
             reached[self.left[split] + 1] = True
@@ -177,7 +170,7 @@ class PricedForest:
 
     def variance(self, cut: Cut) -> FloatArray:
         """Return (groups,) the variance of each group's estimated total, with the noise floor, ns^2."""
-        per_stratum = self.spread[cut.rows] * (1 / cut.samples - 1 / self.launches[cut.rows])
+        per_stratum = self.spread[cut.rows] * left_out(cut.samples, self.launches[cut.rows])
         return summed_by_group(self.group[cut.rows], per_stratum, self.groups)
 
     def time_ns(self, cut: Cut) -> FloatArray:
@@ -197,7 +190,78 @@ class PricedForest:
         )
         most = np.zeros(self.groups)
         np.maximum.at(most, self.group, price)
-        return 2 * np.maximum(most, np.finfo(np.float64).tiny / _PRICE_RANGE)
+        return 2 * most
+
+
+def priced_forest(
+    forest: ClusterForest,
+    group_total_ns: FloatArray,
+    *,
+    epsilon: float,
+    z: float,
+    min_samples: int,
+    noise_floor: float,
+    forced: Forced | None = None,
+) -> PricedForest:
+    """Return the nodes that a plan may need, splitting in the forest what is not deep enough yet.
+
+    A node is deep enough where N^2 S^2 / 2 < 1e-3 (epsilon * total of its group / z)^2, or where its
+    durations are equal; never at a minimum size, for a few launches may hold much of the time.
+
+    Parameters
+    ----------
+    group_total_ns : (groups,) the total of each group; epsilon : the smallest bound that will be asked for.
+    """
+    forced = forced or Forced(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    least_variance = 2 * _DEEP_ENOUGH * (epsilon * group_total_ns / z) ** 2
+    level = np.arange(len(group_total_ns))
+    levels, lefts, parents_of = [], [], []
+    rows = 0
+    while len(level):
+        variance = forest.launches[level].astype(np.float64) ** 2 * sample_variance(
+            forest.launches[level], forest.std_ns[level]
+        )
+        wanted = (variance >= least_variance[forest.group[level]]) | np.isin(level, forced.split)
+        parents = np.flatnonzero(wanted & forest.splittable(level))
+        forest.split(level[parents])
+        left = np.full(len(level), UNSPLIT)
+        left[parents] = rows + len(level) + 2 * np.arange(len(parents))
+        levels.append(level)
+        lefts.append(left)
+        parents_of.append(rows + parents)
+        rows += len(level)
+        children = forest.left[level[parents]]
+        level = np.stack([children, children + 1], axis=1).ravel()
+    nodes = np.concatenate(levels)
+    launches, mean_ns, std_ns = forest.launches[nodes], forest.mean_ns[nodes], forest.std_ns[nodes]
+    spread_ns = spread(launches, mean_ns, std_ns, noise_floor)
+    return PricedForest(
+        groups=len(group_total_ns),
+        nodes=nodes,
+        group=forest.group[nodes],
+        start=forest.start[nodes],
+        stop=forest.stop[nodes],
+        launches=launches,
+        mean_ns=mean_ns,
+        std_ns=std_ns,
+        spread=spread_ns,
+        spread_over_mean=np.divide(spread_ns, mean_ns, out=np.zeros(len(nodes)), where=mean_ns > 0),
+        left=np.concatenate(lefts),
+        least=np.minimum(min_samples, launches),
+        must_split=np.isin(nodes, forced.split),
+        must_keep=np.isin(nodes, forced.keep),
+        parents=tuple(parents_of),
+    )
+
+
+def left_out(samples: IntArray, launches: IntArray) -> FloatArray:
+    """Return 1/m - 1/N, without the digits that the difference would lose near a census."""
+    return (launches - samples) / (launches.astype(np.float64) * samples)
+
+
+def is_less(cost: FloatArray, other: FloatArray) -> BoolArray:
+    """Return whether a cost is less than another by more than rounding."""
+    return np.asarray(cost < other * (1 - _ROUNDING))
 
 
 def summed_by_group(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
@@ -214,20 +278,20 @@ def spread(launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray, noise_fl
 def group_prices(priced: PricedForest, budget: FloatArray) -> FloatArray:
     """Return (groups,) the least price, to a millionth, at which each group's variance is within its budget.
 
-    0 where no price is needed. All groups are bisected at once.
+    0 where no price is needed. All groups are searched at once.
     """
-    free = np.zeros(priced.groups)
-    enough = priced.variance(priced.cut(free)) <= budget
+    prices = np.zeros(priced.groups)
+    enough = priced.variance(priced.cut(prices)) <= budget
     if enough.all():
-        return free
-    high = np.log(priced.census_price())
-    low = high + np.log(_PRICE_RANGE)
-    while (high - low).max() > _PRICE_RATIO:
-        middle = (low + high) / 2
-        met = priced.variance(priced.cut(np.where(enough, 0, np.exp(middle)))) <= budget
-        high = np.where(met, middle, high)
-        low = np.where(met, low, middle)
-    return np.where(enough, 0, np.exp(high))
+        return prices
+    few = priced.restricted(~enough)
+
+    def costs(price: FloatArray) -> tuple[FloatArray, FloatArray]:
+        cut = few.cut(price)
+        return few.time_ns(cut), few.variance(cut)
+
+    prices[~enough] = _least_prices(costs, budget[~enough], few.census_price())
+    return prices
 
 
 def common_price(priced: PricedForest, least_price: FloatArray, budget: float) -> float:
@@ -238,17 +302,54 @@ def common_price(priced: PricedForest, least_price: FloatArray, budget: float) -
     least_price : (groups,) the groups' own prices; a group uses the larger of its own and the common one.
     """
 
-    def within(price: float) -> bool:
-        return float(priced.variance(priced.cut(np.maximum(least_price, price))).sum()) <= budget
+    def costs(price: FloatArray) -> tuple[FloatArray, FloatArray]:
+        cut = priced.cut(np.maximum(least_price, price[0]))
+        return priced.time_ns(cut).sum(keepdims=True), priced.variance(cut).sum(keepdims=True)
 
-    if within(0.0):
+    if costs(np.zeros(1))[1][0] <= budget:
         return 0.0
-    high = float(np.log(priced.census_price().max()))
-    low = high + float(np.log(_PRICE_RANGE))
-    while high - low > _PRICE_RATIO:
-        middle = (low + high) / 2
-        if within(float(np.exp(middle))):
-            high = middle
-        else:
-            low = middle
-    return float(np.exp(high))
+    return float(_least_prices(costs, np.array([budget]), priced.census_price().max(keepdims=True))[0])
+
+
+def _least_prices(
+    costs: Callable[[FloatArray], tuple[FloatArray, FloatArray]], budget: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Return (k,) the least price of each of k problems that brings its variance within its budget.
+
+    Parameters
+    ----------
+    costs : price (k,) -> sampled time and variance (k,) each of the cheapest strata at that price.
+    high : (k,) prices that are high enough; 0 is too low for each.
+
+    Notes
+    -----
+    As the price rises, (variance, time) runs along the corners of a convex hull. Between a corner over the
+    budget and one within it, the next price is the slope of the line through both: either the cheapest strata
+    there are a new corner between them, or there is none, and the slope is the price at which one gives way
+    to the other. That ends exactly, after about as many steps as bisecting the logarithm of the
+    variance takes to tell two corners apart.
+    """
+    low_time, low_variance = costs(np.zeros(len(budget)))
+    high_time, high_variance = costs(high)
+    slope = np.zeros(len(budget))
+    searching = np.ones(len(budget), dtype=np.bool_)
+    while searching.any():
+        rise, fall = high_time - low_time, low_variance - high_variance
+        slope = np.where(searching, rise / np.where(fall > 0, fall, 1), slope)
+        time, variance = costs(np.where(searching, slope, high))
+        # A corner between the two costs less at the slope than both, which cost the same.
+        is_new = is_less(time + slope * variance, high_time + slope * high_variance) & searching
+        is_new &= (variance < low_variance) & (variance > high_variance)
+        met = is_new & (variance <= budget)
+        missed = is_new & ~met
+        high = np.where(met, slope, high)
+        high_time, high_variance = (
+            np.where(met, new, old) for new, old in ((time, high_time), (variance, high_variance))
+        )
+        low_time, low_variance = (
+            np.where(missed, new, old) for new, old in ((time, low_time), (variance, low_variance))
+        )
+        searching = is_new
+    # Just above the slope the strata within the budget are the cheaper ones.
+    above = slope * (1 + _PRICE_RATIO)
+    return np.where(costs(above)[1] <= budget, np.minimum(above, high), high)

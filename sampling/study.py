@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -150,8 +151,13 @@ def study(
     target: Target,
     choice: MethodChoice | None = None,
     progress: Progress | None = None,
+    tell: Callable[[JoinReport], None] | None = None,
 ) -> Study:
     """Reduce a profile, design a plan, and measure what the profile breaks of the methods' assumptions.
+
+    Parameters
+    ----------
+    tell : called with how each feature file fitted, before the method finds fault with what they give.
 
     Raises
     ------
@@ -162,13 +168,18 @@ def study(
     counts = count_durations(profile, grouping, region, progress)
     chosen = selections(profile, region)
     times = device_times(profile, chosen)
-    design, reports = _designed(profile, counts, target, choice, progress)
+    design, reports = _designed(profile, counts, target, choice, progress, tell)
     evidence = Evidence(profile, counts, chosen, times, _plan_cost(counts, choice.method, design))
     return Study(profile, counts, chosen, times, design, findings(evidence), reports)
 
 
 def _designed(
-    profile: Profile, counts: DurationCounts, target: Target, choice: MethodChoice, progress: Progress | None
+    profile: Profile,
+    counts: DurationCounts,
+    target: Target,
+    choice: MethodChoice,
+    progress: Progress | None,
+    tell: Callable[[JoinReport], None] | None,
 ) -> tuple[AnyDesign, tuple[JoinReport, ...]]:
     method, seed, settings = choice.method, choice.seed, choice.settings
     if picking_method(method) is None:
@@ -180,16 +191,20 @@ def _designed(
     launches, reports = with_features(
         profile, listed, choice.feature_paths, progress, locale=choice.number_locale
     )
+    if tell is not None:
+        for report in reports:
+            tell(report)
     return make_picked_design(launches, method, target, seed, settings=settings, progress=progress), reports
 
 
 def _plan_cost(counts: DurationCounts, method: str, design: AnyDesign) -> PlanCost:
-    """Return what the plan costs; groups are simulated whole for their bound's sake where one is promised."""
-    cost = PlanCost(method, design.samples, design.speedup)
+    """Return what the plan costs; groups simulated whole are counted where a noise floor was asked for."""
+    cost = PlanCost(method, design.samples, design.speedup, design.random)
     if not isinstance(design, Design) or design.strata.noise_floor is None:
         return cost
     strata = design.strata
     left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
     whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
     share = float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1)
-    return replace(cost, groups_whole=int(whole.sum()), share_whole=share)
+    bounds_groups = design.target.group_epsilon is not None
+    return replace(cost, groups_whole=int(whole.sum()), share_whole=share, bounds_groups=bounds_groups)

@@ -12,6 +12,10 @@ from sampling.errors import OptionError
 LEAST_EPSILON = 1e-9
 #: Beyond this a double cannot tell the normal quantile from infinity.
 MOST_CONFIDENCE = 1 - 1e-12
+#: Below this the quantile is as good as 0, and any bound with it.
+LEAST_CONFIDENCE = 1e-9
+#: More than any profile has; a double still counts them.
+MOST_LAUNCHES = 2**53
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,10 @@ class Target:
         for flag, value in (("--epsilon", self.epsilon), ("--group-epsilon", self.group_epsilon)):
             if value is not None and value < LEAST_EPSILON:
                 raise OptionError(f"{flag} is at least {LEAST_EPSILON:g}, not {value:g}")
-        if self.min_samples < 1:
-            raise OptionError(f"--min-samples is 1 or more, not {self.min_samples}")
+        if self.confidence < LEAST_CONFIDENCE:
+            raise OptionError(f"--confidence is at least {LEAST_CONFIDENCE:g}, not {self.confidence:g}")
+        if not 1 <= self.min_samples <= MOST_LAUNCHES:
+            raise OptionError(f"--min-samples is 1 to 2^53, not {self.min_samples}")
         if not 0 <= self.noise_floor < 1:
             raise OptionError(f"--noise-floor is a fraction from 0, below 1, not {self.noise_floor:g}")
 

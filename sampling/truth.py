@@ -26,9 +26,12 @@ class Truth:
 
 
 def measured_truth(launches: LaunchList, first: int | None = None) -> Truth:
-    """Return elapsed cycles if each of the first launches has them, else durations; of all if None."""
+    """Return elapsed cycles if each of the first launches has them, else durations; of all if None.
+
+    Cycles that are all zero were not counted.
+    """
     metrics = {} if launches.features is None else launches.features.metrics
     for name in CYCLES:
-        if name in metrics and np.isfinite(cycles := metrics[name][:first]).all():
+        if name in metrics and np.isfinite(cycles := metrics[name][:first]).all() and cycles.any():
             return Truth(name, cycles)
     return Truth("duration_ns", launches.duration_ns[:first].astype(np.float64))

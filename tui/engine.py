@@ -8,6 +8,7 @@ from typing import Any
 
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
+from sampling.features import JoinReport
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.kernel_choice import KernelChoice, choose_kernel
@@ -103,10 +104,15 @@ def check_overrides(overrides: Overrides | None, method: str) -> None:
         splitting_method(method)
 
 
-def open_profile(paths: tuple[str, ...], progress: Progress | None = None) -> Profile:
-    """Read the workload."""
+def check_standard_input(*paths: str) -> None:
+    """Raise OptionError if standard input is to be read more than once."""
     if paths.count("-") > 1:
         raise OptionError("standard input (-) can be read once only")
+
+
+def open_profile(paths: tuple[str, ...], progress: Progress | None = None) -> Profile:
+    """Read the workload."""
+    check_standard_input(*paths)
     return read_profile(paths, progress)
 
 
@@ -123,23 +129,28 @@ def study_of(
     target = target_of(options)
     region, grouping = region_of(options), grouping_of(options, method)
     check_overrides(overrides, method)
+    check_standard_input(*paths, *features)
     # Wrong settings are an error before anything is said of unused ones.
     check_settings(options.set)
     note_unused(options, method)
     if features and random_method(method) is not None:
         note(f"--features: {method} looks at durations alone; not used", quiet=options.quiet)
-    with progress_of(options) as progress:
-        looked = study(
-            open_profile(paths, progress),
-            grouping,
-            region,
-            target,
-            MethodChoice(method, options.seed, options.set, overrides, features, number_locale.value),
-            progress,
-        )
-    for report in looked.reports:
-        note(report.sentence, quiet=options.quiet)
-    return looked
+    reports: list[JoinReport] = []
+    try:
+        with progress_of(options) as progress:
+            return study(
+                open_profile(paths, progress),
+                grouping,
+                region,
+                target,
+                MethodChoice(method, options.seed, options.set, overrides, features, number_locale.value),
+                progress,
+                reports.append,
+            )
+    finally:
+        # Said in any case: what did not fit is why a method finds too little.
+        for report in reports:
+            note(report.sentence, quiet=options.quiet)
 
 
 def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) -> int:

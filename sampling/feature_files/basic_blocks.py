@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sampling.arrow_arrays import to_numpy
 from sampling.errors import ProfileError
+from sampling.feature_files.launch_numbers import gap_notes
 from sampling.feature_files.number_cells import NumberLocale
 from sampling.feature_files.rows import FeatureRows
 from sampling.feature_files.text_codes import TextCodes
@@ -76,7 +77,7 @@ class _Collected:
         self._refuse_others(lines, is_launch | is_count)
         groups = compute.drop_null(launch)
         at = self._lines_past + 1
-        numbers = (to_numpy(groups.field(name).cast(pa.int64())) for name in ("blocks", "warps"))
+        numbers = (to_numpy(groups.field(name).cast(pa.int64())) for name in ("number", "blocks", "warps"))
         self._launches.append(
             (np.flatnonzero(is_launch) + at, self._names.take(groups.field("name")), *numbers)
         )
@@ -90,7 +91,7 @@ class _Collected:
 
     def finish(self) -> FeatureRows:
         """Return what was collected."""
-        line, name, blocks, warps = map(np.concatenate, zip(*self._launches, strict=True))
+        line, name, number, blocks, warps = map(np.concatenate, zip(*self._launches, strict=True))
         count_line, lengths, counts = map(np.concatenate, zip(*self._counts, strict=True))
         if len(line) == 0:
             raise ProfileError(
@@ -98,6 +99,8 @@ class _Collected:
             )
         self._refuse_mismatch(line, blocks, count_line, lengths)
         vectors = BlockVectors(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), counts, warps)
+        # Numbers that start anew are of several processes, and no order of one.
+        ascending = bool((np.diff(number) > 0).all())
         return FeatureRows(
             path=self._file.path,
             format=FORMAT,
@@ -105,6 +108,8 @@ class _Collected:
             features=Features(block_vectors=vectors),
             names=self._names.distinct(),
             name=name,
+            launch_number=number if ascending else None,
+            notes=gap_notes(number) if ascending else (),
         )
 
     def _refuse_others(self, lines: Any, known: NDArray[np.bool_]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sampling.errors import ProfileError
 from sampling.feature_files.number_cells import NumberCells, distinct_numbers
 from sampling.feature_files.rows import LOCALE_OPTION
+from sampling.feature_files.wording import listed
 from sampling.readers.csv_cells import Table, texts
 from sampling.readers.parquet_source import float_values
 
@@ -27,6 +29,7 @@ class NumberColumn:
         self._numbers = numbers
         self._parts: list[FloatArray] = []
         self._has_number = False
+        self._has_infinite = False
         self._text: tuple[str, int] | None = None
 
     def take(self, table: Table, line: IntArray) -> None:
@@ -39,6 +42,7 @@ class NumberColumn:
         column = table.column(str(self._position))
         if is_numeric(column):
             self._has_number |= column.null_count < len(column)
+            self._has_infinite |= has_infinite(column)
             self._parts.append(float_values(column))
             return
         distinct, codes = texts(table, self._position)
@@ -48,7 +52,11 @@ class NumberColumn:
                 distinct[german].as_py(), self._path, int(line[int(np.argmax(codes == german))]), self.name
             )
         values, is_text = distinct_numbers(self._numbers, distinct, codes)
-        self._has_number |= bool(np.isfinite(values).any())
+        self._has_number |= bool((~np.isnan(values)).any())
+        infinite = np.isinf(values)
+        if infinite.any():
+            self._has_infinite = True
+            values[infinite] = np.nan
         if self._text is None and is_text.any():
             row = int(np.argmax(is_text))
             self._text = (distinct[int(codes[row])].as_py().decode("utf-8", "replace"), int(line[row]))
@@ -58,6 +66,11 @@ class NumberColumn:
     def is_plain(self) -> bool:
         """Whether no text has been found so far."""
         return self._text is None
+
+    @property
+    def has_infinite(self) -> bool:
+        """Whether a cell was infinite, which counts as no value."""
+        return self._has_infinite
 
     def values(self) -> FloatArray | None:
         """Return (n,) the numbers, NaN where a row has none; None for a column of text.
@@ -87,11 +100,26 @@ def is_numeric(column: Any) -> bool:
     return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
 
 
+def has_infinite(column: Any) -> bool:
+    """Return whether an Arrow column of numbers has an infinite one."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    return pa.types.is_floating(column.type) and bool(compute.any(compute.is_inf(column)).as_py())
+
+
+def infinite_notes(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Return what to say of metrics with infinite values: nothing where there are none."""
+    names = list(metrics)
+    return (f"infinite values count as none: {listed(names)}",) if names else ()
+
+
 def german_number(cell: bytes | str, path: str, row: int, column: str) -> ProfileError:
-    """Return the error for a number with a decimal comma."""
+    """Return the error for a number that only de_DE writes so."""
     text = cell if isinstance(cell, str) else cell.decode("utf-8", "replace")
+    shown_by = "a decimal comma" if "," in text else "dots between groups of thousands"
     return ProfileError(
-        f"'{text}' is a number with a decimal comma",
+        f"'{text}' is a number with {shown_by}",
         path=path,
         row=row,
         column=column,

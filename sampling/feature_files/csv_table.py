@@ -1,4 +1,4 @@
-"""A CSV of features: a column id or name, and a column for each metric."""
+"""A CSV of features: a column id or name, and a column for each metric; semicolons and tabs do as well."""
 
 from __future__ import annotations
 
@@ -7,17 +7,28 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.feature_files.column_numbers import NumberColumn
+from sampling.feature_files.column_numbers import NumberColumn, infinite_notes
 from sampling.feature_files.column_texts import TextColumn
 from sampling.feature_files.feature_table import TableColumns, rows_of_table
 from sampling.feature_files.number_cells import NumberCells, NumberLocale
 from sampling.feature_files.rows import FeatureRows
-from sampling.feature_files.table_keys import WHOLE_NUMBERS, require_identity, sizes_of
+from sampling.feature_files.separators import (
+    TableHeader,
+    comma_separated,
+    find_table_header,
+    looks_like_table,
+)
+from sampling.feature_files.table_keys import (
+    TEXTS,
+    WHOLE_NUMBERS,
+    repeated_notes,
+    require_identity,
+    sizes_of,
+)
 from sampling.feature_files.text_lines import row_lines
 from sampling.progress import Progress
 from sampling.readers.csv_cells import Kind, Layout, Part, Table, parse, parse_closely, pieces
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys_csv_dialect import header_cells
 from sampling.readers.parquet_source import NO_METRIC
 from sampling.readers.refusal_kinds import FILE_KINDS
 from sampling.readers.refusal_signs import table_of_text
@@ -26,8 +37,6 @@ FORMAT = "csv"
 
 IntArray = NDArray[np.int64]
 
-_TEXTS = ("name", "grid", "block")
-
 
 def recognise(file: InputFile) -> bool:
     """Return whether this is text in columns; which columns it needs is said on reading."""
@@ -35,8 +44,8 @@ def recognise(file: InputFile) -> bool:
     kind = next((kind for kind in FILE_KINDS if kind.fits(file)), FILE_KINDS[-1])
     if kind is FILE_KINDS[-1]:
         # Text whose lines differ in their cells may still be a table, with a row to blame.
-        header, _ = _header(file.head)
-        return len(header) > 1 and bool({"id", "name"} & set(header))
+        columns = find_table_header(file.head).columns
+        return (len(columns) > 1 and bool({"id", "name"} & set(columns))) or looks_like_table(file.head)
     return kind.fits is table_of_text
 
 
@@ -47,15 +56,16 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     ------
     ProfileError : it has neither a column id nor a column name, or a cell is wrong.
     """
-    header, start = _header(file.head)
-    require_identity(header, file.path)
+    header = find_table_header(file.head)
+    require_identity(header.columns, file.path)
     columns = _Columns(file.path, header, locale)
     total = 0 if file.compressed else file.location.stat().st_size
     lines_past = 0
     for offset, text in pieces(file):
-        skipped = start if offset == 0 else 0
-        part = Part(file, columns.layout(), offset + skipped, text[skipped:])
+        skipped = header.stop if offset == 0 else 0
         first_line = lines_past + text.count(b"\n", 0, skipped) + 1
+        body = comma_separated(text[skipped:], header.separator, path=file.path, first_line=first_line)
+        part = Part(file, columns.layout(), offset + skipped, body)
         lines_past += text.count(b"\n")
         if part.text.strip():
             columns.take(_parsed(part), row_lines(part.text) + first_line)
@@ -79,31 +89,16 @@ def _parsed(part: Part) -> Table:
     return parse_closely(texts) if table is None else table
 
 
-def _header(head: bytes) -> tuple[tuple[str, ...], int]:
-    """Return the column names of the first line that is not empty, and where the line after it starts."""
-    stop = 0
-    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True):
-        stop += len(line)
-        if line.strip():
-            names = tuple(cell.strip() for cell in header_cells(line))
-            identifying = {*WHOLE_NUMBERS, *_TEXTS}
-            marked = len(head) - len(head.removeprefix(b"\xef\xbb\xbf"))
-            return tuple(
-                name.casefold() if name.casefold() in identifying else name for name in names
-            ), stop + marked
-    return (), stop
-
-
 class _Columns:
     """Collects the columns of the table."""
 
-    def __init__(self, path: str, header: tuple[str, ...], locale: NumberLocale) -> None:
+    def __init__(self, path: str, table: TableHeader, locale: NumberLocale) -> None:
         self._path = path
-        self._header = header
+        self._header = header = table.columns
         self._locale: NumberLocale = locale
         self._numbers = NumberCells(locale)
         first = {name: header.index(name) for name in header if name}
-        self._texts = {name: TextColumn(first[name]) for name in _TEXTS if name in first}
+        self._texts = {name: TextColumn(first[name]) for name in TEXTS if name in first}
         self._columns = {
             name: NumberColumn(path, position, name, self._numbers)
             for name, position in first.items()
@@ -151,5 +146,9 @@ class _Columns:
             name=None if name is None else name.codes(),
             sizes=sizes,
             left_out=[name for name, column in values.items() if column is None],
-            notes=self._numbers.notes(doubt_dots=False),
+            notes=(
+                *self._numbers.notes(doubt_dots=False),
+                *repeated_notes(self._header),
+                *infinite_notes(name for name, column in self._columns.items() if column.has_infinite),
+            ),
         )

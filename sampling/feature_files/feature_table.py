@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sampling.errors import ProfileError
 from sampling.feature_files.rows import FeatureRows
 from sampling.feature_files.table_keys import refuse_repeated, sizes_from_axes, whole_numbers
+from sampling.feature_files.wording import listed
 from sampling.launch_features import Features
 
 FloatArray = NDArray[np.float64]
@@ -53,7 +54,8 @@ def rows_of_table(path: str, format_name: str, table: TableColumns) -> FeatureRo
     if len(table.line) == 0:
         raise ProfileError("a table without a single row", path=path, remedy="write a row for each launch")
     if not table.metrics:
-        text = f" ({', '.join(table.left_out)} hold text)" if table.left_out else ""
+        hold = "holds" if len(table.left_out) == 1 else "hold"
+        text = f" ({listed(table.left_out)} {hold} text)" if table.left_out else ""
         raise ProfileError(
             f"a table without a column of numbers beside those that identify a launch{text}",
             path=path,
@@ -70,7 +72,7 @@ def rows_of_table(path: str, format_name: str, table: TableColumns) -> FeatureRo
     _refuse_empty_name(path, table, with_ids="id" in numbers)
     notes = table.notes
     if table.left_out:
-        notes = (*notes, f"columns that hold text are left out: {', '.join(table.left_out)}")
+        notes = (*notes, f"columns that hold text are left out: {listed(table.left_out)}")
     rows = FeatureRows(
         path=path,
         format=format_name,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sampling.column_codes import dense_codes
 from sampling.errors import ProfileError
-from sampling.feature_files.column_numbers import german_number
+from sampling.feature_files.column_numbers import german_number, infinite_notes
 from sampling.feature_files.column_texts import TextColumn
 from sampling.feature_files.ncu_report import (
     WRITE_AGAIN,
@@ -24,10 +24,12 @@ from sampling.feature_files.ncu_report import (
     LaunchIdentities,
     report_header,
     row_parts,
+    unit_notes,
 )
-from sampling.feature_files.ncu_units import base_unit
+from sampling.feature_files.ncu_units import base_unit, unknown_units
 from sampling.feature_files.number_cells import NumberCells, NumberLocale, distinct_numbers
 from sampling.feature_files.rows import LOCALE_OPTION, FeatureRows
+from sampling.feature_files.wording import listed
 from sampling.launch_features import Features
 from sampling.progress import Progress
 from sampling.readers.csv_cells import texts
@@ -67,17 +69,18 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     identities = launches.finish()
     launch, first_rows = _launches(identities, file)
     series, left_out = cells.series(launch, len(first_rows), identities.line)
-    notes = cells.numbers.notes(doubt_dots=True)
+    notes = [*cells.numbers.notes(doubt_dots=True), *unit_notes(cells.unknown_units)]
     if left_out:
-        notes = (*notes, f"metrics that are text are left out: {', '.join(left_out)}")
+        notes.append(f"metrics that are text are left out: {listed(left_out)}")
     if cells.repeated:
-        names = ", ".join(cells.repeated)
-        notes = (*notes, f"metrics with several rows for one launch, of which the first counts: {names}")
+        names = listed(cells.repeated)
+        notes.append(f"metrics with several rows for one launch, of which the first counts: {names}")
+    notes += infinite_notes(dict.fromkeys(cells.infinite))
     return FeatureRows(
         path=file.path,
         format=FORMAT,
         features=_named(series, len(first_rows)),
-        notes=notes,
+        notes=tuple(notes),
         **identities.rows(first_rows),
     )
 
@@ -117,6 +120,8 @@ class _Cells:
     def __init__(self, file: InputFile, header: Header, locale: NumberLocale) -> None:
         self.numbers = NumberCells(locale)
         self.repeated: list[str] = []
+        self.infinite: list[str] = []
+        self.unknown_units: dict[str, str] = {}
         self._path = file.path
         wanted = ("Section Name", "Metric Name", "Metric Unit")
         missing = [name for name in wanted if name not in header.cells]
@@ -172,12 +177,22 @@ class _Cells:
                 self._refuse_mixed(one.name, values[rows], is_text[rows], line[rows])
                 left_out.append(one.name)
                 continue
-            if len(np.unique(launch[rows])) < len(rows):
-                self.repeated.append(one.name)
+            self._remark(one, launch[rows], values[rows])
             # Backwards, so that of several rows for one launch the first stays.
-            one.values[launch[rows[::-1]]] = values[rows[::-1]]
+            one.values[launch[rows[::-1]]] = np.where(
+                np.isinf(values[rows[::-1]]), np.nan, values[rows[::-1]]
+            )
             found.append((int(rows[0]), one))
         return [one for _, one in sorted(found, key=lambda pair: pair[0])], list(dict.fromkeys(left_out))
+
+    def _remark(self, one: _Series, launch: IntArray, values: FloatArray) -> None:
+        """Keep what the user should know of a metric's rows."""
+        if len(np.unique(launch)) < len(launch):
+            self.repeated.append(one.name)
+        if np.isinf(values).any():
+            self.infinite.append(one.name)
+        if unknown_units([one.unit]):
+            self.unknown_units.setdefault(one.name, one.unit)
 
     def _refuse_mixed(
         self, name: str, values: FloatArray, is_text: NDArray[np.bool_], line: IntArray

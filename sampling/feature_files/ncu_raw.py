@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.feature_files.column_numbers import NumberColumn
+from sampling.feature_files.column_numbers import NumberColumn, infinite_notes
 from sampling.feature_files.ncu_report import (
     Header,
     Identities,
@@ -17,11 +17,13 @@ from sampling.feature_files.ncu_report import (
     find_header,
     report_header,
     row_parts,
+    unit_notes,
 )
 from sampling.feature_files.ncu_units import base_unit
 from sampling.feature_files.number_cells import NumberCells, NumberLocale
 from sampling.feature_files.rows import FeatureRows
-from sampling.feature_files.table_keys import refuse_repeated
+from sampling.feature_files.table_keys import refuse_repeated, repeated_notes
+from sampling.feature_files.wording import listed
 from sampling.launch_features import Features
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
@@ -79,13 +81,19 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
             progress(rows.part.offset + len(rows.part.text), total, f"reading {file.path}")
     identities = launches.finish()
     order = launch_order(identities, file)
-    units = dict(zip(header.cells, _units(file, header), strict=False))
+    printed = _units(file, header)
+    units = {} if printed is None else dict(zip(header.cells, printed, strict=True))
     features, left_out = _features(metrics, units, order)
-    notes = numbers.notes(doubt_dots=True)
+    notes = [*numbers.notes(doubt_dots=True), *repeated_notes(header.cells)]
+    if not any(printed or ()):
+        row = "no row of units stands below the header" if printed is None else "the row of units is empty"
+        notes.append(f"{row}: all values are taken to be in base units")
+    notes += unit_notes({name: units[name] for name in features.metrics if name in units})
     if left_out:
-        notes = (*notes, f"columns that hold text are left out: {', '.join(left_out)}")
+        notes.append(f"columns that hold text are left out: {listed(left_out)}")
+    notes += infinite_notes(metric.name for metric in metrics if metric.has_infinite)
     return FeatureRows(
-        path=file.path, format=FORMAT, features=features, notes=notes, **identities.rows(order)
+        path=file.path, format=FORMAT, features=features, notes=tuple(notes), **identities.rows(order)
     )
 
 
@@ -97,8 +105,8 @@ def launch_order(identities: Identities, file: InputFile) -> NDArray[np.int64]:
     return identities.in_order()
 
 
-def _units(file: InputFile, header: Header) -> Sequence[str]:
-    """Return the cells of the row of units below the header, none where there is none."""
+def _units(file: InputFile, header: Header) -> Sequence[str] | None:
+    """Return the cells of the row of units below the header; None where there is none."""
     for _, text in pieces(file):
         found = find_header(text)
         if found is not None:
@@ -107,8 +115,8 @@ def _units(file: InputFile, header: Header) -> Sequence[str]:
             named = len(cells) == len(header.cells) and not any(
                 cells[: header.cells.index("Kernel Name") + 1]
             )
-            return cells if named else ()
-    return ()
+            return cells if named else None
+    return None
 
 
 def _features(

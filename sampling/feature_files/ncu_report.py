@@ -7,7 +7,7 @@ between the rows too. ``ID`` counts the launches that were profiled, so it is an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sampling.errors import ProfileError
 from sampling.feature_files.column_texts import TextColumn
+from sampling.feature_files.ncu_units import unknown_units
 from sampling.feature_files.number_cells import NumberLocale
 from sampling.feature_files.table_keys import sizes_of
 from sampling.feature_files.text_lines import only_lines, row_lines
@@ -33,6 +34,9 @@ _CELL = r'(?:"(?:[^"]|"")*"|[^",]*)'
 _IDENTITY = ("ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device")
 _REQUIRED = ("ID", "Process ID", "Kernel Name")
 
+#: More are not named in one note.
+_UNITS_NAMED = 3
+
 WRITE_AGAIN = "write it again with `ncu --import REPORT.ncu-rep --csv --page raw`"
 
 
@@ -49,6 +53,24 @@ class Header:
     def is_details(self) -> bool:
         """Whether rows are single metrics."""
         return {"Metric Name", "Metric Value"} <= set(self.cells)
+
+
+def unit_notes(units: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what to say of units that are not known: nothing where all are.
+
+    Parameters
+    ----------
+    units : the unit of each metric as printed.
+    """
+    unknown = unknown_units(units.values())
+    if not unknown:
+        return ()
+    named = [
+        f"{unit} ({next(metric for metric, its in units.items() if its == unit)})"
+        for unit in unknown[:_UNITS_NAMED]
+    ]
+    more = f", ... ({len(unknown)} in all)" if len(unknown) > _UNITS_NAMED else ""
+    return (f"units that are not known are left as they are: {', '.join(named)}{more}",)
 
 
 def find_header(text: bytes) -> Header | None:

@@ -7,6 +7,7 @@ frequency is in hertz. Spellings changed with the versions: usecond became us, c
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 _NANOSECONDS = {
@@ -29,6 +30,14 @@ _PREFIXED = re.compile(
     r"([KkMGTP])(bytes?|bits?|hz|Hz|inst|cycles?|sectors?|requests?|threads?|warps?|blocks?|samples?)"
 )
 _CYCLES = {"cycle", "cycles"}
+# What Nsight Compute counts one by one, in singular or plural, and its base of times.
+_KNOWN = re.compile(
+    r"(?:access|address|atom|bank|barrier|bit|block|branch|byte|cluster|conflict|cta|cycle|device|"
+    r"event|flop|hertz|inst|instance|instruction|issue|launch|line|link|lookup|op|operation|packet|"
+    r"page|pass|pixel|quad|record|register|request|sample|sector|slot|sm|stall|stream|tag|texel|"
+    r"thread|tile|transaction|unit|warp|wavefront|%)(?:e?s)?|ns",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=1024)
@@ -48,6 +57,23 @@ def base_unit(unit: str) -> tuple[float, str]:
         return factor, "hertz" if base in _CYCLES else f"{base}/s"
     divisor, per = _one(per)
     return factor / divisor, f"{base}/{per}"
+
+
+def unknown_units(units: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the units that are none of Nsight Compute's, so that nothing says what one of them is.
+
+    >>> unknown_units(["usecond", "Gbyte/s", "furlong", "inst/fortnight", "sectors", "%", ""])
+    ('furlong', 'inst/fortnight')
+    """
+    return tuple(
+        unit
+        for unit in dict.fromkeys(units)
+        if not all(map(_is_known, filter(None, unit.strip().split("/"))))
+    )
+
+
+def _is_known(unit: str) -> bool:
+    return _KNOWN.fullmatch(_one(unit)[1]) is not None
 
 
 def _one(unit: str) -> tuple[float, str]:

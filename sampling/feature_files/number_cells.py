@@ -53,7 +53,7 @@ class NumberCells:
 
         Returns
         -------
-        numbers : (k,) NaN where a cell has no number, or none that is finite.
+        numbers : (k,) NaN where a cell has no number; infinite where it says so or is beyond float64.
         texts : (k,) whether a cell holds something else.
         """
         import pyarrow as pa
@@ -64,16 +64,13 @@ class NumberCells:
         cells = compute.utf8_trim_whitespace(_as_text(cells))
         nothing = compute.is_in(cells, value_set=to_arrow_texts(_NO_VALUE))
         nothing = compute.or_(nothing, compute.is_null(cells))
-        nothing = compute.or_(nothing, _matches(cells, _INFINITE))
         cells = compute.if_else(nothing, to_arrow_texts([""])[0], cells)
         plain = self._plain(cells)
-        number = _matches(plain, _PLAIN)
+        number = compute.or_(_matches(plain, _PLAIN), _matches(plain, _INFINITE))
         plain = compute.if_else(number, plain, pa.nulls(1, pa.string())[0])
         numbers = compute.fill_null(plain.cast(pa.float64()), float("nan"))
         texts = compute.invert(compute.or_(number, nothing))
-        values = to_numpy(numbers).copy()
-        values[~np.isfinite(values)] = np.nan
-        return values, to_numpy(texts)
+        return to_numpy(numbers), to_numpy(texts)
 
     def german(self, cells: Any) -> int:
         """Return the place of the first cell that only de_DE writes so; -1: none, or it is the locale."""

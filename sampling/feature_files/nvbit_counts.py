@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from sampling.arrow_arrays import to_numpy
 from sampling.errors import ProfileError
+from sampling.feature_files.launch_numbers import gap_notes
 from sampling.feature_files.number_cells import NumberLocale
 from sampling.feature_files.rows import FeatureRows
 from sampling.feature_files.text_codes import TextCodes
 from sampling.feature_files.text_lines import matching_lines
+from sampling.feature_files.wording import counted
 from sampling.launch_features import Features
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
@@ -32,9 +34,9 @@ IntArray = NDArray[np.int64]
 
 _LINE = (
     r"kernel (?P<number>\d+) - (?P<name>.+) - #thread-blocks (?P<blocks>\d+),\s*"
-    r"kernel instructions (?P<instructions>\d+), total instructions (?P<total>\d+)"
+    r"kernel instructions (?P<instructions>-?\d+), total instructions (?P<total>-?\d+)"
 )
-_RECOGNISED = re.compile(rb"kernel \d+ - .+ - #thread-blocks \d+,\s*kernel instructions \d+")
+_RECOGNISED = re.compile(rb"kernel \d+ - .+ - #thread-blocks \d+,\s*kernel instructions -?\d+")
 
 _BANNER = b"NVBit (NVidia Binary Instrumentation Tool"
 
@@ -50,7 +52,7 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     """Return the launches with their executed instructions.
 
     A count of 0 stands for a launch that was not instrumented (outside START_GRID_NUM and END_GRID_NUM): it
-    counts as a launch and has no value.
+    counts as a launch and has no value. So does a negative count, which is one that overflowed.
 
     Raises
     ------
@@ -71,15 +73,16 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
             progress(offset + len(text), total, f"reading {file.path}")
     line, name, number, blocks, instructions = map(np.concatenate, zip(*parts, strict=True))
     _refuse_several_runs(file, line, number)
-    counted = np.where(instructions > 0, instructions.astype(np.float64), np.nan)
+    executed = np.where(instructions > 0, instructions.astype(np.float64), np.nan)
     return FeatureRows(
         path=file.path,
         format=FORMAT,
         line=line,
-        features=Features(metrics={METRIC: counted}, units={METRIC: "inst"}),
+        features=Features(metrics={METRIC: executed}, units={METRIC: "inst"}),
         names=names.distinct(),
         name=name,
         thread_blocks=blocks,
+        launch_number=number,
         notes=_notes(number, instructions),
     )
 
@@ -98,14 +101,15 @@ def _refuse_several_runs(file: InputFile, line: IntArray, number: IntArray) -> N
 
 
 def _notes(number: IntArray, instructions: IntArray) -> tuple[str, ...]:
-    notes = []
-    missing = int(number[-1]) + 1 - len(number)
-    if missing:
-        notes.append(
-            f"{missing} of the kernels 0 to {int(number[-1])} have no line: later launches of "
-            "their names may be taken for earlier ones"
-        )
+    notes = list(gap_notes(number))
     empty = int(np.count_nonzero(instructions == 0))
     if empty:
-        notes.append(f"{empty} launches were not instrumented (0 instructions) and have no value")
+        were = "was" if empty == 1 else "were"
+        launches = counted(empty, "launch", "launches")
+        notes.append(f"{launches} {were} not instrumented (0 instructions): no value is known")
+    overflowed = int(np.count_nonzero(instructions < 0))
+    if overflowed:
+        launches = counted(overflowed, "launch", "launches")
+        first = int(instructions[np.argmax(instructions < 0)])
+        notes.append(f"the counter overflowed in {launches} (a count of {first:,}): no value is known")
     return tuple(notes)

@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 
 from sampling.arrow_arrays import to_numpy
 from sampling.errors import ProfileError
+from sampling.feature_files.column_numbers import has_infinite, infinite_notes
 from sampling.feature_files.feature_table import TableColumns, rows_of_table
 from sampling.feature_files.number_cells import NumberLocale
 from sampling.feature_files.rows import FeatureRows
-from sampling.feature_files.table_keys import WHOLE_NUMBERS, require_identity, size_of
+from sampling.feature_files.table_keys import (
+    TEXTS,
+    WHOLE_NUMBERS,
+    column_names,
+    repeated_names,
+    require_identity,
+    size_of,
+)
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.parquet_source import float_values, metric_columns
@@ -40,16 +48,20 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     try:
         with file.on_disk() as location:
             schema = pq.read_schema(location)
-            require_identity(schema.names, file.path)
-            metrics = metric_columns(schema)
-            wanted = [name for name in (*WHOLE_NUMBERS, "name", "grid", "block") if name in schema.names]
-            table = pq.read_table(location, columns=[*wanted, *metrics])
+            own_name = dict(zip(_names(schema, file.path), schema.names, strict=True))
+            metrics = metric_columns(
+                pa.schema([schema.field(own).with_name(name) for name, own in own_name.items()])
+            )
+            wanted = [*(name for name in (*WHOLE_NUMBERS, *TEXTS) if name in own_name), *metrics]
+            table = pq.read_table(location, columns=[own_name[name] for name in wanted])
     except pa.ArrowException as error:
         raise ProfileError(
             "a Parquet file that is cut short or damaged",
             path=file.path,
             remedy="copy or write the file again",
         ) from error
+    ours = {own: name for name, own in own_name.items()}
+    table = table.rename_columns([ours[own] for own in table.column_names])
     if progress is not None:
         progress(table.num_rows, table.num_rows, f"reading {file.path}")
     names, name = _texts(table, "name", file.path)
@@ -68,9 +80,23 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
             what: _sizes(table, what, file.path) for what in ("grid", "block") if what in table.column_names
         },
         left_out=(),
-        notes=(),
+        notes=infinite_notes(column for column in metrics if has_infinite(table.column(column))),
     )
     return rows_of_table(file.path, FORMAT, columns)
+
+
+def _names(schema: Any, path: str) -> tuple[str, ...]:
+    """Return the columns' names in our spelling; raise ProfileError where they do not identify launches."""
+    twice = repeated_names(schema.names)
+    if twice:
+        raise ProfileError(
+            f"a Parquet file with several columns {twice[0]}",
+            path=path,
+            remedy="write it again with one of them",
+        )
+    names = column_names(schema.names)
+    require_identity(names, path)
+    return names
 
 
 def _numbers(table: Any, column: str, path: str) -> NDArray[np.float64]:

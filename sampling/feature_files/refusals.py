@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 
 from sampling.errors import ProfileError
-from sampling.readers import launch_parquet, readers
+from sampling.profile import KernelTable
+from sampling.readers import Reader, launch_parquet, readers
 from sampling.readers.input_file import InputFile
 from sampling.readers.refusal_kinds import FILE_KINDS
 
@@ -14,10 +15,12 @@ READABLE = (
     "or what NVBit's instr_count or the basic-block tool writes"
 )
 
+_A_PLAN = "a plan written by kernelpoint, not a profile"
+
 
 def is_profile(file: InputFile) -> bool:
     """Return whether this is a profile that this program reads."""
-    return _profile_format(file) is not None
+    return _profile_reader(file) is not None
 
 
 def feature_refusal(file: InputFile) -> ProfileError:
@@ -28,17 +31,27 @@ def feature_refusal(file: InputFile) -> ProfileError:
 
 def _words(file: InputFile) -> tuple[str, str]:
     """Return what the file is, and what to do."""
-    profile = _profile_format(file)
-    if profile is not None:
-        return (
-            f"a profile ({profile}): it has durations of launches and no features of them",
-            "give it in place of the profile, or record its features with `ncu --csv --page raw`",
-        )
+    reader = _profile_reader(file)
+    if reader is not None:
+        return _words_of_profile(reader, file)
     if file.is_directory:
         return "a folder, not a file of features", READABLE
     if not file.head.strip():
         return "an empty file", "record the features again"
     return _words_of_kind(file)
+
+
+def _words_of_profile(reader: Reader, file: InputFile) -> tuple[str, str]:
+    """Return the same for a profile; one that cannot be read, for lack of launches mostly, is none."""
+    try:
+        reader.read(file, KernelTable(), None)
+    except ProfileError as error:
+        reason = error.message.removeprefix(f"{error.path}: ")
+        return f"{reason}; it has no features of launches either", READABLE
+    return (
+        f"a profile ({reader.FORMAT}): it has durations of launches and no features of them",
+        "give it in place of the profile, or record its features with `ncu --csv --page raw`",
+    )
 
 
 def _words_of_kind(file: InputFile) -> tuple[str, str]:
@@ -56,17 +69,15 @@ def _words_of_kind(file: InputFile) -> tuple[str, str]:
             "record it with `ncu --csv --page raw`",
         )
     sentence = kind.sentence.format(path=shown, detail=kind.detail(file) or "")
+    if sentence == _A_PLAN:
+        return "a plan written by kernelpoint, not features", READABLE
     if "profile" in sentence:
         sentence = "of no format of features that is known here"
     return sentence, READABLE
 
 
-def _profile_format(file: InputFile) -> str | None:
+def _profile_reader(file: InputFile) -> Reader | None:
     return next(
-        (
-            reader.FORMAT
-            for reader in readers()
-            if reader.FORMAT != launch_parquet.FORMAT and reader.recognise(file)
-        ),
+        (reader for reader in readers() if reader.FORMAT != launch_parquet.FORMAT and reader.recognise(file)),
         None,
     )

@@ -33,6 +33,8 @@ class FeatureRows:
     occurrence : (n,) how many launches of the same process, device, name, grid and block (of those that the
         file has) came before; None where it is to be counted in row order.
     thread_blocks : (n,) product of the grid, where the file has no more of it than that.
+    launch_number : (n,) the tool's own numbers of the launches, ascending from 0 on, with gaps where launches
+        have no row; None where the file has none.
     notes : what the user should know of how the file was read.
     """
 
@@ -49,6 +51,7 @@ class FeatureRows:
     device: IntArray | None = None
     occurrence: IntArray | None = None
     thread_blocks: IntArray | None = None
+    launch_number: IntArray | None = None
     notes: tuple[str, ...] = field(default=())
 
     def __len__(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from sampling.errors import ProfileError
 from sampling.feature_files.column_texts import TextColumn
+from sampling.feature_files.wording import listed
+from sampling.metric_names import SPELLINGS
 
 IntArray = NDArray[np.int64]
 
@@ -21,6 +24,9 @@ WHOLE_NUMBERS = (
     "occurrence",
     *(f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"),
 )
+#: Columns with text that do.
+TEXTS = ("name", "grid", "block")
+
 REMEDY = (
     "give it a column id with the launch ids of the profile, or a column name with the kernel names, with "
     "grid_x grid_y grid_z block_x block_y block_z (or grid and block as text) and occurrence if it has them"
@@ -29,16 +35,54 @@ REMEDY = (
 _SIZE = re.compile(r"\D*(\d{1,10})(?:\s*[,xX*;]\s*(\d{1,10}))?(?:\s*[,xX*;]\s*(\d{1,10}))?\D*")
 
 
+_KNOWN = {**SPELLINGS, **{name: name for name in (*WHOLE_NUMBERS, *TEXTS)}}
+
+
+def column_names(cells: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of columns, those of ours in our spelling: ``ID`` is id, ``Cycles`` is cycles.
+
+    A column is left as it is where the table has another one of that name.
+    """
+    names = [cell.strip() for cell in cells]
+    taken = set(names)
+    for place, name in enumerate(names):
+        known = _KNOWN.get(name.casefold(), name)
+        if known not in taken:
+            taken.add(known)
+            names[place] = known
+    return tuple(names)
+
+
 def require_identity(columns: Iterable[str], path: str) -> None:
-    """Raise ProfileError for a table whose rows could be joined by nothing but their position."""
-    present = tuple(columns)
+    """Check that a table says which launch each row is, and says so once.
+
+    Raises
+    ------
+    ProfileError : rows could be joined by nothing but their position, or two columns identify them alike.
+    """
+    present = tuple(name for name in columns if name)
     if not {"id", "name"} & set(present):
-        shown = ", ".join(present[:6]) + (", ..." if len(present) > 6 else "")
         raise ProfileError(
-            f"a table without a column id or name ({shown}): rows are never joined by position",
+            f"a table without a column id or name ({listed(present)}): rows are never joined by position",
             path=path,
             remedy=REMEDY,
         )
+    twice = [name for name in repeated_names(present) if name in {*WHOLE_NUMBERS, *TEXTS}]
+    if twice:
+        raise ProfileError(
+            f"a table with several columns {twice[0]}", path=path, remedy="leave all but one of them out"
+        )
+
+
+def repeated_names(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that several columns have."""
+    return tuple(name for name, count in Counter(columns).items() if name and count > 1)
+
+
+def repeated_notes(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return what to say of columns of one name: nothing where there are none."""
+    twice = repeated_names(columns)
+    return (f"several columns have one name, of which the first counts: {listed(twice)}",) if twice else ()
 
 
 def size_of(text: str) -> tuple[int, int, int] | None:

@@ -37,7 +37,7 @@ from sampling.progress import Progress
 from sampling.split_tree import SplitTree
 from sampling.splitting import Overrides
 from sampling.strata import Strata
-from sampling.targets import Target
+from sampling.targets import MOST_LAUNCHES, Target
 
 _MODULES = {
     "joint": "sampling.methods.joint",
@@ -54,6 +54,7 @@ _MODULES = {
     "single-iteration": "sampling.methods.single_iteration",
 }
 DEFAULT_METHOD = "joint"
+_KINDS = {int: "a whole number", float: "a number"}
 
 
 class Method(Protocol):
@@ -184,7 +185,12 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
             )
         if method == name:
             values[option] = _parsed(setting, text, hints[option])
-    return options_type(**values)
+    try:
+        return options_type(**values)
+    except OptionError as error:
+        # Methods share options, so an option does not know whose it is.
+        message = error.message if error.message.startswith(f"{name}.") else f"{name}.{error.message}"
+        raise OptionError(message, remedy=error.remedy) from error
 
 
 def check_settings(settings: tuple[str, ...]) -> None:
@@ -210,11 +216,14 @@ def _parsed(setting: str, text: str, hint: Any) -> Any:
             return None
         hint = next(choice for choice in choices if choice is not type(None))
     try:
-        return hint(text)
+        value = hint(text)
     except ValueError as error:
-        raise OptionError(f"--set {setting}: {text!r} is not {hint.__name__}") from error
+        raise OptionError(f"--set {setting}: {text!r} is not {_KINDS[hint]}") from error
+    if isinstance(value, int) and abs(value) > MOST_LAUNCHES:
+        raise OptionError(f"--set {setting}: numbers go to 2^53")
+    return value
 
 
 def _nearest(word: str, known: list[str]) -> str:
-    close = get_close_matches(word, known, 1)
+    close = get_close_matches(word.lower(), known, 1)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"

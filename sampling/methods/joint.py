@@ -3,8 +3,9 @@
 Allegro and ROOT bound every group by epsilon separately. Errors of groups are independent, so the whole is
 then bounded far below epsilon and most samples are wasted. Here variance has a price: the least that meets
 each group's own bound, then the least common one that meets the workload's; a group pays the larger. Where
-ROOT's strata meet a group's bound with less sampled time than any price finds, they are taken: a price finds
-only strata on the convex hull of time against variance.
+ROOT's strata meet a group's bound with less sampled time than any price finds, they are taken, for a price
+finds only strata on the convex hull of time against variance; so are all of ROOT's strata for epsilon where
+they take less time than what the looser bounds lead to.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from sampling.priced_forest import (
     PricedForest,
     common_price,
     group_prices,
+    is_less,
+    left_out,
+    priced_forest,
     spread,
     summed_by_group,
 )
@@ -64,6 +68,7 @@ class Solution:
     price : (groups,) the price of variance in each group, ns of sampled time per ns^2.
     clusters, samples : the strata, ordered by group and duration, and their sizes.
     from_root : (groups,) whether a group has ROOT's strata.
+    root_epsilon : the bound that ROOT's trees of those groups were grown for.
     """
 
     priced: PricedForest
@@ -71,6 +76,7 @@ class Solution:
     clusters: Clusters
     samples: IntArray
     from_root: BoolArray
+    root_epsilon: float
 
 
 def stratify(
@@ -109,7 +115,7 @@ def solve(
     with forest.lock:
         if progress is not None:
             progress(0, 0, "splitting")
-        priced = PricedForest(
+        priced = priced_forest(
             forest,
             total_ns,
             epsilon=min(target.epsilon, target.group_epsilon or target.epsilon),
@@ -137,16 +143,24 @@ def _with_slack_used(
     overrides: Overrides,
 ) -> Solution:
     cut = priced.cut(price)
-    from_root = np.zeros(priced.groups, dtype=np.bool_)
     clusters = measured_clusters(
         counts, priced.group[cut.rows], priced.start[cut.rows], priced.stop[cut.rows]
     )
     samples = cut.samples
+    from_root, root_epsilon = np.zeros(priced.groups, dtype=np.bool_), target.epsilon
     if target.group_epsilon is not None:
-        rooted, rooted_samples = _root_strata(counts, target)
+        root_epsilon = target.group_epsilon
+        rooted, rooted_samples = _root_strata(counts, target, root_epsilon)
         from_root = _cheaper_by_root(priced, cut, target, rooted, rooted_samples, group_budget, budget)
         from_root[groups_overridden(counts, overrides)] = False
         clusters, samples = _merged(clusters, samples, rooted, rooted_samples, from_root)
+    if not overrides and target.epsilon < (target.group_epsilon or 1):
+        # ROOT bounds every group by epsilon, and so the whole: a looser bound must not cost more.
+        rooted, rooted_samples = _root_strata(counts, target, target.epsilon)
+        rooted_time_ns = np.array([np.dot(rooted_samples, rooted.mean_ns)])
+        if is_less(rooted_time_ns, np.array([np.dot(samples, clusters.mean_ns)]))[0]:
+            clusters, samples = rooted, rooted_samples
+            from_root, root_epsilon = np.ones(priced.groups, dtype=np.bool_), target.epsilon
     samples = smaller_sizes(
         samples,
         np.minimum(target.min_samples, clusters.launches),
@@ -157,31 +171,23 @@ def _with_slack_used(
         group_budget,
         budget,
     )
-    return Solution(priced, price, clusters, samples, from_root)
+    return Solution(priced, price, clusters, samples, from_root, root_epsilon)
 
 
-def _root_strata(counts: DurationCounts, target: Target) -> tuple[Clusters, IntArray]:
-    """Return ROOT's strata for the bound of a group, with the least sizes that meet it."""
-    clusters, _ = split_groups(counts, _root_rule(target))
+def _root_strata(counts: DurationCounts, target: Target, epsilon: float) -> tuple[Clusters, IntArray]:
+    """Return ROOT's strata that bound every group by epsilon, with the least sizes that meet it."""
+    clusters, _ = split_groups(counts, RootRule(replace(target, epsilon=epsilon)))
     samples = water_filled_sample_sizes(
         clusters.launches,
         clusters.mean_ns,
         clusters.std_ns,
         clusters.group_offsets,
-        _group_epsilon(target),
+        epsilon,
         target.z,
         floor=target.min_samples,
         noise_floor=target.noise_floor,
     )
     return clusters, samples
-
-
-def _group_epsilon(target: Target) -> float:
-    return target.epsilon if target.group_epsilon is None else target.group_epsilon
-
-
-def _root_rule(target: Target) -> RootRule:
-    return RootRule(replace(target, epsilon=_group_epsilon(target)))
 
 
 def _cheaper_by_root(
@@ -196,7 +202,7 @@ def _cheaper_by_root(
     """Return (groups,) where ROOT's strata take less time; both bounds hold with all of them together."""
     rooted_spread = spread(rooted.launches, rooted.mean_ns, rooted.std_ns, target.noise_floor)
     rooted_variance = summed_by_group(
-        rooted.group, rooted_spread * (1 / rooted_samples - 1 / rooted.launches), priced.groups
+        rooted.group, rooted_spread * left_out(rooted_samples, rooted.launches), priced.groups
     )
     rooted_time_ns = summed_by_group(rooted.group, rooted_samples * rooted.mean_ns, priced.groups)
     variance, time_ns = priced.variance(cut), priced.time_ns(cut)
@@ -250,8 +256,8 @@ def _forced(forest: ClusterForest, counts: DurationCounts, overrides: Overrides)
                     f"the tree of {key!r} has no node {path!r} to override",
                     remedy='a path is "" for the root, then L or R a step, as `kernelpoint tree` prints it',
                 )
-            for step in path:
-                _split_one(forest, node, key, path)
+            for depth, step in enumerate(path):
+                _split_one(forest, node, key, path[:depth])
                 split.append(node)
                 node = int(forest.left[node]) + (step == "R")
             if verdict is Verdict.SPLIT:
@@ -282,7 +288,8 @@ def split_tree(
     """Return how a group came to its strata, every node with the price of whole and of split."""
     solution = solve(counts, target, overrides)
     if solution.from_root[group]:
-        grown = TreeGrower(counts, group, _root_rule(target)).run()
+        rule = RootRule(replace(target, epsilon=solution.root_epsilon))
+        grown = TreeGrower(counts, group, rule).run()
         first = replace(
             grown.nodes[0],
             reason=f"ROOT's strata take less time here than any price finds; {grown.nodes[0].reason}",
@@ -354,6 +361,6 @@ class _TreeAtPrice:
             return "all durations are equal" if one else f"{whole}; its spread is too small to look further"
         split = float(self._least[left] + self._least[left + 1])
         text = f"{whole}, split at best {split:,.0f} ns: " + (
-            "less" if split < self._whole[row] * (1 - 1e-12) else "not less"
+            "less" if is_less(np.array([split]), self._whole[row : row + 1])[0] else "not less"
         )
         return f"decided by the user; by price: {text}" if path in self._by_user else text

@@ -74,8 +74,9 @@ def stratify(
     whole = measured_clusters(
         counts, np.array([WHOLE_WORKLOAD]), np.array([0]), np.array([len(counts.count)], dtype=np.int64)
     )
-    if not target.with_replacement:
-        samples = min(samples, counts.launches)
+    if not target.with_replacement and samples > counts.launches:
+        notes = (*notes, f"there are {counts.launches:,} launches; all are drawn, not {samples:,}")
+        samples = counts.launches
     return whole.with_samples(np.array([samples]), with_replacement=target.with_replacement, notes=notes)
 
 
@@ -85,8 +86,8 @@ def _binomial(launches: int, probability: float, rng: np.random.Generator) -> tu
     empty_draws = 0
     while (samples := int(rng.binomial(launches, probability))) == 0:
         empty_draws += 1
-    drawn_again = f"{empty_draws} draws without a single launch were drawn again"
-    return samples, (drawn_again,) if empty_draws else ()
+    times = "once" if empty_draws == 1 else f"{empty_draws} times"
+    return samples, (f"no launch was drawn at first; drawn again {times}",) if empty_draws else ()
 
 
 def _sampled_time_ns(
@@ -99,7 +100,10 @@ def _sampled_time_ns(
         return _nanoseconds(like)
     method = random_method(like)
     if method is None or like == "random":
-        raise OptionError(f"random.like={like}: a method that draws from strata of durations is meant")
+        raise OptionError(
+            f"random.like={like}: a method that draws from strata of durations is meant",
+            remedy="give the sampled_duration_ns of its plan",
+        )
     strata = method.stratify(counts, target, method_options(like), rng, None, progress)
     return strata.sampled_duration_ns
 

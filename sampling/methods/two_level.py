@@ -76,7 +76,7 @@ def pick(
     selection = pks.select_kernels(launches, found, detailed, options, rng, progress)
     group, details = _label_others(launches, selection.group, options.classifier, rng, progress)
     unseen = details["share_name_unseen"]
-    notes = (f"{unseen:.2%} of the launches have a name that none of the first {detailed:,} has",)
+    notes = (f"{100 * unseen:.1f} % of the launches have a name that none of the first {detailed:,} has",)
     return as_picks(
         launches,
         group,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.comparison import MethodComparison, mean_comparison
+from sampling.comparison import FeatureFiles, MethodComparison, mean_comparison
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
@@ -35,9 +35,9 @@ def profile(launch_table: Build, mixture: Mixture) -> LaunchTable:
 
 
 def comparison_of(profile: LaunchTable, *features: Path, settings: tuple[str, ...] = ()) -> MethodComparison:
-    paths = [str(path) for path in features]
+    files = FeatureFiles(tuple(str(path) for path in features))
     return MethodComparison(
-        profile, Region(), Target(), repeats=20, seed=0, feature_paths=paths, settings=settings
+        profile, Region(), Target(), repeats=20, seed=0, features=files, settings=settings
     )
 
 

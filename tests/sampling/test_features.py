@@ -92,9 +92,34 @@ def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path)
     assert report.joined_by == "id"
     assert (report.rows, report.matched, report.rows_elsewhere, report.unmatched_rows) == (4, 2, 1, 1)
     assert (report.launches, report.launches_without) == (3, 1)
-    assert report.examples == ("row 5, id 9", "launch 1, 'b'")
-    assert "2 of 4 rows joined by id; 1 of 3 launches have none" in report.sentence
-    assert "1 rows match no launch" in report.sentence
+    assert report.first_unmatched == ("row 5 with id 9",)
+    assert report.first_without == ("launch 1 'b'",)
+    assert report.sentence == (
+        f"{path} (csv): 2 of 4 rows joined by id; 1 of 3 launches has none (launch 1 'b'); "
+        "1 row is of a launch that is not selected; 1 row matches no launch (row 5 with id 9)"
+    )
+
+
+def test_the_sentence_names_the_first_three_of_many(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["void space::kept<int>(T1)", *["void space::left<int>(T1)"] * 1105], [1] * 1106)
+    rows = [{"name": name, "m": 1} for name in ["void space::kept<int>(T1)", *["ns::extra_" + "x" * 60] * 4]]
+    _, (report,) = joined(profile, table_file(tmp_path, rows))
+    short = "extra_xxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxx"
+    assert report.sentence.endswith(
+        "1 of 5 rows joined by name, occurrence; 1,105 of 1,106 launches have none "
+        "(launch 1 'left', launch 2 'left', launch 3 'left', ...); "
+        f"4 rows match no launch (row 3 '{short}', row 4 '{short}', row 5 '{short}', ...)"
+    )
+
+
+def test_a_sentence_of_a_whole_match_is_short(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a"] * 1500, [1] * 1500)
+    path = table_file(tmp_path, [{"id": number, "m": number} for number in range(1500)])
+    _, (report,) = joined(profile, path, region=Region(launches=(0, 1400)))
+    assert report.sentence == (
+        f"{path} (csv): 1,400 of 1,500 rows joined by id; 0 of 1,400 launches have none; "
+        "100 rows are of launches that are not selected"
+    )
 
 
 def test_an_id_of_another_kernel_is_not_joined(launch_table: Build, tmp_path: Path) -> None:
@@ -132,9 +157,9 @@ def test_fewer_and_more_rows_than_launches(launch_table: Build, tmp_path: Path) 
     features, (report,) = joined(profile, path)
     equal(features.metrics["m"], [1, NAN, 2])
     assert (report.matched, report.unmatched_rows, report.launches_without) == (2, 2, 1)
-    assert any("1 of 2 kernels have fewer rows than launches" in note for note in report.notes)
-    assert report.examples[0].startswith("row 6, 'b', grid (8, 1, 1)")
-    assert report.examples[-1] == "launch 1, 'a'"
+    assert any("1 of 2 kernels has fewer rows than launches" in note for note in report.notes)
+    assert report.first_unmatched == ("row 6 'b'", "row 7 'c'")
+    assert report.first_without == ("launch 1 'a'",)
 
 
 def test_a_file_or_profile_without_shapes_joins_by_name(launch_table: Build, tmp_path: Path) -> None:
@@ -251,7 +276,7 @@ def test_a_column_device_alone_is_enough_where_devices_differ(launch_table: Buil
     path = table_file(tmp_path, [{"name": "f", "device": 1, "m": 4}])
     features, (report,) = joined(profile, path)
     equal(features.metrics["m"], [NAN, NAN, 4, NAN])
-    assert not any("devices" in note for note in report.notes)
+    assert report.notes[0] == "it has rows of 1 of the 2 processes and devices selected"
 
 
 def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: Path) -> None:
@@ -264,7 +289,7 @@ def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: P
     )
     features, (report,) = joined(profile, path)
     equal(features.metrics["m"], [0, 1, 3, 2])
-    assert any("4 rows were found by their kernel's short name and shape" in note for note in report.notes)
+    assert any("4 rows were found by a kernel's short name and shape" in note for note in report.notes)
 
 
 def test_short_names_of_several_kernels_are_left_unmatched(launch_table: Build, tmp_path: Path) -> None:
@@ -283,9 +308,9 @@ def test_short_names_of_several_kernels_are_left_unmatched(launch_table: Build, 
 
 def test_nothing_that_matches_is_an_error_that_shows_both_sides(launch_table: Build, tmp_path: Path) -> None:
     profile = launch_table(["kernel_of_profile"], [1])
-    with pytest.raises(ProfileError, match=r"none of its 1 rows.*'kernel_of_file'.*'kernel_of_profile'"):
+    with pytest.raises(ProfileError, match=r"its one row matches no .*'kernel_of_file'.*'kernel_of_profile'"):
         joined(profile, table_file(tmp_path, [{"name": "kernel_of_file", "m": 1}]))
-    with pytest.raises(ProfileError, match=r"none of its 1 rows.*id 7, the ids of the profile end at 0"):
+    with pytest.raises(ProfileError, match=r"its one row matches no .*id 7, the ids of the profile end at 0"):
         joined(profile, table_file(tmp_path, [{"id": 7, "m": 1}]))
 
 
@@ -324,7 +349,7 @@ def test_mangled_names_of_nvbit_find_their_kernels(launch_table: Build, tmp_path
         profile, nvbit_log(tmp_path, ("_ZN12_GLOBAL__N_13fooILi4EEEvPKf", 8, 100), ("g", 4, 7))
     )
     equal(features.metrics["instructions"], [100, 7])
-    assert any("1 of 2 kernel names were found under another spelling" in note for note in report.notes)
+    assert any("1 of 2 kernel names was found under another spelling" in note for note in report.notes)
 
 
 def block_file(folder: Path, *launches: tuple[str, int, list[int]], name: str = "bbv.csv") -> Path:
@@ -348,7 +373,7 @@ def test_block_vectors_follow_their_launches(launch_table: Build, tmp_path: Path
     assert blocks.offsets.tolist() == [0, 2, 5, 6, 6]
     assert blocks.counts.tolist() == [1, 2, 5, 6, 7, 3]
     assert blocks.warps.tolist() == [8, 16, 4, 0]
-    assert any("1 launches keep the vectors of an earlier file" in note for note in reports[1].notes)
+    assert any("1 launch keeps the vectors of an earlier file" in note for note in reports[1].notes)
     assert len(features.metrics) == 0
 
 
@@ -361,7 +386,7 @@ def test_later_files_fill_in_and_disagreement_is_noted(launch_table: Build, tmp_
     equal(features.metrics["n"], [5, 6, NAN])
     assert one.notes == ()
     (note,) = two.notes
-    assert "'m' has other values in an earlier file for 1 launches (1 there, 7 here)" in note
+    assert "'m' has other values in an earlier file for 1 launch (1 there, 7 here)" in note
 
 
 def test_a_metric_in_another_unit_is_left_out(launch_table: Build, tmp_path: Path) -> None:

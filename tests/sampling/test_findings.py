@@ -195,14 +195,37 @@ def test_not_worth_sampling(find: Find) -> None:
 
 
 def test_groups_that_only_a_census_bounds(find: Find) -> None:
-    fast = find(["k"] * 100, SPREAD, plan=PlanCost("joint", 20, 5.0, 3, 0.25))["not-worth-sampling"]
+    fast = find(["k"] * 100, SPREAD, plan=PlanCost("joint", 20, 5.0, groups_whole=3, share_whole=0.25))[
+        "not-worth-sampling"
+    ]
     assert fast.message == (
-        "3 kernel groups (25.0 % of the time) are simulated whole: nothing less meets the bounds on them."
+        "3 kernel groups (25.0 % of the time) are simulated whole: under the bounds asked for, sampling them "
+        "saves nothing."
     )
     assert fast.remedy == "accept a larger `--group-epsilon`, or none"
-    slow = find(["k"] * 100, SPREAD, plan=PlanCost("joint", 90, 1.5, 1, 0.9))["not-worth-sampling"]
+    slow = find(["k"] * 100, SPREAD, plan=PlanCost("joint", 90, 1.5, groups_whole=1, share_whole=0.9))[
+        "not-worth-sampling"
+    ]
     assert "only 1.50x faster" in slow.message
     assert "1 kernel group (90.0 % of the time) is simulated whole" in slow.message
+    no_group_bound = PlanCost("joint", 20, 5.0, groups_whole=1, share_whole=0.1, bounds_groups=False)
+    finding = find(["k"] * 100, SPREAD, plan=no_group_bound)["not-worth-sampling"]
+    assert finding.remedy == "accept a larger `--epsilon`"
+
+
+def test_only_groups_larger_than_the_least_sample_count_as_simulated_whole(
+    launch_table: Callable[..., LaunchTable],
+) -> None:
+    """Three launches far apart are a census; a pair and a single launch are no more than their least."""
+    names, durations = (
+        ["far"] * 3 + ["pair"] * 2 + ["one"] + ["even"] * 50,
+        [1, 900, 50_000, 5, 5, 7] + [9] * 50,
+    )
+    profile = launch_table(names, durations)
+    looked = study(profile, Grouping(GroupBy.NAME), Region(), Target(group_epsilon=0.01))
+    (finding,) = [finding for finding in looked.findings if finding.code == "not-worth-sampling"]
+    assert "1 kernel group (" in finding.message
+    assert finding.remedy.endswith("accept a larger `--group-epsilon`, or none")
 
 
 def test_a_study_brings_them_together(launch_table: Callable[..., LaunchTable]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,6 +177,30 @@ def test_random_draws_a_binomial_number_and_never_none(counts_of: CountsOf) -> N
     assert np.mean(sizes) == pytest.approx(2.31, abs=0.3)
 
 
+@pytest.mark.parametrize("like", ["root", "joint", "stem"])
+def test_random_draws_as_much_time_as_another_plan(like: str, counts_of: CountsOf, mixture: Mixture) -> None:
+    counts = counts_of(mixture(2, launches=2000))
+    other = strata_of(counts, like, Target())
+    drawn = strata_of(counts, "random", Target(), f"random.like={like}")
+    mean_ns = counts.total_duration_ns / counts.launches
+    assert abs(drawn.sampled_duration_ns - other.sampled_duration_ns) <= mean_ns / 2 * (1 + 1e-9)
+    given = strata_of(counts, "random", Target(), f"random.like={other.sampled_duration_ns}")
+    assert given.samples.tolist() == drawn.samples.tolist()
+
+
+def test_random_like_is_a_method_of_strata_or_a_time(counts_of: CountsOf) -> None:
+    counts = counts_of({"a": [1, 2, 3]})
+    for like, message in (
+        ("sieve", "draws from strata"),
+        ("random", "draws from strata"),
+        ("x", "nanoseconds"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            strata_of(counts, "random", Target(), f"random.like={like}")
+    with pytest.raises(OptionError, match="exclude each other"):
+        method_options("random", ("random.like=root", "random.launches=3"))
+
+
 def test_random_that_never_draws_is_refused(counts_of: CountsOf) -> None:
     with pytest.raises(OptionError, match="never draws one of 3 launches"):
         strata_of(counts_of({"a": [1, 2, 3]}), "random", Target(), "random.probability=1e-9")
@@ -221,13 +246,16 @@ def test_a_setting_sets_the_option_of_its_method(
         ("root", "root.varient=script", "root has no option 'varient'; did you mean 'variant'"),
         ("root", "root.variant=fast", "one of exact, script, paper is meant"),
         ("allegro", "allegro.treshold=3", "did you mean 'threshold'"),
-        ("allegro", "allegro.threshold=many", "'many' is not int"),
+        ("allegro", "allegro.threshold=many", "'many' is not a whole number"),
         ("root", "root.k_max=1", "root.k_max is 2 to 8, not 1"),
         ("root", "root.k_max=9", "root.k_max is 2 to 8, not 9"),
         ("random", "random.probability=5", "a fraction above 0, at most 1, not 5"),
         ("random", "random.launches=0", "at least 1, not 0"),
-        ("random", "random.launches=1.5", "'1.5' is not int"),
+        ("random", "random.launches=1.5", "'1.5' is not a whole number"),
         ("random", "random.probability=nan", "random.probability"),
+        ("allegro", "allegro.floor=99999999999999999999", "numbers go to 2\\^53"),
+        ("stem", "stem.threshold=0", "stem.threshold is 1 or more, not 0"),
+        ("pks", "pks.error=2", "pks.error is a fraction"),
     ],
 )
 def test_a_setting_that_does_not_fit_is_refused(method: str, setting: str, message: str) -> None:
@@ -249,9 +277,14 @@ def test_an_unknown_method_names_the_nearest() -> None:
         ({"epsilon": float("nan")}, "--epsilon"),
         ({"confidence": 95.0}, r"did you mean 0.95\?"),
         ({"confidence": 1.0}, "--confidence"),
+        ({"confidence": 1e-17}, "--confidence is at least 1e-09"),
+        ({"min_samples": 0}, "--min-samples is 1 to"),
+        ({"min_samples": 10**20}, "--min-samples is 1 to"),
+        ({"noise_floor": 1.0}, "--noise-floor"),
+        ({"group_epsilon": 5.0}, r"--group-epsilon .* did you mean 0.05\?"),
     ],
 )
-def test_a_target_that_is_no_fraction_is_refused(options: dict[str, float], message: str) -> None:
+def test_a_target_that_is_no_fraction_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Target(**options)
 

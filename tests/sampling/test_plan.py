@@ -268,7 +268,7 @@ def test_a_damaged_plan_file_is_refused(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "not JSON"),
+        (b"", "an empty file"),
         (b"[1, 2]", "not a JSON object"),
         (b"{", "not JSON"),
         (b"\xff\xfe\x00", "not a text file"),

@@ -65,6 +65,37 @@ def test_the_sample_that_saves_most_time_for_its_variance_goes_first() -> None:
     assert found.tolist() == [4, 3]
 
 
+def test_a_large_group_does_not_hide_the_budget_of_a_small_one() -> None:
+    """The small group affords one of its two decrements, whatever the other group's variances are."""
+    found = smaller_sizes(
+        samples=np.array([10, 4, 4]),
+        least=np.array([1, 1, 1]),
+        mean_ns=np.array([1e9, 1.0, 1.0]),
+        spread=np.array([1e22, 144.0, 144.0]),
+        launches=np.array([10, 100, 100]),
+        group=np.array([0, 1, 1]),
+        group_budget=np.array([1e22, 82.12]),
+        budget=np.inf,
+    )
+    assert sorted(found[1:].tolist()) == [3, 4]
+    assert found[0] == 1
+
+
+def test_many_samples_are_let_go_at_once() -> None:
+    """From ten million to the ten that the budget asks for."""
+    found = smaller_sizes(
+        samples=np.array([10_000_000]),
+        least=np.array([1]),
+        mean_ns=np.array([5.0]),
+        spread=np.array([1000.0]),
+        launches=np.array([20_000_000]),
+        group=np.array([0]),
+        group_budget=np.array([np.inf]),
+        budget=1000 * (1 / 10 - 1 / 20_000_000),
+    )
+    assert found.tolist() == [10]
+
+
 @pytest.mark.parametrize("mean", [0.0])
 def test_launches_without_time_are_left_alone(mean: float) -> None:
     found = smaller_sizes(

@@ -135,6 +135,14 @@ def test_many_ranges_at_once_are_split_as_one_by_one(pairs: Pairs, data: st.Data
     assert best_splits(launches_before, time_before, start, stop).tolist() == one_by_one
 
 
+def test_of_equal_thresholds_the_lowest_wins_in_many_ranges_too() -> None:
+    """1, 2, 3: both thresholds are as good."""
+    durations = np.array([1, 2, 3, 10, 20, 30])
+    launches_before, time_before = np.arange(7), np.concatenate([[0], np.cumsum(durations)])
+    found = best_splits(launches_before, time_before, np.array([0, 3]), np.array([3, 6]))
+    assert found.tolist() == [1, 4]
+
+
 def test_ranges_are_split_in_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     durations = np.cumsum(rng.integers(1, 9, 500))

@@ -6,12 +6,20 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from sampling.comparison import Comparison, MethodComparison, mean_comparison
+from sampling.comparison import Comparison, FeatureFiles, MethodComparison, mean_comparison
+from sampling.errors import OptionError
 from sampling.methods import check_settings, method_named, method_names
 from sampling.progress import Progress
 from tui.charts import quantities
 from tui.diagnostics import note
-from tui.engine import grouping_of, open_profile, progress_of, region_of, target_of
+from tui.engine import (
+    check_standard_input,
+    grouping_of,
+    open_profile,
+    progress_of,
+    region_of,
+    target_of,
+)
 from tui.options import CompareOptions
 from tui.output import Answer, Canvas, emit
 from tui.tables import Column, shortened, table
@@ -22,19 +30,37 @@ _ERRORS = ("error_mean", "error_p95", "error_max", "within_epsilon")
 
 def run(options: CompareOptions) -> None:
     """Read each profile once, design and judge each method, sum up over profiles."""
-    methods = tuple(options.methods.split(",")) if options.methods else method_names()
-    for method in methods:
-        method_named(method)
+    methods = _methods(options.methods)
     check_settings(options.set)
     workloads = [options.profiles] if options.one_workload else [(path,) for path in options.profiles]
+    check_standard_input(*options.profiles, *(feature_file(options, text)[1] for text in options.features))
     notes: list[str] = []
     with progress_of(options) as progress:
         rows = [row for paths in workloads for row in _compared(paths, methods, options, progress, notes)]
-    for text in dict.fromkeys(notes):
+    notes = list(dict.fromkeys(notes))
+    for text in notes:
         note(text, quiet=options.quiet)
     if len(workloads) > 1:
-        rows += _means(rows, methods, options)
+        rows += list(_means(rows, methods, options))
     emit(Answer("compare", rows, lambda canvas: _text(rows, canvas), warnings=tuple(notes)), options)
+
+
+def _methods(given: str | None) -> tuple[str, ...]:
+    """Return the methods asked for, each once; all if none is named."""
+    if given is None:
+        return method_names()
+    names = tuple(dict.fromkeys(filter(None, (name.strip() for name in given.split(",")))))
+    if not names:
+        raise OptionError("--methods names no method", remedy=f"there are {', '.join(method_names())}")
+    for name in names:
+        method_named(name)
+    return names
+
+
+def feature_file(options: CompareOptions, text: str) -> tuple[str | None, str]:
+    """Return the profile that a file of features is for (None: for any), and the file."""
+    profile, equals, path = text.partition("=")
+    return (profile, path) if equals and profile in options.profiles else (None, text)
 
 
 def _compared(
@@ -44,20 +70,37 @@ def _compared(
     progress: Progress,
     notes: list[str],
 ) -> Iterable[dict[str, Any]]:
+    files = [feature_file(options, text) for text in options.features]
+    several = len(paths) < len(options.profiles)
+    region, target = region_of(options), target_of(options)
     comparison = MethodComparison(
         open_profile(paths, progress),
-        region_of(options),
-        target_of(options),
+        region,
+        target,
         repeats=options.repeats,
         seed=options.seed,
         settings=options.set,
-        feature_paths=options.features,
-        number_locale=options.number_locale.value,
+        features=FeatureFiles(
+            tuple(path for profile, path in files if profile is None or profile in paths),
+            options.number_locale.value,
+            strict=not several,
+        ),
         progress=progress,
     )
+    profile = " ".join(paths)
+    said = f"{profile}: " if several else ""
     for method in methods:
-        yield _row(" ".join(paths), comparison.compare(method, grouping_of(options, method)))
-    notes += [report.sentence for report in comparison.reports]
+        compared = comparison.compare(method, grouping_of(options, method))
+        yield _row(profile, compared)
+        if compared.design is not None:
+            notes += [f"{said}{method}: {text}" for text in compared.design.notes]
+    notes += [f"{said}{report.sentence}" for report in comparison.reports]
+    for report in comparison.reports:
+        if several and report.joined_by == "id" and (None, report.path) in files:
+            raise OptionError(
+                f"--features {report.path} goes by launch ids, which every profile has",
+                remedy="say whose they are: --features PROFILE=FILE",
+            )
 
 
 def _row(profile: str, comparison: Comparison) -> dict[str, Any]:
@@ -119,36 +162,49 @@ def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
 
 
 def _table(rows: list[dict[str, Any]], canvas: Canvas) -> str:
-    def shown(name: str, form: Any) -> list[str]:
-        return ["-" if row[name] is None else form(row[name]) for row in rows]
+    """Return the methods that apply with their figures, and why the others do not."""
+    there, missing = ([row for row in rows if row["applicable"] is whether] for whether in (True, False))
+    parts = [_figures(there, canvas)] if there else []
+    return "\n".join([*parts, *_reasons(missing, canvas)])
 
-    figures = [
-        Column("strata", shown("strata", quantities.count)),
-        Column("drawn", shown("samples", quantities.count)),
-        Column("speedup", shown("speedup", quantities.ratio)),
-        Column("bound", shown("bound", quantities.share)),
-        Column("group", shown("group_bound", quantities.share)),
-        Column("mean", shown("error_mean", quantities.share)),
-        Column("p95", shown("error_p95", quantities.share)),
-        Column("max", shown("error_max", quantities.share)),
-        Column("within", shown("within_epsilon", quantities.share)),
+
+def _figures(rows: list[dict[str, Any]], canvas: Canvas) -> str:
+    def shown(heading: str, name: str, form: Any) -> list[Column]:
+        # Means have a few figures only.
+        if all(row[name] is None for row in rows):
+            return []
+        return [Column(heading, ["-" if row[name] is None else form(row[name]) for row in rows])]
+
+    columns = [
+        Column("method", [row["method"] for row in rows], to_right=False),
+        *shown("strata", "strata", quantities.count),
+        *shown("drawn", "samples", quantities.count),
+        *shown("speedup", "speedup", quantities.ratio),
+        *shown("bound", "bound", quantities.share),
+        *shown("group", "group_bound", quantities.share),
+        *shown("mean", "error_mean", quantities.share),
+        *shown("p95", "error_p95", quantities.share),
+        *shown("max", "error_max", quantities.share),
+        *shown("within", "within_epsilon", quantities.share),
     ]
-    # Means have a few figures only.
-    shown_columns = [column for column in figures if set(column.cells) != {"-"}]
-    columns = [Column("method", [row["method"] for row in rows], to_right=False), *shown_columns]
-    missing = [row for row in rows if not row["applicable"]]
-    return "\n".join([table(columns, gap=" "), *_reasons(missing, canvas)])
+    # What is too wide goes without the figures that tell least; the data formats have all.
+    for heading in ("p95", "strata"):
+        if len(table(columns, gap=" ").partition("\n")[0]) > canvas.width:
+            columns = [column for column in columns if column.heading != heading]
+    return table(columns, gap=" ")
 
 
 def _reasons(rows: list[dict[str, Any]], canvas: Canvas) -> list[str]:
-    """Return why methods are not applicable, those of one reason together."""
+    """Return why methods are not applicable, one after the other."""
     import textwrap
 
-    lines = []
-    methods_of: dict[str, list[str]] = {}
+    lines = ["", "not applicable:"] if rows else []
     for row in rows:
-        methods_of.setdefault(row["reason"], []).append(row["method"])
-    for reason, methods in methods_of.items():
-        text = f"{', '.join(methods)}: not applicable; {reason}"
-        lines += textwrap.wrap(text, canvas.width, subsequent_indent="  ", break_on_hyphens=False)
+        lines += textwrap.wrap(
+            row["reason"],
+            canvas.width,
+            initial_indent="- ",
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+        )
     return lines

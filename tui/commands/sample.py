@@ -105,7 +105,11 @@ def _answer(
         results,
         lambda canvas: _text(study, plan, judgement, canvas),
         rows=[_launch_row(launch) for launch in launches],
-        warnings=(*(finding.code for finding in study.findings), *plan.design.notes),
+        warnings=(
+            *(finding.code for finding in study.findings),
+            *plan.design.notes,
+            *(report.sentence for report in study.reports),
+        ),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.feature_files.ncu_units import base_unit
+from sampling.feature_files.ncu_units import base_unit, unknown_units
 from sampling.feature_files.number_cells import NumberCells, NumberLocale
 
 
@@ -52,11 +52,19 @@ def test_what_is_no_number_of_the_named_locale_is_text() -> None:
     assert read("1,2345") == "text"
 
 
-@pytest.mark.parametrize("cell", ["", "  ", "n/a", "nan", "N/A", "(n/a)", "inf", "-Infinity"])
-def test_a_cell_without_a_finite_number_is_nan(cell: str) -> None:
+@pytest.mark.parametrize("cell", ["", "  ", "n/a", "nan", "N/A", "(n/a)"])
+def test_a_cell_without_a_number_is_nan(cell: str) -> None:
     value = read(cell)
     assert isinstance(value, float)
     assert math.isnan(value)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("inf", math.inf), ("-Infinity", -math.inf), ("+INF", math.inf), ("1e999", math.inf)]
+)
+@pytest.mark.parametrize("locale", ["C", "en_US", "de_DE"])
+def test_an_infinite_cell_is_infinite_and_no_text(cell: str, value: float, locale: NumberLocale) -> None:
+    assert read(cell, locale) == value
 
 
 @given(st.integers(-(10**12), 10**12))
@@ -143,3 +151,23 @@ def test_bytes_that_are_no_text_are_no_number() -> None:
 )
 def test_units_of_all_versions_come_down_to_base_units(unit: str, factor: float, base: str) -> None:
     assert base_unit(unit) == (pytest.approx(factor, rel=1e-12), base)
+
+
+def test_units_that_nothing_explains_are_told_apart() -> None:
+    printed = [
+        "usecond",
+        "Gbyte/second",
+        "Ghz",
+        "cycle/nsecond",
+        "%",
+        "",
+        "SM",
+        "branches",
+        "register/thread",
+    ]
+    assert unknown_units(printed) == ()
+    assert unknown_units(["inst", "furlong", "inst/fortnight", "furlong", "Kfurlong"]) == (
+        "furlong",
+        "inst/fortnight",
+        "Kfurlong",
+    )

@@ -64,10 +64,10 @@ def test_launches_that_were_not_counted_have_no_value(read: Callable[[str], Feat
 
 
 def test_a_log_with_gaps_says_so(read: Callable[[str], FeatureRows]) -> None:
-    assert any(
-        "2 of the kernels 0 to 3 have no line" in note
-        for note in read(line(1, "f", 1, 1) + line(3, "f", 1, 1)).notes
-    )
+    rows = read(line(1, "f", 1, 1) + line(3, "f", 1, 1))
+    assert rows.notes == ("2 of 4 kernels up to the last have no line",)
+    assert rows.launch_number is not None
+    assert rows.launch_number.tolist() == [1, 3]
 
 
 def test_the_log_of_two_runs_is_refused(read: Callable[[str], FeatureRows]) -> None:

@@ -1,0 +1,118 @@
+"""`compare` over several profiles, with features of one or of each, and what its table leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Kernelpoint = Callable[..., Any]
+Rows = list[dict[str, Any]]
+
+
+def rows_of(kernelpoint: Kernelpoint, *words: object) -> Rows:
+    run = kernelpoint("compare", *words, "--repeats", "5", "--format", "json")
+    assert run.code == 0, run.err
+    rows: Rows = run.results
+    return rows
+
+
+@pytest.fixture
+def counts(resnet: Path, tmp_path: Path) -> Path:
+    """An instruction count for every launch of the resnet sample, by launch id."""
+    path = tmp_path / "counts.csv"
+    path.write_text("id,instructions\n" + "".join(f"{index},{index % 7 + 1}\n" for index in range(5600)))
+    return path
+
+
+def test_each_profile_is_a_workload_and_means_come_last(
+    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path
+) -> None:
+    rows = rows_of(kernelpoint, resnet, gpt2, "--methods", "root,joint")
+    assert [(row["profile"], row["method"]) for row in rows[:4]] == [
+        (str(resnet), "root"),
+        (str(resnet), "joint"),
+        (str(gpt2), "root"),
+        (str(gpt2), "joint"),
+    ]
+    assert [row["method"] for row in rows[4:]] == ["root", "joint"]
+    for mean, first, second in zip(rows[4:], rows[:2], rows[2:4], strict=True):
+        assert mean["profile"] == "mean of 2 (harmonic speedup, arithmetic error)"
+        assert mean["speedup"] == pytest.approx(2 / (1 / first["speedup"] + 1 / second["speedup"]))
+        assert mean["error_mean"] == pytest.approx((first["error_mean"] + second["error_mean"]) / 2)
+        assert mean["bound"] is None
+    geometric = rows_of(kernelpoint, resnet, gpt2, "--methods", "root", "--mean", "geometric")[-1]
+    assert geometric["profile"] == "mean of 2 (geometric speedup, geometric error)"
+    assert geometric["speedup"] == pytest.approx((rows[0]["speedup"] * rows[2]["speedup"]) ** 0.5)
+
+
+def test_several_files_may_be_one_workload(kernelpoint: Kernelpoint, resnet: Path, gpt2: Path) -> None:
+    (row,) = rows_of(kernelpoint, resnet, gpt2, "--methods", "root", "--one-workload")
+    assert row["profile"] == f"{resnet} {gpt2}"
+    alone = rows_of(kernelpoint, resnet, gpt2, "--methods", "root")
+    assert row["strata"] == alone[0]["strata"] + alone[1]["strata"]
+
+
+def test_features_may_be_said_to_be_of_one_profile(
+    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path, counts: Path
+) -> None:
+    words = (resnet, gpt2, "--methods", "sieve")
+    rows = rows_of(kernelpoint, *words, "--features", f"{resnet}={counts}")
+    assert [row["applicable"] for row in rows] == [True, False, True]
+    assert rows[2]["profile"].startswith("mean of 1 ")
+    for_all = kernelpoint("compare", *words, "--features", counts)
+    assert "--features PROFILE=FILE" in for_all.failed(2)
+
+
+def test_methods_are_named_once_however_often_and_with_blanks(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    rows = rows_of(kernelpoint, resnet, "--methods", "root, allegro,root")
+    assert [row["method"] for row in rows] == ["root", "allegro"]
+    assert "names no method" in kernelpoint("compare", resnet, "--methods", " , ").failed(2)
+    assert "did you mean 'pks'" in kernelpoint("compare", resnet, "--methods", "PKS").failed(2)
+
+
+def test_what_a_method_has_to_say_is_said(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    words = ("compare", resnet, "--methods", "single-iteration", "--repeats", "5")
+    settings = ("first=56", "last=111", "iterations=100")
+    options = [word for setting in settings for word in ("--set", f"single-iteration.{setting}")]
+    run = kernelpoint(*words, *options, "--format", "json")
+    (said,) = run.json["warnings"]
+    assert said.startswith("single-iteration: one iteration: ")
+    assert said in run.err
+
+
+def test_a_method_that_lacks_features_says_so_below_the_table(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    out = kernelpoint("compare", resnet, "--methods", "root,sieve", "--repeats", "5").out
+    table, below = out.split("\n\nnot applicable:\n")
+    assert "sieve" not in table
+    assert below.startswith("- sieve needs the instruction count")
+    alone = kernelpoint("compare", resnet, "--methods", "sieve").out
+    assert "speedup" not in alone
+
+
+def test_the_table_fits_80_columns(kernelpoint: Kernelpoint, resnet: Path, counts: Path) -> None:
+    out = kernelpoint("compare", resnet, "--features", counts, "--repeats", "5").out
+    assert "first-instructions" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_standard_input_is_read_once(kernelpoint: Kernelpoint) -> None:
+    assert "can be read once only" in kernelpoint("compare", "-", "--features", "-").failed(2)
+    assert "can be read once only" in kernelpoint(
+        "sample", "-", "--method", "sieve", "--features", "-"
+    ).failed(2)
+
+
+def test_what_did_not_fit_is_said_before_the_method_finds_fault(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("id,instructions\n0,5\n1,6\n9999,7\n")
+    run = kernelpoint("sample", resnet, "--method", "sieve", "--features", path)
+    assert run.code == 1
+    joined, error = run.err.splitlines()
+    assert "few.csv" in joined
+    assert "matches no launch" in joined
+    assert error.startswith("kernelpoint: error: sieve needs the instruction count")
