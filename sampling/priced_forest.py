@@ -27,6 +27,9 @@ _ROUNDING = 1e-12
 # A node whose variance, halved, is less than this share of what a group may have is deep enough.
 _DEEP_ENOUGH = 1e-3
 _PRICE_RATIO = 1e-6
+# How often groups are left on a step and the others priced anew, and for what share of the budget.
+_MOST_ROUNDS = 8
+_SLACK_WORTH_USING = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +295,29 @@ def group_prices(priced: PricedForest, budget: FloatArray) -> FloatArray:
 
     prices[~enough] = _least_prices(costs, budget[~enough], few.census_price())
     return prices
+
+
+def prices(priced: PricedForest, least_price: FloatArray, budget: float) -> FloatArray:
+    """Return (groups,) the price each group pays so that the workload's variance is within budget.
+
+    All pay the common price or, where it is larger, their own. At the common price some group, mostly one,
+    takes a step of its variance; where that step is coarse and leaves much of the budget, the group stays on
+    the step that fits and the others are priced anew, lower, with what is left.
+
+    Parameters
+    ----------
+    least_price : (groups,) the groups' own prices.
+    """
+    for _ in range(_MOST_ROUNDS):
+        common = common_price(priced, least_price, budget)
+        price = np.maximum(least_price, common)
+        variance = priced.variance(priced.cut(price))
+        if common == 0 or budget - variance.sum() < _SLACK_WORTH_USING * budget:
+            break
+        just_below = np.maximum(least_price, common * (1 - 3 * _PRICE_RATIO))
+        stepping = priced.variance(priced.cut(just_below)) > variance
+        least_price = np.where(stepping, price, least_price)
+    return price
 
 
 def common_price(priced: PricedForest, least_price: FloatArray, budget: float) -> float:

@@ -3,6 +3,7 @@
 Allegro and ROOT bound every group by epsilon separately. Errors of groups are independent, so the whole is
 then bounded far below epsilon and most samples are wasted. Here variance has a price: the least that meets
 each group's own bound, then the least common one that meets the workload's; a group pays the larger. Where
+one group's step from too much variance to little is coarse, the others are priced anew with what it leaves. Where
 ROOT's strata meet a group's bound with less sampled time than any price finds, they are taken, for a price
 finds only strata on the convex hull of time against variance; so are all of ROOT's strata for epsilon where
 they take less time than what the looser bounds lead to.
@@ -27,11 +28,11 @@ from sampling.priced_forest import (
     Cut,
     Forced,
     PricedForest,
-    common_price,
     group_prices,
     is_less,
     left_out,
     priced_forest,
+    prices,
     spread,
     summed_by_group,
 )
@@ -129,7 +130,7 @@ def solve(
         own = np.zeros(len(total_ns))
         if target.group_epsilon is not None:
             own = group_prices(priced, group_budget)
-        price = np.maximum(own, common_price(priced, own, budget))
+        price = prices(priced, own, budget)
         return _with_slack_used(counts, target, priced, price, group_budget, budget, overrides or {})
 
 

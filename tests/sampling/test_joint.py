@@ -21,7 +21,7 @@ from sampling.grouping import Grouping, KernelGroup
 from sampling.judge import judge_design
 from sampling.methods import joint
 from sampling.plan import make_design
-from sampling.priced_forest import PricedForest, common_price, group_prices, priced_forest
+from sampling.priced_forest import PricedForest, common_price, group_prices, priced_forest, prices
 from sampling.readers import read_profile
 from sampling.regions import Region
 from sampling.split_tree import Verdict
@@ -141,8 +141,8 @@ def test_variance_falls_and_time_rises_with_the_price(
     groups: dict[str, list[int]], target: Target, counts_of: CountsOf
 ) -> None:
     forest = forest_for(counts_of(groups), target)
-    prices = [0.0, *np.exp(np.linspace(-30, 30, 40)), float(forest.census_price().max())]
-    cuts = [forest.cut(np.full(forest.groups, price)) for price in prices]
+    tried = [0.0, *np.exp(np.linspace(-30, 30, 40)), float(forest.census_price().max())]
+    cuts = [forest.cut(np.full(forest.groups, price)) for price in tried]
     variances = [forest.variance(cut).sum() for cut in cuts]
     times = [forest.time_ns(cut).sum() for cut in cuts]
     assert all(after <= before * (1 + 1e-9) + 1e-9 for before, after in pairwise(variances))
@@ -253,15 +253,15 @@ def test_prices_are_the_least_that_meet_their_bounds(
     counts = counts_of(groups)
     forest = forest_for(counts, target)
     budget = (0.1 * counts.group_duration_ns / Z) ** 2
-    prices = group_prices(forest, budget)
-    assert (forest.variance(forest.cut(prices)) <= budget).all()
-    just_below = forest.variance(forest.cut(prices * (1 - 3e-6)))
-    assert (just_below > budget)[prices > 0].all()
+    own = group_prices(forest, budget)
+    assert (forest.variance(forest.cut(own)) <= budget).all()
+    just_below = forest.variance(forest.cut(own * (1 - 3e-6)))
+    assert (just_below > budget)[own > 0].all()
     total = (0.02 * counts.total_duration_ns / Z) ** 2
-    common = common_price(forest, prices, total)
-    assert forest.variance(forest.cut(np.maximum(prices, common))).sum() <= total
+    common = common_price(forest, own, total)
+    assert forest.variance(forest.cut(np.maximum(own, common))).sum() <= total
     if common > 0:
-        assert forest.variance(forest.cut(np.maximum(prices, common * (1 - 3e-6)))).sum() > total
+        assert forest.variance(forest.cut(np.maximum(own, common * (1 - 3e-6)))).sum() > total
 
 
 @given(groups=GROUPS, first=TARGETS, second=TARGETS)
@@ -406,6 +406,35 @@ def test_coverage_over_a_thousand_draws_of_the_bundled_profiles(name: str, by: G
 def test_coverage_over_a_thousand_draws_of_real_profiles(name: str, shared_data: Path) -> None:
     counts = count_durations(read_profile([str(shared_data / name)]), Grouping(GroupBy.NAME))
     assert covered(counts, Target()) >= 0.929
+
+
+def test_a_coarse_step_of_one_group_leaves_its_slack_to_the_others(counts_of: CountsOf) -> None:
+    """One group is cheap whole and far too varied, or dear and exact; between there is nothing."""
+    rng = np.random.default_rng(8)
+    groups = {f"k{index}": rng.integers(800, 1200, 300).tolist() for index in range(20)}
+    counts = counts_of({"coarse": [1] * 4000 + [30_000] * 4000, **groups})
+    target = Target(0.002, group_epsilon=None, min_samples=1, noise_floor=0.0)
+    forest = forest_for(counts, target)
+    budget = (target.epsilon * counts.total_duration_ns / target.z) ** 2
+    free = np.zeros(forest.groups)
+    common = np.full(forest.groups, common_price(forest, free, budget))
+    found = prices(forest, free, budget)
+    slack, left = (budget - forest.variance(forest.cut(price)).sum() for price in (common, found))
+    assert 0 <= left <= slack
+    assert forest.time_ns(forest.cut(found)).sum() <= forest.time_ns(forest.cut(common)).sum()
+
+
+@pytest.mark.parametrize("name", [*REAL, "kineto/v100x2-training-unsorted.json.gz"])
+@pytest.mark.parametrize("by", [GroupBy.NAME, GroupBy.LAUNCH])
+def test_a_looser_group_bound_costs_no_more_on_real_profiles(
+    name: str, by: GroupBy, shared_data: Path
+) -> None:
+    counts = count_durations(read_profile([str(shared_data / name)]), Grouping(by))
+    times = [
+        strata_of(counts, replace(LIKE_ROOT, group_epsilon=bound)).sampled_duration_ns
+        for bound in (0.05, 0.25, None)
+    ]
+    assert times == sorted(times, reverse=True)
 
 
 @pytest.mark.parametrize("name", REAL)
