@@ -341,7 +341,8 @@ def _reason_to_run_on(log: IntervalLog, signal: _Signal, needed: int | None, rul
         return f"{done:,} CTAs done at the log's end, {needed:,} needed"
     if not signal.steady.any():
         least = np.nanmin(signal.spread_percent)
-        return f"never steady: IPC within {least:.2g} % at best, below {rule.stability_percent:g} % asked"
+        asked = f"less than {rule.stability_percent:g} % is asked"
+        return f"never steady: IPC stays within {least:.2g} % at best, {asked}"
     return f"steady only before {needed:,} CTAs were done"
 
 

@@ -31,6 +31,7 @@ from sampling.plan_check import (
     plan_error,
     planned_design,
     recorded_design,
+    refuse_other_order,
 )
 from sampling.plan_file import PlanFile
 from sampling.profile import Column, Profile
@@ -118,8 +119,10 @@ def judge_elsewhere(
     Raises
     ------
     AnalysisError : the launches of the two recordings do not match; says where they part. Or the filters of
-        the plan cannot be applied here, and its own recording is not there to tell what they leave.
+        the plan cannot be applied here, and its own recording is not there to tell what they leave. Or the
+        files are those of the plan, in another order.
     """
+    refuse_other_order(here, plan)
     design = recorded_design(plan)
     original = find_original(plan, progress)
     alignment, redraws = None, None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import NoneType
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +18,16 @@ from sampling.methods import method_named
 from sampling.plan import WHOLE_WORKLOAD_KEY, Design
 from sampling.plan_file import PlanFile, PlannedLaunch
 from sampling.profile import Profile
+from sampling.recording_alignment import Kernel, kernel_texts, shortened_name
 from sampling.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
 from sampling.targets import Target
+
+#: What only plans of the method joint say of themselves, and the kinds of its values.
+_OF_JOINT: Mapping[str, tuple[type, ...]] = {
+    "group_epsilon": (float, int, NoneType),
+    "min_samples": (int,),
+    "noise_floor": (float, int),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +45,33 @@ class PlanError:
 
 def made_from(profile: Profile, plan: PlanFile) -> bool:
     """Return whether the profile's files are, byte for byte, those the plan was made from."""
-    here = [file.sha256 or content_sha256(file.location) for file in profile.files]
-    return here == [file.get("sha256") for file in plan.files]
+    return _hashes(profile) == [file.get("sha256") for file in plan.files]
+
+
+def refuse_other_order(profile: Profile, plan: PlanFile) -> None:
+    """Refuse the plan's own files in another order: ids run through the files, so none would be its launch.
+
+    Raises
+    ------
+    AnalysisError : they are; says in which order they are meant.
+    """
+    if len(plan.files) < 2 or len(plan.files) != len(profile.files):
+        return
+    there, here = [str(file.get("sha256")) for file in plan.files], _hashes(profile)
+    if here == there or Counter(here) != Counter(there):
+        return
+    paths: dict[str, list[str]] = {}
+    for sha256, file in zip(here, profile.files, strict=True):
+        paths.setdefault(sha256, []).append(file.path)
+    meant = [paths[sha256].pop(0) for sha256 in there]
+    raise AnalysisError(
+        "the files are those that the plan was made from, in another order",
+        remedy=f"give them as {' '.join(meant)}",
+    )
+
+
+def _hashes(profile: Profile) -> list[str]:
+    return [file.sha256 or content_sha256(file.location) for file in profile.files]
 
 
 def plan_error(
@@ -96,11 +133,12 @@ def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bo
 
 def _same_kernel(profile: Profile, launch: PlannedLaunch, code: int) -> None:
     signature = profile.kernels.signature(code)
-    name = profile.kernels.names.full(signature.name)
-    if (name, signature.grid, signature.block) != (launch.name, launch.grid, launch.block):
+    here = Kernel(profile.kernels.names.full(signature.name), signature.grid, signature.block)
+    planned = Kernel(launch.name, launch.grid, launch.block)
+    if here != planned:
+        shown_here, shown_planned = kernel_texts(here, planned)
         raise AnalysisError(
-            f"launch {launch.id} is {name!r} grid {signature.grid} block {signature.block} in this profile, "
-            f"{launch.name!r} grid {launch.grid} block {launch.block} in the plan",
+            f"launch {launch.id} is {shown_here} in this profile, {shown_planned} in the plan",
             remedy="give the profile the plan was made from",
         )
 
@@ -137,7 +175,7 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
         group = index_of_key.get(stratum.key)
         if group is None:
             raise AnalysisError(
-                f"this profile has no kernel group {stratum.key!r}",
+                f"this profile has no kernel group {shortened_name(stratum.key)!r}",
                 remedy="give the profile the plan was made from",
             )
         low, high = counts.offsets[group], counts.offsets[group + 1]
@@ -150,8 +188,8 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
     for stratum, size in zip(plan.strata, sizes.tolist(), strict=True):
         if size != stratum.size:
             raise AnalysisError(
-                f"stratum {stratum.low_ns}..{stratum.high_ns} ns of {stratum.key!r} has {size:,} launches "
-                f"here, {stratum.size:,} in the plan",
+                f"stratum {stratum.low_ns}..{stratum.high_ns} ns of {shortened_name(stratum.key)!r} has "
+                f"{size:,} launches here, {stratum.size:,} in the plan",
                 remedy="give the profile the plan was made from",
             )
     return _design(plan, measured_clusters(counts, group_of, start_of, stop_of))
@@ -196,15 +234,40 @@ def is_random(plan: PlanFile) -> bool:
 
 
 def _design(plan: PlanFile, clusters: Clusters) -> Design:
-    options = plan.options
+    options, of_joint = plan.options, _of_joint(plan)
     try:
         target = Target(
-            options["epsilon"], options["confidence"], with_replacement=options["with_replacement"]
+            options["epsilon"],
+            options["confidence"],
+            with_replacement=options["with_replacement"],
+            **of_joint,
         )
     except OptionError as error:
         raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
     samples = np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
     if not target.with_replacement and (samples > clusters.launches).any():
         raise PlanFileError("a plan that draws more launches than a stratum has", path=plan.path)
-    strata = clusters.with_samples(samples, with_replacement=target.with_replacement)
+    strata = replace(
+        clusters.with_samples(samples, with_replacement=target.with_replacement),
+        noise_floor=of_joint.get("noise_floor"),
+        least_samples=of_joint.get("min_samples", 1),
+    )
     return Design(options["method"], target, strata)
+
+
+def _of_joint(plan: PlanFile) -> Mapping[str, Any]:
+    """Return what the method joint was asked beside; nothing for other methods.
+
+    Raises
+    ------
+    PlanFileError : one of them is not of its kind.
+    """
+    given = {name: plan.options[name] for name in _OF_JOINT if name in plan.options}
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, _OF_JOINT[name]):
+            raise PlanFileError(
+                f"a plan with bad options (the option {name} is {value!r})",
+                path=plan.path,
+                remedy="make the plan again",
+            )
+    return given

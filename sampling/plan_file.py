@@ -305,6 +305,8 @@ def read_overrides(path: str) -> dict[str, dict[str, Verdict]]:
 def _json_object(path: str) -> dict[str, Any]:
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        if not text.strip():
+            raise PlanFileError("an empty file", path=path, remedy="give a file written by kernelpoint")
         document = json.loads(text)
     except OSError as error:
         raise PlanFileError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,12 +21,24 @@ from sampling.progress import Progress
 
 _PIECE = 1 << 20
 _MOST_LISTED = 6
+_LONGEST_NAME = 96
+_CUT = "..."
+_SHOWN_BEFORE_DIFFERENCE = 20
 _OTHER_PROGRAM = (
     "record the same program again with the same input and settings, or make a plan of this recording"
 )
+_OTHER_ORDER = f"launches are probably missing, added or in another order here: {_OTHER_PROGRAM}"
 _OTHER_NAMES = (
     "if it is the same program and its kernels merely have other names or grids here, give --align order"
 )
+
+
+class Kernel(NamedTuple):
+    """What a launch of another recording must share: whole name, grid and block."""
+
+    name: str
+    grid: Dimensions | None
+    block: Dimensions | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +111,8 @@ def align(
         comparable = _comparable_blocks(there, common[index])
         differing.append(np.flatnonzero(digests[index][:comparable] != there.digests[:comparable]))
         if there.launches != sequence.launches or (len(differing[index]) and not names_may_differ):
+            if names_may_differ:
+                raise AnalysisError(_place(there, sequence) + _counts(there, sequence), remedy=_OTHER_PROGRAM)
             parting = _parting(index, there, common[index], differing[index])
             raise _not_aligned(recorded, here, parting)
     return Alignment(
@@ -143,50 +158,67 @@ def _parting(index: int, there: SequenceFingerprint, common: int, differing: Int
     return _Parting(index, first, common + 1)
 
 
-def _not_aligned(recorded: Recorded, here: Profile, parting: _Parting) -> AnalysisError:
-    there, sequence = recorded.sequences[parting.sequence], here.sequences[parting.sequence]
+def _place(there: SequenceFingerprint, sequence: LaunchSequence) -> str:
+    """Return the sequence that parts, by its numbers here, and those in the plan where they differ."""
     place = f"process {sequence.process} device {sequence.device}"
     if (there.process, there.device) != (sequence.process, sequence.device):
         place += f" (process {there.process} device {there.device} in the plan)"
-    counts = (
-        f" has {sequence.launches:,} launches here, {there.launches:,} in the plan's recording; "
-        if sequence.launches != there.launches
-        else ": "
-    )
+    return place
+
+
+def _counts(there: SequenceFingerprint, sequence: LaunchSequence) -> str:
+    return f" has {sequence.launches:,} launches here, {there.launches:,} in the plan's recording"
+
+
+def _not_aligned(recorded: Recorded, here: Profile, parting: _Parting) -> AnalysisError:
+    there, sequence = recorded.sequences[parting.sequence], here.sequences[parting.sequence]
+    counts = f"{_counts(there, sequence)}; " if sequence.launches != there.launches else ": "
+    where, is_known_kernel = _where(recorded, here, parting)
     as_many = all(
         one.launches == other.launches for one, other in zip(recorded.sequences, here.sequences, strict=True)
     )
-    return AnalysisError(
-        place + counts + _where(recorded, here, parting),
-        remedy=_OTHER_NAMES if as_many else _OTHER_PROGRAM,
-    )
+    remedy = _OTHER_PROGRAM
+    if as_many:
+        remedy = _OTHER_ORDER if is_known_kernel else _OTHER_NAMES
+    return AnalysisError(_place(there, sequence) + counts + where, remedy=remedy)
 
 
-def _where(recorded: Recorded, here: Profile, parting: _Parting) -> str:
-    """Return where two sequences part: the launch, else the launches between which it is."""
+def _where(recorded: Recorded, here: Profile, parting: _Parting) -> tuple[str, bool]:
+    """Return where two sequences part: the launch, else the launches between which it is.
+
+    And whether only kernels stand there that the plan's recording has too, as far as is known: then they are
+    not the same ones under another name or grid.
+    """
     if recorded.profile is not None:
         return _first_difference(recorded, recorded.profile, here, parting)
     first_id = recorded.first_id(parting.sequence)
     first, last = first_id + parting.first, first_id + parting.stop - 1
-    launches = [launch for launch in recorded.drawn if first <= launch.id <= last]
     code = _signatures(here, parting.sequence, parting.first, parting.stop)
-    for launch in launches:
-        row = launch.id - first
-        is_here = _kernel_at(here, code, row)
-        if is_here == (planned := kernel_text(launch.name, launch.grid, launch.block)):
+    drawn_kernels = {_planned_kernel(launch) for launch in recorded.drawn}
+    is_known = all(_kernel_of(here, one) in drawn_kernels for one in np.unique(code).tolist())
+    for launch in recorded.drawn:
+        if not first <= launch.id <= last:
             continue
+        row = launch.id - first
+        is_here, planned = _kernel_at(here, code, row), _planned_kernel(launch)
+        if is_here == planned:
+            continue
+        shown_here, shown_planned = kernel_texts(is_here, planned)
         narrowed = (
             "" if row == 0 else f", and the first difference is between launches {first} and {launch.id}"
         )
-        return f"launch {launch.id} is {is_here} here, {planned} in the plan{narrowed}"
+        return f"launch {launch.id} is {shown_here} here, {shown_planned} in the plan{narrowed}", is_known
     if first == last:
         ends = parting.first == recorded.sequences[parting.sequence].launches
         there = "missing" if ends else "another kernel"
-        return f"launch {first} is {_kernel_at(here, code, 0)} here, {there} in the plan's recording"
-    return f"they part between launches {first} and {last}"
+        shown_here, _ = kernel_texts(_kernel_at(here, code, 0), None)
+        return f"launch {first} is {shown_here} here, {there} in the plan's recording", is_known
+    return f"they part between launches {first} and {last}", is_known
 
 
-def _first_difference(recorded: Recorded, original: Profile, here: Profile, parting: _Parting) -> str:
+def _first_difference(
+    recorded: Recorded, original: Profile, here: Profile, parting: _Parting
+) -> tuple[str, bool]:
     """Return the first launch that differs, by looking at both recordings."""
     codes_there, codes_here = (
         _signatures(profile, parting.sequence, parting.first, parting.stop) for profile in (original, here)
@@ -195,23 +227,73 @@ def _first_difference(recorded: Recorded, original: Profile, here: Profile, part
     hashes_there, hashes_here = signature_hashes(original.kernels), signature_hashes(here.kernels)
     differs = hashes_there.take(codes_there[:both]) != hashes_here.take(codes_here[:both])
     row = int(np.argmax(differs)) if differs.any() else both
-    return (
-        f"launch {recorded.first_id(parting.sequence) + parting.first + row} is "
-        f"{_kernel_at(here, codes_here, row)} here, "
-        f"{_kernel_at(original, codes_there, row)} in the plan's recording"
+    shown_here, shown_there = kernel_texts(
+        _kernel_at(here, codes_here, row), _kernel_at(original, codes_there, row)
     )
+    launch_id = recorded.first_id(parting.sequence) + parting.first + row
+    is_known = row < len(codes_here) and bool(np.isin(hashes_here[codes_here[row]], hashes_there))
+    return f"launch {launch_id} is {shown_here} here, {shown_there} in the plan's recording", is_known
 
 
-def _kernel_at(profile: Profile, codes: IntArray, row: int) -> str:
-    if row >= len(codes):
+def _kernel_at(profile: Profile, codes: IntArray, row: int) -> Kernel | None:
+    """Return the kernel of a row; None past the end."""
+    return _kernel_of(profile, int(codes[row])) if row < len(codes) else None
+
+
+def _kernel_of(profile: Profile, code: int) -> Kernel:
+    signature = profile.kernels.signature(code)
+    return Kernel(profile.kernels.names.full(signature.name), signature.grid, signature.block)
+
+
+def _planned_kernel(launch: PlannedLaunch) -> Kernel:
+    return Kernel(launch.name, launch.grid, launch.block)
+
+
+def kernel_texts(one: Kernel | None, other: Kernel | None) -> tuple[str, str]:
+    """Return two kernels with their launch shapes as error messages name them, names shortened.
+
+    None is a launch that is missing.
+    """
+    name, other_name = shortened_names(one.name if one else "", other.name if other else "")
+    return _kernel_text(one, name), _kernel_text(other, other_name)
+
+
+def _kernel_text(kernel: Kernel | None, name: str) -> str:
+    if kernel is None:
         return "missing"
-    signature = profile.kernels.signature(int(codes[row]))
-    return kernel_text(profile.kernels.names.full(signature.name), signature.grid, signature.block)
+    return f"{name!r} grid {kernel.grid or 'unknown'} block {kernel.block or 'unknown'}"
 
 
-def kernel_text(name: str, grid: Dimensions | None, block: Dimensions | None) -> str:
-    """Return a kernel with its launch shape, as error messages name it."""
-    return f"{name!r} grid {grid or 'unknown'} block {block or 'unknown'}"
+def shortened_names(one: str, other: str) -> tuple[str, str]:
+    """Return two names short enough for one message, and still different where they differ.
+
+    The middle is left out, as names differ at both ends; names that differ in the middle alone are shown
+    from their start, and around the first difference.
+    """
+    ends = shortened_name(one), shortened_name(other)
+    if one == other or ends[0] != ends[1]:
+        return ends
+    same = next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    return _around(one, same), _around(other, same)
+
+
+def shortened_name(name: str) -> str:
+    """Return a name for a message: both ends, two thirds of what is kept from its start."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    kept = _LONGEST_NAME - len(_CUT)
+    return name[: kept - kept // 3] + _CUT + name[-(kept // 3) :]
+
+
+def _around(name: str, place: int) -> str:
+    """Return the start of a name, and what is around a place beyond it."""
+    first = place - _SHOWN_BEFORE_DIFFERENCE
+    last = first + _LONGEST_NAME // 2
+    head = name[: _LONGEST_NAME // 2 - 2 * len(_CUT)]
+    return head + _CUT + name[first:last] + (_CUT if last < len(name) else "")
 
 
 def _signatures(profile: Profile, sequence: int, first: int, stop: int) -> IntArray:

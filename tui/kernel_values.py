@@ -30,11 +30,12 @@ def values_by_kernel(
     found: list[int | None] = [None] * len(logs)
     for text in given:
         kernel, _, number = text.rpartition("=")
+        value = _number(flag, text, number, grid=total)
         if not kernel and total and len(logs) > 1:
             raise OptionError(
-                f"{flag} {text}: the log has {len(logs)} kernels", remedy=f"give {flag} KERNEL={number}"
+                f"{flag} {text}: the log has {len(logs)} kernels",
+                remedy=f"say whose it is: KERNEL={number} with part of the name, or #1={number}",
             )
-        value = _number(flag, text, number, grid=total)
         for index in _meant(flag, kernel, logs) if kernel else range(len(logs)):
             found[index] = value
     return found

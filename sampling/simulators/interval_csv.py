@@ -37,6 +37,7 @@ _FACTS = {
     "ctas_per_sm": "ctas_per_core",
     "sms": "cores",
 }
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _REMEDY = "the columns are cycle, instructions and ctas, one row an interval"
 
 
@@ -50,11 +51,9 @@ class _Rows:
 
 
 def recognises_log(head: bytes) -> bool:
-    """Return whether a file that starts like this has the columns of an interval log."""
-    columns = _columns(header_cells(_first_line(head)))
-    return bool({_CYCLE, _LENGTH} & set(columns)) and any(
-        count in columns for count in _counts("instructions")
-    )
+    """Return whether a file that starts like this has the columns of an interval log, however separated."""
+    header = header_cells(_first_line(head))
+    return _are_of_log(header) or _other_separator(header) is not None
 
 
 def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
@@ -68,6 +67,17 @@ def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
     for file in files:
         logs += _logs(file, _rows(file), len(logs))
     return tuple(logs)
+
+
+def _are_of_log(header: Sequence[str]) -> bool:
+    columns = set(_columns(header))
+    return bool({_CYCLE, _LENGTH} & columns) and bool(set(_counts("instructions")) & columns)
+
+
+def _other_separator(header: Sequence[str]) -> str | None:
+    """Return what separates the cells of an interval log's header, if not commas."""
+    line = ",".join(header)
+    return next((mark for mark in _SEPARATORS if _are_of_log(line.split(mark))), None)
 
 
 def _counts(name: str) -> tuple[str, str]:
@@ -90,6 +100,12 @@ def _first_line(text: bytes) -> bytes:
 
 def _layout(file: InputFile) -> tuple[Layout, dict[str, int]]:
     header = header_cells(_first_line(file.head).lstrip(b"\r\n"))
+    if separator := _other_separator(header):
+        raise ProfileError(
+            f"its cells are separated by {_SEPARATORS[separator]}",
+            path=file.path,
+            remedy="write the file with commas between them",
+        )
     columns = _columns(header)
     for wanted in ((_CYCLE, _LENGTH), *(_counts(name) for name in _COUNTS)):
         if not set(wanted) & set(columns):

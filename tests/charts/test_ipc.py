@@ -108,6 +108,27 @@ def test_the_axes_name_the_highest_ipc_and_the_cycles() -> None:
     assert low.startswith("4e-03 ┤")
 
 
+@pytest.mark.parametrize("width", [20, 40, 72, 80, 200])
+def test_the_axis_ends_where_the_projection_or_the_log_does(width: int) -> None:
+    """100 records are 50,000 cycles; what is projected may be more or less."""
+    for projected, end in ((106_231, "106k"), (50_100, "50.1k"), (1_999_999, "2M"), (20_000, "50k")):
+        curve = ramp(projected=projected)
+        grid = ipc_chart(curve, width, 12)
+        foot, labels = plain(grid).split("\n")[-3:-1]
+        # As on every axis, a label is moved inwards where it would run out of the chart.
+        assert labels.removesuffix(" cycles").split()[-1] == end
+        assert foot.endswith("┬")
+        dashes = columns_in(grid, PROPOSED, 9)
+        assert (dashes[-1] == width - LEFT - 1) == (projected > 50_000) if dashes else projected == 20_000
+    assert "cycles" in plain(ipc_chart(ramp(), 40, 12))
+
+
+@given(curves(), st.integers(20, 250))
+def test_no_number_stands_twice_on_the_cycle_axis(curve: IpcCurve, width: int) -> None:
+    labels = plain(ipc_chart(curve, width, 5)).split("\n")[-1].removesuffix(" cycles").split()
+    assert len(set(labels)) == len(labels)
+
+
 def test_below_twenty_by_four_there_are_numbers_instead_of_axes() -> None:
     grid = ipc_chart(ramp(), 19, 4)
     rows = plain(grid).split("\n")

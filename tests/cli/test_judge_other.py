@@ -229,11 +229,51 @@ def test_picks_have_an_error_and_nothing_drawn(
     for profile in (original, other):
         run = kernelpoint("judge", plan, profile, *JSON, "--seed", "4")
         assert run.code == 0, run.err
-        assert {run.results[name] for name in (*REDRAWN, "bound", "group_bound")} == {None}
+        results = run.results
+        assert {results[name] for name in ("within_epsilon", "bound", "group_bound")} == {None}
+        errors = {results[name] for name in ("error", "error_mean", "error_p95", "error_max")}
+        assert len(errors) == 1
+        assert results["repeats"] == 1
+        assert results["expected_speedup"] == results["speedup"]
         text = kernelpoint("judge", plan, profile, "--seed", "4").out
         assert len(text.splitlines()) == 2
     assert run.results["error"] == drawn["error"]
     assert "its launches were not drawn at random" in run.err
+
+
+def test_picks_are_judged_as_compare_does(kernelpoint: Kernelpoint, original: Path, tmp_path: Path) -> None:
+    """Sieve weights by instructions, so that its error is more than rounding."""
+    counted, path = tmp_path / "counted.parquet", tmp_path / "sieve.json"
+    launches = pq.read_table(original)
+    instructions = np.random.default_rng(3).integers(1, 10**6, LAUNCHES)
+    pq.write_table(launches.append_column("instructions", pa.array(instructions)), counted)
+    assert kernelpoint("sample", counted, "--method", "sieve", "-o", path).code == 0
+    (compared,) = kernelpoint("compare", counted, "--methods", "sieve", "--format", "json").results
+    judged = kernelpoint("judge", path, counted, *JSON).results
+    assert compared["error_mean"] > 1e-4
+    for name in ("error_mean", "error_p95", "error_max"):
+        assert judged[name] == pytest.approx(compared[name], rel=1e-9)
+    assert judged["speedup"] == pytest.approx(compared["speedup"])
+    assert judged["within_epsilon"] is compared["within_epsilon"] is None
+    sampled = kernelpoint("sample", counted, "--method", "sieve", "--format", "json").results["judged"]
+    assert judged["repeats"] == sampled["repeats"] == 1
+
+
+def test_an_empty_file_is_no_plan(kernelpoint: Kernelpoint, original: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.json"
+    empty.touch()
+    assert f"{empty}: an empty file" in kernelpoint("judge", empty, original).failed(3)
+
+
+def test_the_files_of_the_plan_in_another_order_are_named_in_the_plans(
+    kernelpoint: Kernelpoint, original: Path, tmp_path: Path
+) -> None:
+    second = recording(tmp_path / "b.parquet", names=["other"] * 5, process=3)
+    path = tmp_path / "two.json"
+    assert kernelpoint("sample", original, second, "--method", "root", "-o", path).code == 0
+    assert kernelpoint("judge", path, original, second).code == 0
+    said = kernelpoint("judge", path, second, original).failed(1)
+    assert f"in another order; give them as {original} {second}" in said
 
 
 def test_two_files_of_one_launch_list(kernelpoint: Kernelpoint, shared_data: Path, tmp_path: Path) -> None:
@@ -253,6 +293,7 @@ def test_one_model_on_two_vendors_gpus(kernelpoint: Kernelpoint, shared_data: Pa
     h100, mi300x = (shared_data / "kineto" / f"{gpu}-qwen1.5-inference.json.gz" for gpu in ("h100", "mi300x"))
     path = tmp_path / "qwen.json"
     assert kernelpoint("sample", h100, "--method", "root", "-o", path).code == 0
-    for how in ((), ("--align", "order")):
-        said = kernelpoint("judge", path, mi300x, *how).failed(1)
-        assert "has 1,516 launches here, 1,465 in the plan's recording; launch 0 is 'void" in said
+    said = kernelpoint("judge", path, mi300x).failed(1)
+    assert "has 1,516 launches here, 1,465 in the plan's recording; launch 0 is 'void" in said
+    said = kernelpoint("judge", path, mi300x, "--align", "order").failed(1)
+    assert "has 1,516 launches here, 1,465 in the plan's recording; record" in said

@@ -177,6 +177,15 @@ def test_the_human_form_keeps_to_the_width(
     assert len(lines[table : table + 4]) == 4
 
 
+def test_sentences_stay_readable_however_narrow(kernelpoint: Kernelpoint, log: Callable[[str], Path]) -> None:
+    lines = kernelpoint("project", log(STEADY), *WAVE, "--width", "10").out.splitlines()
+    assert lines[-1] == "* the log's end, taken for the kernel's"
+    table = next(i for i, line in enumerate(lines) if line.startswith("#  kernel"))
+    reason = lines[next(i for i, line in enumerate(lines) if line.startswith("IPC within")) : table - 1]
+    assert len(reason) == 2
+    assert max(map(len, reason)) <= 40
+
+
 def test_the_log_taken_for_the_whole_kernel_is_marked(
     kernelpoint: Kernelpoint, log: Callable[..., Path]
 ) -> None:
@@ -221,7 +230,9 @@ USAGE = {
     "LOG --ctas-per-sm many": ("--ctas-per-sm many", "number"),
     "LOG --ctas-per-sm 4x4": ("--ctas-per-sm 4x4", "number"),
     "LOG --ctas #1=0x4": ("#1=0x4", "above 0"),
-    "LOG --ctas 9": ("3 kernels", "KERNEL=9"),
+    "LOG --ctas 9": ("--ctas (--grid) 9", "3 kernels", "KERNEL=9"),
+    "LOG --grid 4x4": ("(--grid) 4x4", "3 kernels", "#1=4x4"),
+    "LOG --grid 4x": ("(--grid) 4x", "above 0"),
     "LOG --instructions 9": ("3 kernels", "KERNEL=9"),
     "LOG --instructions gemm=x": ("gemm=x", "number"),
     "LOG --instructions GEMM=9": ("GEMM", "case"),
@@ -250,6 +261,7 @@ INVALID = {
     "": "empty",
     "hello\n": "neither",
     HEADER + "500,x,1\n": "row 2",
+    (HEADER + "500,5,1\n").replace(",", ";"): "semicolons",
     "globalcyclecount: 1\nglobalinsncount: x\nctas_completed: 3\n": "row 2",
 }
 

@@ -170,7 +170,21 @@ def test_what_is_wrong_is_pointed_at(tmp_path: Path, text: str) -> None:
     assert ";" in str(caught.value), "no remedy"
 
 
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+@pytest.mark.parametrize("source", [None, "csv"])
+def test_another_separator_is_named(tmp_path: Path, mark: str, name: str, source: str | None) -> None:
+    for text in (PLAIN, "\n" + PLAIN, "kernel,Cycle , instructions,ctas\nk,1,1,1\n"):
+        with pytest.raises(ProfileError, match=f"separated by {name}; .*commas"):
+            read(tmp_path, text.replace(",", mark), source)
+
+
 def test_a_csv_of_something_else_is_not_taken_for_a_log(tmp_path: Path) -> None:
-    for text in ("a,b\n1,2\n", "cycle\n5\n", "Start (ns),Duration (ns),Name\n1,2,k\n"):
+    for text in (
+        "a,b\n1,2\n",
+        "a;b\n1;2\n",
+        "cycle;ctas\n1;2\n",
+        "cycle\n5\n",
+        "Start (ns),Duration (ns),Name\n1,2,k\n",
+    ):
         with pytest.raises(ProfileError, match="neither"):
             read(tmp_path, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from sampling.errors import AnalysisError, PlanFileError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.launch_table import LaunchTable
-from sampling.plan import locate, make_plan
+from sampling.plan import Design, locate, make_plan
 from sampling.plan_check import (
     drawn_durations_ns,
     estimate_ns,
@@ -25,14 +25,17 @@ from sampling.plan_check import (
     plan_error,
     planned_design,
     recorded_design,
+    refuse_other_order,
 )
 from sampling.plan_file import PlanFile, plan_document, planned_launches, read_plan
-from sampling.profile import Profile
+from sampling.profile import Profile, ProfileFile
 from sampling.regions import Region
+from sampling.strata import Strata
 from sampling.targets import Target
 
 Build = Callable[..., LaunchTable]
 Mixture = Callable[..., dict[str, list[int]]]
+OF_JOINT = ("group_epsilon", "min_samples", "noise_floor")
 
 
 def shuffled(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:
@@ -44,12 +47,20 @@ def shuffled(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:
 
 
 def planned(
-    profile: Profile, counts: DurationCounts, folder: Path, method: str = "root", *, replacing: bool = False
+    profile: Profile,
+    counts: DurationCounts,
+    folder: Path,
+    method: str = "root",
+    *,
+    replacing: bool = False,
+    target: Target | None = None,
 ) -> PlanFile:
     """Make a plan with seed 2, write it and read it back."""
-    plan = make_plan(counts, method, Target(with_replacement=replacing), 2)
+    plan = make_plan(counts, method, target or Target(with_replacement=replacing), 2)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
     options = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": replacing, "method": method}
+    if target is not None:
+        options |= {name: getattr(target, name) for name in OF_JOINT}
     document = plan_document(profile, counts, plan, launches, options=options)
     path = folder / "plan.json"
     path.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
@@ -88,6 +99,58 @@ def test_launches_that_were_picked_have_no_bound(
     monkeypatch.setattr("sampling.methods.root.RANDOM", False)
     assert not is_random(plan)
     assert recorded_design(plan) is None
+
+
+@pytest.mark.parametrize(
+    "target", [Target(), Target(group_epsilon=None, min_samples=3, noise_floor=0.2), Target(noise_floor=0.0)]
+)
+def test_a_plan_of_joint_is_read_back_as_it_was_made(
+    target: Target, profile: LaunchTable, tmp_path: Path
+) -> None:
+    counts = count_durations(profile, Grouping(GroupBy.NAME))
+    plan = planned(profile, counts, tmp_path, "joint", target=target)
+    made = make_plan(counts, "joint", target, 2).design
+    assert isinstance(made, Design)
+    found, recorded = planned_design(counts, plan), recorded_design(plan)
+    assert found.target == made.target
+    for field in fields(Strata):
+        assert np.array_equal(getattr(found.strata, field.name), getattr(made.strata, field.name)), field.name
+    assert (found.strata.noise_floor, found.strata.least_samples) == (target.noise_floor, target.min_samples)
+    assert recorded is not None
+    for name in ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise"):
+        assert getattr(found, name) == getattr(made, name), name
+        assert getattr(recorded, name) == pytest.approx(getattr(made, name), rel=1e-12), name
+    if target.noise_floor:
+        assert found.bound_with_noise > found.bound
+
+
+def test_other_methods_know_no_noise(profile: LaunchTable, tmp_path: Path) -> None:
+    counts = count_durations(profile, Grouping(GroupBy.NAME))
+    found = planned_design(counts, planned(profile, counts, tmp_path, "root"))
+    assert found.bound_with_noise is None
+    assert found.strata.least_samples == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"noise_floor": "0.05"},
+        {"noise_floor": 1.5},
+        {"min_samples": 2.5},
+        {"min_samples": True},
+        {"min_samples": 0},
+        {"group_epsilon": [0.25]},
+        {"group_epsilon": 5.0},
+    ],
+    ids=repr,
+)
+def test_options_of_joint_that_cannot_be_are_refused(
+    damage: dict[str, Any], profile: LaunchTable, tmp_path: Path
+) -> None:
+    counts = count_durations(profile, Grouping(GroupBy.NAME))
+    plan = planned(profile, counts, tmp_path, "joint", target=Target())
+    with pytest.raises(PlanFileError, match="a plan with bad options"):
+        recorded_design(replace(plan, options={**plan.options, **damage}))
 
 
 @pytest.mark.parametrize(
@@ -158,3 +221,55 @@ def test_a_plan_file_lists_the_sequences_of_the_whole_profile(launch_table: Buil
     del document["profile"]["sequences"]
     path.write_text(json.dumps(document))
     assert read_plan(str(path)).sequences == ()
+
+
+@dataclass(frozen=True)
+class OfFiles:
+    """A profile as far as its files go."""
+
+    files: tuple[ProfileFile, ...]
+
+
+def of_files(**sha256: str) -> Any:
+    return OfFiles(tuple(ProfileFile(path, Path(path), 1, digest) for path, digest in sha256.items()))
+
+
+def test_the_files_of_a_plan_in_another_order_are_refused(profile: LaunchTable, tmp_path: Path) -> None:
+    plan = planned(profile, count_durations(profile, Grouping()), tmp_path)
+    plan = replace(plan, files=tuple({"path": f"old{digest}", "sha256": digest} for digest in "xyzy"))
+    refused = {
+        "a": of_files(a="y", b="x", c="z", d="y"),
+        "b": of_files(b="y", d="y", a="z", c="x"),
+    }
+    for given, order in zip(refused.values(), ("b a c d", "c b a d"), strict=True):
+        assert not made_from(given, plan)
+        with pytest.raises(AnalysisError, match="in another order") as caught:
+            refuse_other_order(given, plan)
+        assert caught.value.remedy == f"give them as {order}"
+    same = of_files(a="x", b="y", c="z", d="y")
+    assert made_from(same, plan)
+    for other in (same, of_files(a="x", b="y", c="z", d="z"), of_files(a="y", b="x")):
+        refuse_other_order(other, plan)
+
+
+def test_long_names_are_shortened_in_what_is_said(
+    profile: LaunchTable, launch_table: Build, mixture: Mixture, tmp_path: Path
+) -> None:
+    names, durations = shuffled(mixture(3))
+    long = [f"void {name}<{300 * 'x'}1{300 * 'y'}>" for name in names]
+    made = launch_table(long, durations, location=Path(__file__))
+    plan = planned(made, count_durations(made, Grouping()), tmp_path)
+    others = {
+        "start": launch_table([f"int {name}" for name in long], durations),
+        "middle": launch_table([name.replace("1y", "2y") for name in long], durations),
+    }
+    for where, other in others.items():
+        with pytest.raises(AnalysisError, match=rf"launch {plan.drawn[0].id} is ") as caught:
+            drawn_durations_ns(other, plan)
+        said = str(caught.value)
+        assert len(said) < 450
+        assert ("x1y" in said and "x2y" in said) == (where == "middle")
+        counts = count_durations(other, Grouping())
+        with pytest.raises(AnalysisError, match="has no kernel group 'void") as caught:
+            planned_design(counts, plan)
+        assert len(str(caught.value)) < 250

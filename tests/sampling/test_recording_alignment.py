@@ -27,7 +27,7 @@ from sampling.launch_table import LaunchTable
 from sampling.plan_file import PlannedLaunch
 from sampling.profile import Profile
 from sampling.readers import read_profile
-from sampling.recording_alignment import Recorded, align
+from sampling.recording_alignment import Kernel, Recorded, align, kernel_texts, shortened_names
 
 Build = Callable[..., LaunchTable]
 MASK = 2**64 - 1
@@ -313,8 +313,87 @@ def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
     assert found.launches_differing == 4
     assert align(recorded(original), other, names_may_differ=True).launches_differing is None
     assert align(recorded(original), original, names_may_differ=True).launches_differing == 0
-    said = parting(recorded(original, here=True), launch_table(names[:-1], [1] * 599), names_may_differ=True)
-    assert "has 599 launches here, 600 in the plan's recording; launch 0 is 'new'" in said
+    shorter = launch_table(names[:-1], [1] * 599)
+    assert "launch 0 is 'new' grid" in parting(recorded(original, here=True), shorter)
+    for is_here in (True, False):
+        said = parting(recorded(original, here=is_here), shorter, names_may_differ=True)
+        assert said == (
+            "process 0 device 0 has 599 launches here, 600 in the plan's recording; record the same program "
+            "again with the same input and settings, or make a plan of this recording"
+        )
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_shift_is_no_change_of_names(is_here: bool, launch_table: Build) -> None:
+    """A launch is missing and one more stands at the end: as many launches, but order would match others.
+
+    The kernels here are those of the plan's recording, which the plan draws one of each of.
+    """
+    original = launch_table(CYCLE, [1] * 600)
+    drawn = [drawn_launch(row, CYCLE[row]) for row in (0, 1, 2)]
+    known = recorded(original, *drawn, here=is_here)
+    for place in (1, 299, 599):
+        shifted = launch_table([*CYCLE[:place], *CYCLE[place + 1 :], "b"], [1] * 600)
+        said = parting(known, shifted)
+        assert "order;" not in said
+        assert "--align" not in said
+        assert "launches are probably missing, added or in another order here: record the same" in said
+        renamed = launch_table([*CYCLE[:place], "new", *CYCLE[place + 1 :]], [1] * 600)
+        said = parting(known, renamed)
+        assert "give --align order" in said
+        assert "missing" not in said
+
+
+def test_another_grid_of_a_known_name_is_no_shift(launch_table: Build) -> None:
+    original = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 3, 4])
+    other = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 5, 4])
+    assert "give --align order" in parting(recorded(original, here=True), other)
+    swapped = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 3, 2, 4])
+    assert "--align" not in parting(recorded(original, here=True), swapped)
+
+
+ROOM = 96
+
+
+@given(st.text("ab<", max_size=120), st.text("abc", max_size=3), st.text("abc", max_size=3), st.data())
+def test_shortened_names_differ_where_names_do(
+    common: str, one: str, other: str, data: st.DataObject
+) -> None:
+    tail = data.draw(st.text("ab>", max_size=120))
+    names = (common + one + tail, common + other + tail)
+    shown = shortened_names(*names)
+    assert (shown[0] == shown[1]) == (names[0] == names[1])
+    assert max(map(len, shown)) <= ROOM
+    for name, text in zip(names, shown, strict=True):
+        assert text == name or "..." in text
+        assert len(name) > ROOM or text == name or len(max(names, key=len)) > ROOM
+
+
+def test_both_ends_of_a_long_name_are_kept() -> None:
+    name = "void cutlass::Kernel2<" + 500 * "x" + ">(Params const*)"
+    shown, other = shortened_names(name, "relu")
+    assert other == "relu"
+    assert len(shown) == ROOM
+    assert shown.startswith("void cutlass::Kernel2<xxx")
+    assert shown.endswith("xxx>(Params const*)")
+    assert shortened_names(name, name) == (shown, shown)
+
+
+def test_names_that_differ_in_the_middle_are_shown_around_it() -> None:
+    one, other = (f"void gemm<{200 * 'x'}{digit}{200 * 'y'}>(int)" for digit in (1, 2))
+    for shown, digit in zip(shortened_names(one, other), (1, 2), strict=True):
+        assert shown.startswith("void gemm<xxx")
+        assert f"{20 * 'x'}{digit}yyy" in shown
+        assert shown.endswith("...")
+        assert len(shown) == ROOM
+
+
+def test_kernels_are_named_with_their_shapes() -> None:
+    here = Kernel("a" * 97, (8, 1, 1), None)
+    assert kernel_texts(here, None) == (
+        f"'{62 * 'a'}...{31 * 'a'}' grid (8, 1, 1) block unknown",
+        "missing",
+    )
 
 
 def test_launches_that_differ_are_counted_in_every_sequence(
@@ -377,9 +456,11 @@ def test_real_recordings_on_two_vendors_gpus_part_at_once(shared_data: Path) -> 
         read_profile([str(shared_data / "kineto" / f"{gpu}-qwen1.5-inference.json.gz")])
         for gpu in ("h100", "mi300x")
     )
-    for how in ({}, {"names_may_differ": True}):
-        said = parting(recorded(h100, here=True), mi300x, **how)
-        assert "1,516 launches here, 1,465 in the plan's recording; launch 0 is " in said
-        assert "CatArrayBatchedCopy" in said
-        assert "vectorized_elementwise_kernel" in said
+    counts = "1,516 launches here, 1,465 in the plan's recording; "
+    said = parting(recorded(h100, here=True), mi300x)
+    assert f"{counts}launch 0 is " in said
+    assert "CatArrayBatchedCopy" in said
+    assert "vectorized_elementwise_kernel" in said
+    assert len(said) < 650
+    assert f"{counts}record the" in parting(recorded(h100, here=True), mi300x, names_may_differ=True)
     assert "they part between launches 0 and 5;" in parting(recorded(h100), mi300x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -224,21 +225,36 @@ def _top_label(ipc: float) -> str:
 
 
 def _cycle_ticks(last_cycle: int, width: int) -> list[Tick]:
-    """As many round numbers of cycles as have room for their labels, the last of which names the unit."""
-    columns = width - _LEFT
+    """As many round numbers of cycles as have room for their labels, and the end, which names the unit.
+
+    The end is that of the log or of the projection: seldom round, so it has a label of its own, and the round
+    number before it goes if the two would touch.
+    """
+    columns, end = width - _LEFT, _end_label(last_cycle)
 
     def column_of(cycle: int) -> int:
         return _LEFT + min(int(cycle / last_cycle * columns), columns - 1)
 
     for most in range(max(columns // _COLUMNS_A_TICK, 1), 0, -1):
-        ticks = multiples(0, last_cycle, round_step(0, last_cycle, most + 1))
-        labels = [si_tick(cycle) for cycle in ticks]
-        for unit in (" cycles", ""):
-            texts = [*labels[:-1], labels[-1] + unit]
-            placed = place([column_of(cycle) for cycle in ticks], texts, 0, width - 1)
+        ticks = [
+            cycle
+            for cycle in multiples(0, last_cycle, round_step(0, last_cycle, most + 1))
+            if si_tick(cycle) != end
+        ]
+        for unit, kept in product((" cycles", ""), (ticks, ticks[:-1])):
+            texts = [*map(si_tick, kept), end + unit]
+            placed = place([column_of(cycle) for cycle in (*kept, last_cycle)], texts, 0, width - 1)
             if placed:
                 return placed
     return []
+
+
+def _end_label(cycle: int) -> str:
+    """A number of cycles to three digits, without zeros that say nothing: ``"106k"``, ``"50k"``."""
+    text = si(cycle)
+    number = text.rstrip("kMGTPE")
+    prefix = text.removeprefix(number)
+    return (number.rstrip("0").rstrip(".") if "." in number else number) + prefix
 
 
 def _numbers(curve: IpcCurve, width: int, height: int, *, ascii_only: bool) -> Grid:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from sampling.duration_counts import count_durations
 from sampling.judge import Judgement, judge_design
 from sampling.other_recording import Elsewhere, Repetition, judge_elsewhere
@@ -70,7 +72,7 @@ def _on_its_own_profile(
         **_error_row(own, sum(launch.duration_ns for launch in plan.drawn)),
     }
     if not is_random(plan):
-        return {**_plan_row(plan, None, options), **results}
+        return {**_plan_row(plan, None, options), **results, **_picked_row(plan, own, results["speedup"])}
     design = planned_design(counts, plan)
     judgement = judge_design(counts, design, options.repeats, options.seed, progress)
     return {**_plan_row(plan, design, options), **results, **_redrawn_row(design.speedup, judgement)}
@@ -84,6 +86,8 @@ def _elsewhere(plan: PlanFile, found: Elsewhere, options: JudgeOptions) -> dict[
         "launches_differing": None if found.alignment is None else found.alignment.launches_differing,
         **_error_row(found.error, found.sampled_duration_ns),
     }
+    if found.design is None:
+        return {**results, **_picked_row(plan, found.error, results["speedup"])}
     if found.redraws is None:
         return results
     return {**results, **_redrawn_row(found.redraws.expected_speedup, found.redraws.judgement)}
@@ -124,6 +128,12 @@ def _redrawn_row(expected_speedup: float, judgement: Judgement) -> dict[str, Any
     }
 
 
+def _picked_row(plan: PlanFile, own: PlanError, speedup: float) -> dict[str, Any]:
+    """Return the figures of picks as `compare` and `sample` have them: one draw, which does not vary."""
+    judgement = Judgement(np.array([own.error]), plan.options["epsilon"], random=False)
+    return _redrawn_row(speedup, judgement)
+
+
 def _warnings(found: Elsewhere) -> Iterator[str]:
     """Yield what to know of a judgement on another recording."""
     yield f"the plan was made from other files; {_comparison(found)}"
@@ -160,7 +170,7 @@ def _text(results: dict[str, Any]) -> str:
         f"{results['method']}: {samples} launches in {strata}, {quantities.ratio(results['speedup'])}\n"
         f"this plan estimates {estimate} of {total}: {share['error']} off"
     )
-    if results["repeats"] is not None:
+    if results["within_epsilon"] is not None:
         text += (
             f"\n{results['repeats']} draws of it: mean error {share['error_mean']}, 95th percentile "
             f"{share['error_p95']}, largest {share['error_max']},\n"

@@ -22,6 +22,8 @@ from tui.tables import Column, shortened, table
 
 _HEIGHT = 16
 _LEAST_REASON = 40
+# Sentences are not broken narrower than this: below it, each word would have a line of its own.
+_LEAST_SENTENCE = 40
 
 
 def run(options: ProjectOptions) -> None:
@@ -54,7 +56,7 @@ def _with_options(logs: Sequence[IntervalLog], options: ProjectOptions) -> list[
     """Return the logs with what is given on the command line; that counts more than what the log says."""
     given = {
         "instructions": values_by_kernel("--instructions", options.instructions, logs, total=True),
-        "ctas": values_by_kernel("--ctas", options.ctas, logs, total=True),
+        "ctas": values_by_kernel("--ctas (--grid)", options.ctas, logs, total=True),
         "ctas_per_core": values_by_kernel("--ctas-per-sm", options.ctas_per_sm, logs, total=False),
         "cores": [options.sms] * len(logs),
     }
@@ -137,12 +139,12 @@ def _text(
     parts = [
         shortened(f"#{chosen + 1} {logs[chosen].name}", width, ascii_only=canvas.ascii_only),
         ansi(grid) if canvas.color else plain(grid),
-        *textwrap.wrap(projection.reason, width),
+        *textwrap.wrap(projection.reason, max(width, _LEAST_SENTENCE)),
         "",
         _table(logs, projections, width, ascii_only=canvas.ascii_only),
     ]
     if any(_origin(log, projection) == "log" for log, projection in zip(logs, projections, strict=True)):
-        parts += textwrap.wrap("* the log's end, taken for the kernel's", width)
+        parts += textwrap.wrap("* the log's end, taken for the kernel's", max(width, _LEAST_SENTENCE))
     return "\n".join(parts)
 
 
