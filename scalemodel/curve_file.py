@@ -1,0 +1,103 @@
+"""A miss-rate curve from a CSV, as `scale mrc` writes it: points to go beside the IPC of the scale models.
+
+Columns ``size,mpki`` and, where known, ``unit``, in any order; others are ignored. A size is that of the
+system whose last-level cache has the row's capacity; the unit, thread or warp, is whose instructions the
+MPKI counts.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scalemodel.errors import InputError
+from scalemodel.measurements import MpkiUnit, wrong_mpki, wrong_size
+from scalemodel.text_file import read_text
+
+_REQUIRED = ("size", "mpki")
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoints:
+    """A miss-rate curve over system sizes.
+
+    Attributes
+    ----------
+    mpki : (size, MPKI), in the file's order.
+    unit : whose instructions the MPKI counts; None where the file does not say it.
+    """
+
+    mpki: tuple[tuple[int, float], ...]
+    unit: MpkiUnit | None
+
+
+def read_curve_points(path: str) -> CurvePoints:
+    """Return the points of a file.
+
+    Parameters
+    ----------
+    path : a CSV, gzip or not; "-" is standard input.
+
+    Raises
+    ------
+    InputError : it cannot be read, lacks a column, or a row is wrong.
+    """
+    reader = csv.DictReader(read_text(path).splitlines(), skipinitialspace=True)
+    for column in _REQUIRED:
+        if column not in (reader.fieldnames or ()):
+            raise InputError(
+                f"no column {column}",
+                path=path,
+                row=1,
+                remedy="give the CSV of scale mrc --capacity SIZE=BYTES, or one of size,mpki",
+            )
+    points: list[tuple[int, float]] = []
+    units: set[MpkiUnit | None] = set()
+    for row in reader:
+        points.append(_point(row, path, reader.line_num))
+        units.add(_unit(row.get("unit"), path, reader.line_num))
+        if len(units) > 1:
+            raise InputError(
+                "rows differ in their unit",
+                path=path,
+                row=reader.line_num,
+                column="unit",
+                remedy="count all MPKI in the same instructions",
+            )
+    if not points:
+        raise InputError("no point of a curve", path=path, remedy="give a row for each size")
+    return CurvePoints(tuple(points), units.pop())
+
+
+def _point(row: Mapping[str, str | None], path: str, line: int) -> tuple[int, float]:
+    size, mpki = (_number(row[column] or "", path, line, column) for column in _REQUIRED)
+    wrong = wrong_size(int(size)) if size.is_integer() else f"a size is a whole number, not {size:g}"
+    if wrong is not None:
+        raise InputError(wrong, path=path, row=line, column="size", remedy="count SMs or chiplets")
+    wrong = wrong_mpki(mpki)
+    if wrong is not None:
+        raise InputError(wrong, path=path, row=line, column="mpki", remedy="correct it, or drop the row")
+    return int(size), mpki
+
+
+def _number(cell: str, path: str, line: int, column: str) -> float:
+    try:
+        return float(cell)
+    except ValueError as error:
+        remedies = {
+            "size": "give scale mrc its capacities as SIZE=BYTES",
+            "mpki": "give scale mrc the --instructions of the trace",
+        }
+        what = f"{cell!r} is not a number" if cell.strip() else "nothing where a number is needed"
+        raise InputError(what, path=path, row=line, column=column, remedy=remedies[column]) from error
+
+
+def _unit(cell: str | None, path: str, line: int) -> MpkiUnit | None:
+    if not cell:
+        return None
+    if cell not in list(MpkiUnit):
+        raise InputError(
+            f"no unit {cell!r} is known", path=path, row=line, column="unit", remedy="write thread or warp"
+        )
+    return MpkiUnit(cell)

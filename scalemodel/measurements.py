@@ -1,0 +1,198 @@
+"""What was measured of one benchmark: IPC of the scale models, the miss-rate curve, the memory stalls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from scalemodel.errors import OptionError
+
+# Beyond these a number is a slip, and a double could not hold what is extrapolated from it.
+LARGEST_SIZE = 10**9
+_LEAST_IPC, _MOST_IPC = 1e-12, 1e12
+
+Pairs = Iterable[tuple[int, float]]
+
+
+class Scaling(StrEnum):
+    """What grows with the system. [GPU scale-model simulation, sections III and VII-D]"""
+
+    STRONG = "strong"
+    WEAK = "weak"
+    CHIPLET = "chiplet"
+
+    @property
+    def has_cliffs(self) -> bool:
+        """Whether the working set can come to fit: only where it does not grow with the system."""
+        return self is Scaling.STRONG
+
+    @property
+    def unit(self) -> str:
+        """What a size counts, in words."""
+        return "chiplets" if self is Scaling.CHIPLET else "SMs"
+
+
+class MpkiUnit(StrEnum):
+    """Whose thousand instructions the misses are counted per."""
+
+    THREAD = "thread"
+    WARP = "warp"
+
+    @property
+    def threads(self) -> int:
+        """Thread instructions in one of the unit's."""
+        return 32 if self is MpkiUnit.WARP else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """One benchmark over system sizes; the tuples run over ``sizes``, None where nothing was measured.
+
+    A size may have its MPKI alone: the miss-rate curve reaches further than the simulations. A size that was
+    simulated beyond the scale models is a truth to check against.
+
+    Attributes
+    ----------
+    name : the benchmark's.
+    sizes : strictly ascending; SMs, or chiplets.
+    ipc : instructions per cycle of the whole system, above 0.
+    mpki : last-level cache misses per thousand instructions, 0 or more.
+    f_mem : share of the cycles in which an SM fetches nothing because all warps wait for memory, [0, 1).
+    peak_ipc_per_sm : the most an SM can do.
+    mpki_unit : whose instructions the MPKI counts.
+    scaling : strong, weak or chiplet.
+
+    Raises
+    ------
+    OptionError : a size or value is out of its range, sizes repeat or do not ascend, or the tuples differ in
+        length.
+    """
+
+    name: str
+    sizes: tuple[int, ...]
+    ipc: tuple[float | None, ...]
+    mpki: tuple[float | None, ...]
+    f_mem: tuple[float | None, ...]
+    peak_ipc_per_sm: float | None = None
+    mpki_unit: MpkiUnit = MpkiUnit.THREAD
+    scaling: Scaling = Scaling.STRONG
+
+    def __post_init__(self) -> None:
+        if not len(self.sizes) == len(self.ipc) == len(self.mpki) == len(self.f_mem):
+            raise OptionError("sizes, IPC, MPKI and f_mem differ in length")
+        _require(None if not self.sizes else wrong_size(self.sizes[0]))
+        for before, size in pairwise(self.sizes):
+            _require(wrong_size(size))
+            if size <= before:
+                how = "is given twice" if size == before else f"comes after {before}"
+                raise OptionError(f"size {size} {how}", remedy="give each size once, in ascending order")
+        for size, ipc, mpki, f_mem in zip(self.sizes, self.ipc, self.mpki, self.f_mem, strict=True):
+            _require(None if ipc is None else wrong_ipc(ipc), size)
+            _require(None if mpki is None else wrong_mpki(mpki), size)
+            _require(None if f_mem is None else wrong_f_mem(f_mem), size)
+        self._check_peak()
+
+    def _check_peak(self) -> None:
+        peak = self.peak_ipc_per_sm
+        if peak is None:
+            return
+        if self.scaling is Scaling.CHIPLET:
+            raise OptionError("a peak IPC per SM bounds nothing where sizes are chiplets", remedy="drop it")
+        if not (math.isfinite(peak) and peak > 0):
+            raise OptionError(f"the peak IPC per SM is a number above 0, not {peak:g}")
+        for size, ipc in zip(self.sizes, self.ipc, strict=True):
+            if ipc is not None and ipc > peak * size:
+                raise OptionError(
+                    f"the IPC at size {size} is {ipc / size:g} per SM, above the peak of {peak:g}",
+                    remedy="give both in the same instructions, of threads or of warps",
+                )
+
+    @property
+    def simulated_sizes(self) -> tuple[int, ...]:
+        """The sizes that have an IPC."""
+        return tuple(size for size, ipc in zip(self.sizes, self.ipc, strict=True) if ipc is not None)
+
+    @property
+    def curve(self) -> tuple[tuple[int, float], ...]:
+        """The miss-rate curve: (size, MPKI) where it is known."""
+        return tuple(
+            (size, mpki) for size, mpki in zip(self.sizes, self.mpki, strict=True) if mpki is not None
+        )
+
+    def ipc_at(self, size: int) -> float | None:
+        """Return the measured IPC, None where there is none."""
+        return self.ipc[self.sizes.index(size)] if size in self.sizes else None
+
+    def f_mem_at(self, size: int) -> float | None:
+        """Return the measured f_mem, None where there is none."""
+        return self.f_mem[self.sizes.index(size)] if size in self.sizes else None
+
+
+def measurements_of(
+    ipc: Pairs,
+    mpki: Pairs = (),
+    f_mem: Pairs = (),
+    *,
+    name: str = "",
+    peak_ipc_per_sm: float | None = None,
+    mpki_unit: MpkiUnit = MpkiUnit.THREAD,
+    scaling: Scaling = Scaling.STRONG,
+) -> Measurements:
+    """Return the measurements of (size, value) pairs, given in any order.
+
+    Raises
+    ------
+    OptionError : a size has two values of a kind, or one is out of its range.
+    """
+    columns = [_by_size(kind, pairs) for kind, pairs in (("IPC", ipc), ("MPKI", mpki), ("f_mem", f_mem))]
+    sizes = tuple(sorted(set().union(*columns)))
+    ipc_column, mpki_column, f_mem_column = (tuple(map(column.get, sizes)) for column in columns)
+    return Measurements(
+        name, sizes, ipc_column, mpki_column, f_mem_column, peak_ipc_per_sm, mpki_unit, scaling
+    )
+
+
+def _by_size(kind: str, pairs: Pairs) -> Mapping[int, float]:
+    values: dict[int, float] = {}
+    for size, value in pairs:
+        if size in values:
+            raise OptionError(f"the {kind} at size {size} is given twice", remedy="give each size once")
+        values[size] = value
+    return values
+
+
+def wrong_size(size: int) -> str | None:
+    """Return what is wrong with a size, None where nothing is."""
+    if 1 <= size <= LARGEST_SIZE:
+        return None
+    return f"a size is a whole number from 1 to {LARGEST_SIZE:,}, not {size}"
+
+
+def wrong_ipc(ipc: float) -> str | None:
+    """Return what is wrong with an IPC, None where nothing is."""
+    if _LEAST_IPC <= ipc <= _MOST_IPC:
+        return None
+    return f"an IPC is a number above 0, not {ipc:g}"
+
+
+def wrong_mpki(mpki: float) -> str | None:
+    """Return what is wrong with an MPKI, None where nothing is."""
+    if math.isfinite(mpki) and mpki >= 0:
+        return None
+    return f"an MPKI is 0 or more, not {mpki:g}"
+
+
+def wrong_f_mem(f_mem: float) -> str | None:
+    """Return what is wrong with an f_mem, None where nothing is."""
+    if 0 <= f_mem < 1:
+        return None
+    hint = f"; as a fraction {f_mem:g} % is {f_mem / 100:g}" if 1 < f_mem < 100 else ""
+    return f"f_mem is a fraction from 0 to below 1, not {f_mem:g}{hint}"
+
+
+def _require(wrong: str | None, size: int | None = None) -> None:
+    if wrong is not None:
+        raise OptionError(wrong if size is None else f"at size {size} {wrong}")

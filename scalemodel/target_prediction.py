@@ -1,0 +1,145 @@
+"""One target by one rule: the trend, what the cliff gains, and how far that can be off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scalemodel.cliff import CurveStep
+from scalemodel.forecast import Forecast
+from scalemodel.interval import Spread, gains_of_cliff, most_gain_unknown
+from scalemodel.measurements import Measurements
+from scalemodel.outcome import Prediction, Region
+
+ASSUMED_F_MEM = 0.5
+_CLIFF_NOT_PLACED = "where the cliff lies between its sizes is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What all rules are asked.
+
+    Attributes
+    ----------
+    measurements : the benchmark's.
+    largest : size and IPC of the largest scale model.
+    cliff : the one to apply.
+    f_mem : of the largest scale model, None where unknown.
+    assume_f_mem : whether to give a point where it is unknown.
+    """
+
+    measurements: Measurements
+    largest: tuple[int, float]
+    cliff: CurveStep | None
+    f_mem: float | None
+    assume_f_mem: bool
+
+    def region(self, target: int) -> Region:
+        """Return where a target lies."""
+        if target == self.largest[0]:
+            return Region.LARGEST
+        if self.cliff is None or target <= self.cliff.smaller:
+            return Region.TREND
+        if target < self.cliff.larger:
+            return Region.BETWEEN
+        return Region.AT if target == self.cliff.larger else Region.BEYOND
+
+
+@dataclass(frozen=True, slots=True)
+class _Estimate:
+    """Point and ends, and what is to be said of them."""
+
+    ipc: float | None
+    low: float | None
+    high: float | None
+    remarks: Sequence[str] = ()
+
+
+def predict_target(question: Question, forecast: Forecast, spread: Spread, target: int) -> Prediction:
+    """Return what a rule says of a target."""
+    region, name = question.region(target), forecast.rule.name
+    if region is Region.LARGEST:
+        ipc = question.largest[1]
+        return Prediction(target, name, ipc, ipc, ipc, region, "as simulated")
+    passed = question.cliff is not None and region in {Region.AT, Region.BEYOND}
+    trend = forecast.trend(target, question.cliff.larger if question.cliff is not None and passed else None)
+    if trend.ipc is None:
+        return Prediction(target, name, None, None, None, region, trend.remark)
+    if forecast.rule.is_baseline:
+        estimate = _baseline(trend.ipc, region)
+    elif question.cliff is None or region is Region.TREND:
+        estimate = _on_trend(trend.ipc, _widening(question, spread, target), spread)
+    elif question.f_mem is None:
+        estimate = _gain_unknown(question, question.cliff, target, trend.ipc)
+    else:
+        widening = _widening(question, spread, target)
+        gains = gains_of_cliff(question.cliff, question.f_mem)
+        estimate = _with_gain(trend.ipc, region, gains, widening, spread)
+    remarks = (trend.remark, *estimate.remarks, *_doubts(question, target, estimate.ipc))
+    note = "; ".join(filter(None, remarks))
+    return Prediction(target, name, estimate.ipc, estimate.low, estimate.high, region, note)
+
+
+def _baseline(trend: float, region: Region) -> _Estimate:
+    return _Estimate(trend, None, None, () if region is Region.TREND else ("knows no cliff",))
+
+
+def _on_trend(trend: float, widening: float | None, spread: Spread) -> _Estimate:
+    return _Estimate(trend, *_widened(trend, trend, widening), _doubts_of_interval(widening, spread))
+
+
+def _with_gain(
+    trend: float, region: Region, gains: tuple[float, float], widening: float | None, spread: Spread
+) -> _Estimate:
+    least, most = gains
+    remarks = _doubts_of_interval(widening, spread)
+    if region is not Region.BETWEEN:
+        return _Estimate(trend * most, *_widened(trend * least, trend * most, widening), remarks)
+    # Nothing of the gain, or all of it.
+    ends = _widened(trend, trend * most, widening)
+    return _Estimate(None, *ends, (f"bracket, no point: {_CLIFF_NOT_PLACED}", *remarks))
+
+
+def _gain_unknown(question: Question, cliff: CurveStep, target: int, trend: float) -> _Estimate:
+    """Bracket the gain by the misses that go and by the peak; a point only if f_mem may be assumed."""
+    peak = question.measurements.peak_ipc_per_sm
+    gain = most_gain_unknown(cliff, None if peak is None else peak * target / trend)
+    high = None if gain is None else trend * gain
+    kind = "bracket, no interval" if high is not None else "bracket open at the top"
+    if question.region(target) is Region.BETWEEN:
+        return _Estimate(None, trend, high, (f"{kind}: {_CLIFF_NOT_PLACED}, nor is f_mem",))
+    if not question.assume_f_mem:
+        return _Estimate(None, trend, high, (f"{kind}: f_mem is not known",))
+    f_mem = ASSUMED_F_MEM if gain is None else min(ASSUMED_F_MEM, 1 - 1 / gain)
+    assumed = f"f_mem assumed, {f_mem:.3g}"
+    if f_mem < ASSUMED_F_MEM:
+        return _Estimate(high, trend, high, (f"{assumed}, the most the bracket allows", kind))
+    return _Estimate(trend / (1 - f_mem), trend, high, (assumed, kind))
+
+
+def _widening(question: Question, spread: Spread, target: int) -> float | None:
+    """Return the factor of the interval's half-width; None where there is no interval."""
+    half_width = spread.half_width(math.log2(target / question.largest[0]))
+    return None if math.isinf(half_width) else math.exp(half_width)
+
+
+def _widened(low: float, high: float, widening: float | None) -> tuple[float | None, float | None]:
+    return (None, None) if widening is None else (low / widening, high * widening)
+
+
+def _doubts_of_interval(widening: float | None, spread: Spread) -> tuple[str, ...]:
+    if widening is None:
+        return ("no interval: the rule cannot predict a model from those before it",)
+    return ("interval not calibrated",) if spread.cliff_between_models else ()
+
+
+def _doubts(question: Question, target: int, ipc: float | None) -> list[str]:
+    if ipc is None:
+        return []
+    size, largest_ipc = question.largest
+    peak = question.measurements.peak_ipc_per_sm
+    doubts = [] if ipc >= largest_ipc else [f"below the IPC of {size} {question.measurements.scaling.unit}"]
+    if peak is not None and ipc > peak * target:
+        doubts.append(f"above the peak of {peak * target:.6g}")
+    return doubts

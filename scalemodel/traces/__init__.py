@@ -1,0 +1,3 @@
+"""The formats of address traces, a module each."""
+
+from __future__ import annotations

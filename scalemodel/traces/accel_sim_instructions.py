@@ -1,0 +1,144 @@
+"""The instruction lines of an Accel-Sim trace: active threads, and which lines they touch in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from scalemodel.errors import InputError
+from scalemodel.traces.accel_sim_addresses import MemoryInstructions, Spans, read_spans
+from scalemodel.traces.accel_sim_blocks import TraceHeader
+from scalemodel.traces.accel_sim_words import InstructionWords
+from scalemodel.traces.accesses import AddressArray, lines_touched
+from scalemodel.traces.words import BoolArray, IntArray, base_names, decimal_numbers, hex_numbers, name_code
+
+# Tracers before this version leave thread block and warp in front of each instruction.
+_FIRST_VERSION_WITHOUT_IDS = 3
+_ID_WORDS = 4
+_THREADS = 32
+_MOST_BYTES = 1 << 16
+# Shared and local memory are windows of so many bytes among generic addresses.
+_WINDOW_BYTES = 1 << 24
+
+
+class _Space(IntEnum):
+    """Where a memory instruction's addresses are."""
+
+    UNKNOWN = 0
+    GLOBAL = 1
+    GENERIC = 2
+    LOCAL = 3
+    ELSEWHERE = 4
+
+
+_OPCODES = {
+    _Space.GLOBAL: ("LDG", "STG", "ATOMG", "REDG", "LDGSTS"),
+    _Space.GENERIC: ("LD", "ST", "ATOM", "RED"),
+    _Space.LOCAL: ("LDL", "STL"),
+    # Shared memory, constants, what only manages a cache, textures and surfaces (coordinates, no addresses).
+    _Space.ELSEWHERE: (
+        *("LDS", "STS", "ATOMS", "LDSM", "STSM", "SYNCS", "LDC", "LDCU", "ULDC"),
+        *("CCTL", "CCTLL", "CCTLT", "QSPC", "MATCH", "MEMBAR", "ERRBAR"),
+        *("TEX", "TLD", "TLD4", "TMML", "TXD", "TXQ", "SULD", "SUST", "SURED", "SUATOM"),
+    ),
+}
+_SPACE_OF_NAME = {name_code(name): space for space, names in _OPCODES.items() for name in names}
+_BULK_COPIES = ("UTMA", "UBLK")
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionAccesses:
+    """What a piece of a trace does to memory.
+
+    Attributes
+    ----------
+    thread_instructions : active threads, summed over the instructions.
+    instruction : (a,) int64, ascending, the index of the instruction of each access.
+    line : (a,) uint64, the cache line; ascending within an instruction.
+    """
+
+    thread_instructions: int
+    instruction: IntArray
+    line: AddressArray
+
+
+def read_instructions(
+    words: InstructionWords, header: TraceHeader, line_bytes: int, *, with_local: bool
+) -> InstructionAccesses:
+    """Return the accesses of the instructions.
+
+    Raises
+    ------
+    InputError : a line breaks the grammar, or a memory instruction is not known.
+    """
+    has_ids = header.version < _FIRST_VERSION_WITHOUT_IDS
+    counter_at = np.full(words.first.size, has_ids * _ID_WORDS + header.has_line_numbers)
+    mask_at = counter_at + 1
+    _, is_number = hex_numbers(words.at(counter_at))
+    words.refuse(~is_number, "the program counter is no hexadecimal number", counter_at)
+    mask, is_number = hex_numbers(words.at(mask_at))
+    words.refuse(~is_number | (mask >= 1 << _THREADS), "the mask is not one of 32 threads", mask_at)
+    opcode_at = mask_at + 2 + words.registers(mask_at + 1, "destinations")
+    words.at(opcode_at)
+    width_at = opcode_at + 2 + words.registers(opcode_at + 1, "sources")
+    width, is_number = decimal_numbers(words.at(width_at))
+    words.refuse(~is_number | (width >= _MOST_BYTES), "the access width is no number of bytes", width_at)
+    memory = np.flatnonzero(width)
+    space = _spaces(words[memory], opcode_at[memory])
+    is_read = (space == _Space.GLOBAL) | (space == _Space.GENERIC) | ((space == _Space.LOCAL) & with_local)
+    is_read &= mask[memory] != 0
+    read, is_generic = memory[is_read], space[is_read] == _Space.GENERIC
+    instructions = MemoryInstructions(words[read], width_at[read] + 1, mask[read], width[read])
+    # Of a generic instruction each thread is looked at: some may be in a window, others not.
+    spans = read_spans(instructions, np.where(is_generic, -1, line_bytes))
+    is_left_out = _is_in_window(spans.start, header, with_local=with_local) & is_generic[spans.instruction]
+    instruction, line = _coalesced(spans[~is_left_out], line_bytes)
+    return InstructionAccesses(int(np.bitwise_count(mask).sum(dtype=np.int64)), read[instruction], line)
+
+
+def _spaces(words: InstructionWords, opcode_at: IntArray) -> IntArray:
+    """Return where the addresses of each memory instruction are."""
+    names, which = np.unique(base_names(words.at(opcode_at)), return_inverse=True)
+    known = [_SPACE_OF_NAME.get(int(name), _Space.UNKNOWN) for name in names]
+    space = np.array(known, dtype=np.int64)[which]
+    unknown = np.flatnonzero(space == _Space.UNKNOWN)
+    if unknown.size:
+        at = int(unknown[0])
+        opcode = words.words.word(int((words.first + opcode_at)[at]))
+        is_bulk = opcode.startswith(_BULK_COPIES)
+        what = "bulk copies of the tensor memory accelerator are" if is_bulk else "the memory instruction is"
+        raise InputError(
+            f"{what} not read ({opcode!r})",
+            path=words.path,
+            row=int(words.row[at]),
+            remedy="give the addresses as text or CSV",
+        )
+    return space
+
+
+def _is_in_window(address: AddressArray, header: TraceHeader, *, with_local: bool) -> BoolArray:
+    """Return which generic addresses are those of shared memory, or of local memory if that is left out."""
+    is_in = np.zeros(address.size, dtype=np.bool_)
+    for base in (header.shared_base, None if with_local else header.local_base):
+        if base is not None:
+            # An address below the base wraps to one far above it.
+            is_in |= (address - np.uint64(base)) < _WINDOW_BYTES
+    return is_in
+
+
+def _coalesced(spans: Spans, line_bytes: int) -> tuple[IntArray, AddressArray]:
+    """Return each distinct line of each instruction once, by instruction, then ascending."""
+    line, span = lines_touched(spans.start, spans.size, line_bytes)
+    # Neighbouring threads mostly share a line: few are left to be sorted.
+    instruction, line = _distinct_neighbours(spans.instruction[span], line)
+    order = np.lexsort((line, instruction))
+    return _distinct_neighbours(instruction[order], line[order])
+
+
+def _distinct_neighbours(instruction: IntArray, line: AddressArray) -> tuple[IntArray, AddressArray]:
+    """Leave out what is the same as the one before."""
+    is_other = np.ones(line.size, dtype=np.bool_)
+    is_other[1:] = (line[1:] != line[:-1]) | (instruction[1:] != instruction[:-1])
+    return instruction[is_other], line[is_other]

@@ -1,0 +1,153 @@
+"""Words and numbers in many lines of text at once, without a Python step a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+ByteArray = NDArray[np.uint8]
+NumberArray = NDArray[np.uint64]
+
+_NOT_A_DIGIT = 255
+_HEX_DIGITS = 16
+# Any number of so many decimal digits fits 64 bits.
+_DECIMAL_DIGITS = 19
+_SPACE, _NEWLINE, _MINUS, _DOT = (ord(character) for character in " \n-.")
+
+
+def _digit_values() -> ByteArray:
+    values = np.full(256, _NOT_A_DIGIT, dtype=np.uint8)
+    for value, digit in enumerate("0123456789abcdef"):
+        values[[ord(digit), ord(digit.upper())]] = value
+    return values
+
+
+_DIGIT_VALUE = _digit_values()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Some words of a text.
+
+    Attributes
+    ----------
+    text : (b,) uint8, the bytes.
+    start, end : (w,) int64, of each word in them.
+    """
+
+    text: ByteArray
+    start: IntArray
+    end: IntArray
+
+    def __getitem__(self, which: IntArray | BoolArray) -> Words:
+        return Words(self.text, self.start[which], self.end[which])
+
+    def word(self, number: int) -> str:
+        """Return one word, for messages."""
+        return self.text[self.start[number] : self.end[number]].tobytes().decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The words of a text line by line; a line is what a line end closes, and what comes after the last.
+
+    Attributes
+    ----------
+    words : of all lines, in order.
+    first : (l + 1,) int64, the first word of each line that has one, and the number of words.
+    row : (l,) int64, 0-based, which line of the text each of these is.
+    rows : line ends in the text.
+    """
+
+    words: Words
+    first: IntArray
+    row: IntArray
+    rows: int
+
+
+def split_lines(text: bytes) -> Lines:
+    """Split a text into lines, and these into words apart by blanks."""
+    content = np.frombuffer(text, dtype=np.uint8)
+    inside = np.zeros(content.size + 2, dtype=np.bool_)
+    np.greater(content, _SPACE, out=inside[1:-1])
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    words = Words(content, edges[::2], edges[1::2])
+    line_ends = np.flatnonzero(content == _NEWLINE)
+    row_of_word = np.searchsorted(line_ends, words.start)
+    is_first = np.diff(row_of_word, prepend=-1) != 0
+    first = np.flatnonzero(is_first)
+    return Lines(words, np.append(first, words.start.size), row_of_word[first], line_ends.size)
+
+
+def hex_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
+    """Return the value of each word of hexadecimal digits, ``0x`` before or not, and whether it is one."""
+    bare = Words(words.text, words.start + 2 * _has_prefix(words), words.end)
+    return _numbers(bare, 16, _HEX_DIGITS)
+
+
+def decimal_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
+    """Return the value of each word of decimal digits, at most 19, and whether it is one."""
+    return _numbers(words, 10, _DECIMAL_DIGITS)
+
+
+def signed_numbers(words: Words) -> tuple[IntArray, BoolArray]:
+    """Return the value of each word of decimal digits, a minus before them or not, and whether it is one."""
+    is_negative = words.text[words.start] == _MINUS
+    value, is_number = decimal_numbers(Words(words.text, words.start + is_negative, words.end))
+    is_number &= value < 1 << 63
+    signed = value.view(np.int64)
+    return np.where(is_negative, -signed, signed), is_number
+
+
+def address_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
+    """Return the value of each word: hexadecimal after ``0x``, else decimal; and whether it is a number."""
+    is_hex = _has_prefix(words)
+    value = np.zeros(words.start.size, dtype=np.uint64)
+    is_number = np.zeros(words.start.size, dtype=np.bool_)
+    value[is_hex], is_number[is_hex] = hex_numbers(words[is_hex])
+    value[~is_hex], is_number[~is_hex] = decimal_numbers(words[~is_hex])
+    return value, is_number
+
+
+def base_names(words: Words) -> NumberArray:
+    """Return the first 8 bytes of each word up to its first dot, as one number; see ``name_code``."""
+    code = np.zeros(words.start.size, dtype=np.uint64)
+    going = np.ones(words.start.size, dtype=np.bool_)
+    last = words.text.size - 1
+    for place in range(8):
+        at = words.start + place
+        letter = words.text[np.minimum(at, last)]
+        going &= (at < words.end) & (letter != _DOT)
+        code |= np.where(going, letter, 0).astype(np.uint64) << np.uint64(8 * place)
+    return code
+
+
+def name_code(name: str) -> int:
+    """Return what ``base_names`` makes of this name."""
+    return int.from_bytes(name.encode()[:8], "little")
+
+
+def _has_prefix(words: Words) -> BoolArray:
+    last = words.text.size - 1
+    second = words.text[np.minimum(words.start + 1, last)] | 0x20
+    has_prefix: BoolArray = (words.text[words.start] == ord("0")) & (second == ord("x"))
+    return has_prefix & (words.end - words.start >= 2)
+
+
+def _numbers(words: Words, base: int, most_digits: int) -> tuple[NumberArray, BoolArray]:
+    """Return the values of words of at most so many digits, and which words are that."""
+    length = words.end - words.start
+    is_number = (length > 0) & (length <= most_digits)
+    value = np.zeros(words.start.size, dtype=np.uint64)
+    longest = int(length.max(initial=0, where=is_number))
+    # From the first digit on: in step `place`, the words that are longer than that have one more.
+    for place in range(longest):
+        has_more = length > place
+        digit = _DIGIT_VALUE[words.text[np.where(has_more, words.start + place, 0)]]
+        is_number &= ~has_more | (digit < base)
+        value = np.where(has_more, value * np.uint64(base) + digit, value)
+    return value, is_number
