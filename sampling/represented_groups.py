@@ -126,8 +126,8 @@ def unmet_note(choice: Choice, threshold: float, tried: str) -> tuple[str, ...]:
     """Return a note where no candidate met the threshold; ``tried`` names them, in the plural."""
     if choice.error < threshold:
         return ()
-    taken = f"the {len(choice.groups)} groups taken miss it by {choice.error:.3g}"
-    return (f"none of the {tried} tried projects the total within {threshold:g}: {taken}",)
+    taken = f"the {len(choice.groups)} groups taken miss it by {100 * choice.error:.1f} %"
+    return (f"none of the {tried} tried projects the total within {100 * threshold:g} %: {taken}",)
 
 
 def as_picks(

@@ -3,10 +3,11 @@
 Allegro and ROOT bound every group by epsilon separately. Errors of groups are independent, so the whole is
 then bounded far below epsilon and most samples are wasted. Here variance has a price: the least that meets
 each group's own bound, then the least common one that meets the workload's; a group pays the larger. Where
-one group's step from too much variance to little is coarse, the others are priced anew with what it leaves. Where
-ROOT's strata meet a group's bound with less sampled time than any price finds, they are taken, for a price
-finds only strata on the convex hull of time against variance; so are all of ROOT's strata for epsilon where
-they take less time than what the looser bounds lead to.
+one group's step from too much variance to little is coarse, the others are priced anew with what it leaves.
+
+A price finds only strata on the convex hull of time against variance. Where ROOT's strata meet a group's
+bound with less sampled time, they are taken; so are all of ROOT's strata for epsilon, where they take less
+time than what the looser bounds lead to.
 """
 
 from __future__ import annotations

@@ -75,15 +75,30 @@ def pick(
     detailed = _detailed_launches(len(launches), found.complete_from_start, options.launches)
     selection = pks.select_kernels(launches, found, detailed, options, rng, progress)
     group, details = _label_others(launches, selection.group, options.classifier, rng, progress)
-    unseen = details["share_name_unseen"]
-    notes = (f"{100 * unseen:.1f} % of the launches have a name that none of the first {detailed:,} has",)
     return as_picks(
         launches,
         group,
         selection.representative,
-        selection.notes + (notes if unseen else ()),
+        selection.notes + _classification_notes(detailed, details),
         {**selection.details, "launches_in_detail": detailed, **details},
     )
+
+
+def _classification_notes(detailed: int, details: dict[str, Any]) -> tuple[str, ...]:
+    """Return what rests on a classifier, and how far that can be trusted."""
+    notes = []
+    if details["classifier"] is not None:
+        accuracy = details["holdout_accuracy"][details["classifier"]]
+        notes.append(
+            f"{100 * details['share_classified']:.1f} % of the launches are classified by "
+            f"{details['classifier']}, right for {100 * accuracy:.1f} % of the launches held out"
+        )
+    unseen = details["share_name_unseen"]
+    if unseen:
+        notes.append(
+            f"{100 * unseen:.1f} % of the launches have a name that none of the first {detailed:,} has"
+        )
+    return tuple(notes)
 
 
 def _detailed_launches(launches: int, complete: int, wanted: int | None) -> int:
