@@ -144,10 +144,10 @@ def with_features(
             if strict:
                 raise
             reports.append(_report_of_nothing(rows, launches, error))
-            continue
-        places = _places(launches, matches.id)
-        notes = joined.add(rows.features, np.flatnonzero(places >= 0), places)
-        reports.append(_report(rows, matches, places, launches, (*rows.notes, *matches.notes, *notes)))
+        else:
+            places = _places(launches, matches.id)
+            notes = joined.add(rows.features, np.flatnonzero(places >= 0), places)
+            reports.append(_report(rows, matches, places, launches, (*rows.notes, *matches.notes, *notes)))
         if progress is not None:
             progress(number + 1, len(paths), f"joining {rows.path}")
     return replace(launches, features=joined.features()), tuple(reports)

@@ -90,10 +90,13 @@ def comma_separated(text: bytes, separator: str, *, path: str, first_line: int) 
     try:
         csv.writer(target, lineterminator="\n").writerows(source)
     except csv.Error as error:
+        # An open quote is met lines after the one to blame.
+        unclosed = (place for place, line in enumerate(text.splitlines()) if line.count(b'"') % 2)
+        place = next(unclosed, None)
         raise ProfileError(
-            f"the line does not parse ({error})",
+            f"the line does not parse ({error})" if place is None else "a quote is not closed",
             path=path,
-            row=first_line + max(source.line_num - 1, 0),
+            row=first_line + (max(source.line_num - 1, 0) if place is None else place),
             remedy="write the table again: it is cut short or damaged",
         ) from error
     return target.getvalue().encode("latin-1")

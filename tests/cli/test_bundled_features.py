@@ -61,11 +61,11 @@ def test_no_method_is_forgotten_here(kernelpoint: Kernelpoint) -> None:
 
 def test_all_rows_of_both_files_are_joined(compared: Run) -> None:
     ncu, blocks = (line for line in compared.err.splitlines() if "rows joined by" in line)
-    assert "(ncu-raw): 5600 of 5600 rows joined by name, grid, block, occurrence" in ncu
+    assert "(ncu-raw): 5,600 of 5,600 rows joined by name, grid, block, occurrence" in ncu
     assert "12 of 16 kernel names were found under another spelling" in ncu
-    assert "(basic-block-vectors): 5600 of 5600 rows joined by name, occurrence" in blocks
+    assert "(basic-block-vectors): 5,600 of 5,600 rows joined by name, occurrence" in blocks
     for line in (ncu, blocks):
-        assert "0 of 5600 launches have none" in line
+        assert "0 of 5,600 launches have none" in line
 
 
 @pytest.mark.parametrize(

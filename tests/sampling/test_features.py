@@ -279,6 +279,115 @@ def test_a_column_device_alone_is_enough_where_devices_differ(launch_table: Buil
     assert report.notes[0] == "it has rows of 1 of the 2 processes and devices selected"
 
 
+def many_sequences(launch_table: Build, *places: tuple[int, int]) -> LaunchTable:
+    """Return a profile of two launches of f for each process and device."""
+    every = [place for place in places for _ in range(2)]
+    return launch_table(
+        ["f"] * len(every),
+        [1] * len(every),
+        grid_x=[8] * len(every),
+        process=[process for process, _ in every],
+        device=[device for _, device in every],
+    )
+
+
+def test_a_file_of_one_device_of_several_is_known_by_it(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 1), (7, 2))
+    features, (report,) = joined(profile, pages(tmp_path, (99, 2)))
+    equal(features.metrics["m"], [NAN] * 4 + [0, 1])
+    assert any("by their devices (99:2 is 7:2)" in note for note in report.notes)
+    assert "it has rows of 1 of the 3 processes and devices selected" in report.notes
+    features, (report,) = joined(profile, pages(tmp_path, (98, 2), (99, 0)), region=Region(processes=(5, 7)))
+    equal(features.metrics["m"], [2, 3, 0, 1])
+    assert not any("selected" in note for note in report.notes)
+
+
+def test_a_file_for_each_device_fills_its_own(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 1))
+    files = []
+    for device in (1, 0):
+        page = pages(tmp_path, (70, device))
+        files.append(page.rename(tmp_path / f"{device}.csv"))
+    features, _ = joined(profile, *files)
+    equal(features.metrics["m"], [0, 1, 0, 1])
+
+
+def test_a_file_of_more_devices_than_the_profile_gives_those_that_it_has(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = many_sequences(launch_table, (5, 2))
+    features, (report,) = joined(profile, pages(tmp_path, (91, 0), (92, 1), (93, 2)))
+    equal(features.metrics["m"], [4, 5])
+    assert report.unmatched_rows == 4
+    assert "2 of its 3 processes and devices are not in the profile" in report.notes
+    same = many_sequences(launch_table, (5, 0), (6, 0))
+    features, (report,) = joined(same, pages(tmp_path, (6, 0), (4, 0), (5, 0)))
+    equal(features.metrics["m"], [4, 5, 0, 1])
+    assert "1 of its 3 processes and devices is not in the profile" in report.notes
+
+
+def test_a_file_of_more_processes_that_nothing_tells_apart_is_refused(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = many_sequences(launch_table, (5, 0))
+    with pytest.raises(
+        ProfileError,
+        match=r"rows of 2 pairs of process and device, and the profile launches of 1 \(5:0\); leave other",
+    ):
+        joined(profile, pages(tmp_path, (91, 0), (92, 0)))
+    with pytest.raises(ProfileError, match="rows of 2 pairs"):
+        joined(profile, pages(tmp_path, (91, 1), (92, 2)))
+
+
+def nvbit_files(folder: Path, counts: Sequence[int]) -> list[Path]:
+    """Write a log for each count, of two launches of f."""
+    files = []
+    for place, count in enumerate(counts):
+        nvbit_log(folder, ("f", 8, count), ("f", 8, count + 1)).rename(folder / f"log{place}.txt")
+        files.append(folder / f"log{place}.txt")
+    return files
+
+
+def test_as_many_logs_as_processes_go_in_the_order_given(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 1), (7, 0))
+    files = nvbit_files(tmp_path, [10, 20, 30])
+    blocks = [block_file(tmp_path, ("f", 8 + place, [1]), name=f"{place}.csv") for place in range(3)]
+    # The order counts within a format, however the formats are mixed.
+    mixed = [files[1], blocks[2], files[0], blocks[0], files[2], blocks[1]]
+    features, reports = joined(profile, *mixed)
+    equal(features.metrics["instructions"], [20, 21, 10, 11, 30, 31])
+    assert features.block_vectors is not None
+    assert features.block_vectors.warps.tolist() == [10, 0, 8, 0, 9, 0]
+    assert any("as file 2 of 3 in the order given it was taken for 6:1" in note for note in reports[2].notes)
+    assert any("as file 3 of 3 in the order given it was taken for 7:0" in note for note in reports[5].notes)
+
+
+def test_logs_may_be_as_many_as_the_processes_that_are_selected(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 0), (7, 0))
+    files = nvbit_files(tmp_path, [10, 20])
+    features, _ = joined(profile, *files, region=Region(processes=(5, 7)))
+    equal(features.metrics["instructions"], [10, 11, 20, 21])
+    with pytest.raises(ProfileError) as caught:
+        joined(profile, *files)
+    assert "as have 2 files in all, and the profile launches of 3 (5:0, 6:0, 7:0)" in str(caught.value)
+    assert caught.value.remedy is not None
+    assert caught.value.remedy.startswith("give a file for each of them, in this order, or choose the one")
+
+
+def test_pages_of_processes_on_one_device_go_in_the_order_given(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 0), (7, 1))
+    files = [
+        pages(tmp_path, place).rename(tmp_path / f"{place[0]}.csv") for place in ((92, 0), (91, 0), (90, 1))
+    ]
+    for place, path in enumerate(files):
+        path.write_text(path.read_text().replace('"0"\n', f'"{place}0"\n').replace('"1"\n', f'"{place}1"\n'))
+    features, (first, second, third) = joined(profile, *files)
+    equal(features.metrics["m"], [0, 1, 10, 11, 20, 21])
+    assert any("as file 1 of 2 in the order given it was taken for 5:0" in note for note in first.notes)
+    assert any("as file 2 of 2 in the order given it was taken for 6:0" in note for note in second.notes)
+    assert any("by their devices (90:1 is 7:1)" in note for note in third.notes)
+
+
 def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: Path) -> None:
     names = ["void n::f<int>(T1)", "void n::f<long>(T1)", "void n::g<int>(T1)", "void n::f<int>(T1)"]
     profile = launch_table(names, [1] * 4, grid_x=[8, 4, 8, 2])
@@ -314,17 +423,117 @@ def test_nothing_that_matches_is_an_error_that_shows_both_sides(launch_table: Bu
         joined(profile, table_file(tmp_path, [{"id": 7, "m": 1}]))
 
 
-def nvbit_log(folder: Path, *launches: tuple[str, int, int]) -> Path:
-    """Write a log of instr_count; a launch is (name, blocks, instructions)."""
+def test_without_strict_a_file_of_something_else_is_a_report(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    other = table_file(
+        tmp_path, [{"name": "g", "process": process, "m": 1} for process in (5, 9)], "other.csv"
+    )
+    unknown = pages(tmp_path, (77, 0))
+    fits = table_file(tmp_path, [{"id": 3, "m": 7}], "fits.csv")
+    paths = [str(other), str(unknown), str(fits)]
+    launches, reports = with_features(profile, listed(profile), paths, strict=False)
+    assert launches.features is not None
+    assert list(launches.features.metrics) == ["m"]
+    equal(launches.features.metrics["m"], [NAN, NAN, NAN, 7])
+    assert [report.matched for report in reports] == [0, 0, 1]
+    assert [report.unmatched_rows for report in reports] == [2, 2, 0]
+    assert reports[0].sentence == (
+        f"{other} (csv): 0 of 2 rows joined; "
+        "none of its 2 rows matches a launch: it has 'g', the profile has 'f'"
+    )
+    assert reports[1].sentence == (
+        f"{unknown} (ncu-raw): 0 of 2 rows joined; has rows of one process and device, "
+        "and the profile launches of 2 (5:0, 9:0)"
+    )
+    for path in paths[:2]:
+        with pytest.raises(ProfileError):
+            with_features(profile, listed(profile), [path])
+
+
+def test_without_strict_an_unreadable_file_is_still_an_error(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a"], [1])
+    (tmp_path / "f").write_text("hello\nworld\n")
+    for path in (tmp_path / "f", tmp_path / "none"):
+        with pytest.raises(ProfileError):
+            with_features(profile, listed(profile), [str(path)], strict=False)
+
+
+def nvbit_log(folder: Path, *launches: tuple[str, int, int], skipped: Sequence[int] = ()) -> Path:
+    """Write a log of instr_count; a launch is (name, blocks, instructions). Some may have no line."""
     path = folder / "log.txt"
     path.write_text(
         "".join(
             f"kernel {number} - {name} - #thread-blocks {blocks},  kernel instructions {count}, "
             "total instructions 9\n"
             for number, (name, blocks, count) in enumerate(launches)
+            if number not in skipped
         )
     )
     return path
+
+
+BY_NUMBER = "the log's own numbers, checked by name"
+
+
+def test_a_log_with_gaps_is_joined_by_its_numbers(launch_table: Build, tmp_path: Path) -> None:
+    names = ["a", "a", "b", "a", "b", "a"]
+    profile = launch_table(names, [1] * 6, grid_x=[8, 8, 4, 8, 4, 2])
+    rows = list(zip(names, [8, 8, 4, 8, 4, 2], range(10, 16), strict=True))
+    features, (report,) = joined(profile, nvbit_log(tmp_path, *rows, skipped=[0, 2]))
+    equal(features.metrics["instructions"], [NAN, 11, NAN, 13, 14, 15])
+    assert report.joined_by == BY_NUMBER + " and thread blocks"
+    assert report.notes == ("2 of 6 kernels up to the last have no line",)
+    # The same numbers count from the first launch of the process, wherever that stands in the profile.
+    later = launch_table(
+        ["z", *names], [1] * 7, grid_x=[1, 8, 8, 4, 8, 4, 2], process=[1] + [2] * 6, device=[0] * 7
+    )
+    features, _ = joined(later, nvbit_log(tmp_path, *rows, skipped=[0, 2]), region=Region(processes=(2,)))
+    equal(features.metrics["instructions"], [NAN, 11, NAN, 13, 14, 15])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [(("b", 8, 13), "kernel 3 is 'b'"), (("a", 7, 13), "kernel 3 has another size there")],
+)
+def test_numbers_that_one_launch_disagrees_with_are_not_gone_by(
+    launch_table: Build, tmp_path: Path, wrong: tuple[str, int, int], why: str
+) -> None:
+    profile = launch_table(["a", "a", "b", "a", "b"], [1] * 5, grid_x=[8, 8, 4, 8, 4])
+    path = nvbit_log(tmp_path, ("a", 8, 10), ("a", 8, 11), ("b", 4, 12), wrong, ("b", 4, 14), skipped=[0])
+    features, (report,) = joined(profile, path)
+    assert report.joined_by == "name, occurrence"
+    assert features.metrics["instructions"][0] == 11
+    assert any(why in note and "taken for earlier ones" in note for note in report.notes)
+
+
+def test_rows_of_unknown_kernels_and_beyond_the_profile_do_not_speak_against_numbers(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = launch_table(["a", "b", "a"], [1] * 3, grid_x=[8, 4, 8])
+    path = nvbit_log(tmp_path, ("a", 8, 1), ("?", 9, 2), ("a", 8, 3), ("a", 8, 4), skipped=[0])
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["instructions"], [NAN, NAN, 3])
+    assert report.joined_by.startswith(BY_NUMBER)
+    assert report.first_unmatched == ("row 1 '?'", "row 3 'a'")
+
+
+def test_numbers_are_checked_by_name_alone_where_the_profile_has_no_sizes(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = launch_table(["a", "b", "a"], [1] * 3)
+    features, (report,) = joined(
+        profile, nvbit_log(tmp_path, ("a", 8, 1), ("b", 9, 2), ("a", 8, 3), skipped=[0])
+    )
+    equal(features.metrics["instructions"], [NAN, 2, 3])
+    assert report.joined_by == BY_NUMBER
+
+
+def test_a_log_without_gaps_is_joined_by_occurrence(launch_table: Build, tmp_path: Path) -> None:
+    # Its numbers leave out what the tool does not hook, so they are gone by only where they are needed.
+    profile = launch_table(["graph", "a", "b"], [1] * 3, grid_x=[8, 8, 4])
+    features, (report,) = joined(profile, nvbit_log(tmp_path, ("a", 8, 1), ("b", 4, 2)))
+    equal(features.metrics["instructions"], [NAN, 1, 2])
+    assert report.joined_by == "name, occurrence"
 
 
 def test_instruction_counts_join_by_name_and_are_checked_by_their_blocks(
@@ -352,12 +561,18 @@ def test_mangled_names_of_nvbit_find_their_kernels(launch_table: Build, tmp_path
     assert any("1 of 2 kernel names was found under another spelling" in note for note in report.notes)
 
 
-def block_file(folder: Path, *launches: tuple[str, int, list[int]], name: str = "bbv.csv") -> Path:
-    """Write basic-block vectors; a launch is (name, warps, counts)."""
+def block_file(
+    folder: Path,
+    *launches: tuple[str, int, list[int]],
+    name: str = "bbv.csv",
+    skipped: Sequence[int] = (),
+) -> Path:
+    """Write basic-block vectors; a launch is (name, warps, counts). Some may have no lines."""
     path = folder / name
     lines = [
         f"Kernel{number},{len(counts)},{warps},{kernel}\n{','.join(map(str, counts))},\n"
         for number, (kernel, warps, counts) in enumerate(launches)
+        if number not in skipped
     ]
     path.write_text("Warp ID,Basic Block Counts\n" + "".join(lines))
     return path
@@ -375,6 +590,33 @@ def test_block_vectors_follow_their_launches(launch_table: Build, tmp_path: Path
     assert blocks.warps.tolist() == [8, 16, 4, 0]
     assert any("1 launch keeps the vectors of an earlier file" in note for note in reports[1].notes)
     assert len(features.metrics) == 0
+
+
+def test_block_vectors_with_gaps_are_joined_by_their_numbers(launch_table: Build, tmp_path: Path) -> None:
+    # A grid and a block of 40 threads each: 40 blocks of two warps.
+    profile = launch_table(["f", "g", "f"], [1] * 3, grid_x=[40, 40, 40])
+    rows = [("f", 80, [1]), ("g", 80, [2]), ("f", 80, [3])]
+    features, (report,) = joined(profile, block_file(tmp_path, *rows, skipped=[0]))
+    assert report.joined_by == BY_NUMBER + " and warps"
+    assert report.notes == ("1 of 3 kernels up to the last has no line",)
+    assert features.block_vectors is not None
+    assert features.block_vectors.warps.tolist() == [0, 80, 80]
+    rows[2] = ("f", 79, [3])
+    features, (report,) = joined(profile, block_file(tmp_path, *rows, skipped=[0]))
+    assert report.joined_by == "name, occurrence"
+    assert features.block_vectors is not None
+    assert features.block_vectors.warps.tolist() == [79, 80, 0]
+
+
+def test_block_vectors_whose_numbers_start_anew_have_none(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["f", "g"], [1] * 2)
+    path = block_file(tmp_path, ("f", 8, [1]))
+    path.write_text(path.read_text() + "Kernel0,1,4,g\n5,\n")
+    features, (report,) = joined(profile, path)
+    assert report.joined_by == "name, occurrence"
+    assert report.notes == ()
+    assert features.block_vectors is not None
+    assert features.block_vectors.warps.tolist() == [8, 4]
 
 
 def test_later_files_fill_in_and_disagreement_is_noted(launch_table: Build, tmp_path: Path) -> None:

@@ -217,6 +217,52 @@ def test_a_header_far_behind_the_lines_of_progress_is_found(tmp_path: Path) -> N
     assert values(read(tmp_path, CHATTER * 2000 + details(metric(0, "A", "x", "", "2"))), "x") == [2]
 
 
+def test_units_that_are_not_known_or_not_there_are_noted(tmp_path: Path) -> None:
+    launch = (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1", "2", "3")
+    rows = read(tmp_path, raw(["a", "b", "c"], ["inst", "furlong", "furlong"], launch))
+    assert values(rows, "b") == [2]
+    assert rows.notes == ("units that are not known are left as they are: furlong (b)",)
+    (note,) = read(tmp_path, raw(["a", "b", "c"], ["", "", ""], launch)).notes
+    assert note == "the row of units is empty: all values are taken to be in base units"
+    lines = raw(["a", "b", "c"], ["inst"] * 3, launch).splitlines(keepends=True)
+    rows = read(tmp_path, b"".join([lines[0], *lines[2:]]))
+    assert values(rows, "a") == [1]
+    assert rows.notes == (
+        "no row of units stands below the header: all values are taken to be in base units",
+    )
+    rows = read(tmp_path, details(metric(0, "A", "x", "furlong", "2"), metric(0, "A", "y", "us", "2")))
+    assert values(rows, "x") == [2]
+    assert rows.notes == ("units that are not known are left as they are: furlong (x)",)
+
+
+def test_units_of_real_pages_are_known(shared_data: Path) -> None:
+    for path in sorted((shared_data / "ncu").iterdir()):
+        assert not any("units" in note for note in read_features(str(path)).notes), path
+
+
+def test_infinite_values_are_noted(tmp_path: Path) -> None:
+    page = raw(
+        ["a", "b"],
+        ["inst", "inst"],
+        (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "inf", "1"),
+        (1, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "2", "3"),
+    )
+    rows = read(tmp_path, page)
+    np.testing.assert_array_equal(values(rows, "a"), [np.nan, 2])
+    assert rows.notes == ("infinite values count as none: a",)
+    rows = read(tmp_path, details(metric(0, "A", "x", "us", "inf"), metric(1, "A", "x", "us", "2")))
+    np.testing.assert_array_equal(values(rows, "x"), [np.nan, 2000])
+    assert rows.notes == ("infinite values count as none: x",)
+
+
+def test_a_metric_that_stands_twice_is_noted(tmp_path: Path) -> None:
+    rows = read(
+        tmp_path, raw(["a", "a"], ["inst", "inst"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1", "2"))
+    )
+    assert values(rows, "a") == [1]
+    assert rows.notes == ("several columns have one name, of which the first counts: a",)
+
+
 def test_german_numbers_need_the_option(tmp_path: Path) -> None:
     page = details(
         metric(0, "A", "Duration", "us", "31,87"), metric(0, "A", "Elapsed Cycles", "cycle", "30.221")

@@ -70,6 +70,15 @@ def test_a_log_with_gaps_says_so(read: Callable[[str], FeatureRows]) -> None:
     assert rows.launch_number.tolist() == [1, 3]
 
 
+def test_a_negative_count_is_one_that_overflowed(read: Callable[[str], FeatureRows]) -> None:
+    rows = read(line(0, "f", 1, 5) + line(1, "f", 1, -2147483000) + line(2, "f", 1, -7))
+    np.testing.assert_array_equal(rows.features.metrics["instructions"], [5, np.nan, np.nan])
+    assert rows.notes == (
+        "the counter overflowed in 2 launches (a count of -2,147,483,000): no value is known",
+    )
+    assert len(read(line(0, "f", 1, -1))) == 1
+
+
 def test_the_log_of_two_runs_is_refused(read: Callable[[str], FeatureRows]) -> None:
     with pytest.raises(ProfileError, match="row 3: kernel 0 follows kernel 1"):
         read(line(0, "f", 1, 1) + line(1, "f", 1, 1) + line(0, "f", 1, 1))

@@ -108,6 +108,114 @@ def test_rows_in_many_pieces_may_change_their_way_of_writing(
         )
 
 
+def separated(header: str, rows: list[str], separator: str) -> str:
+    """Return a table written with commas with another separator in their place."""
+    return "".join(f"{line}\n".replace("|", separator) for line in [header, *rows])
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_semicolons_and_tabs_separate_as_commas_do(tmp_path: Path, separator: str) -> None:
+    text = separated(
+        "Name|grid|m|k", ['"f<a, b; c>(x\ty)"|"(2, 1, 1)"|1.5|7', "g|3|2|8", "", "h|4||9"], separator
+    )
+    rows = csv_rows(tmp_path, "\ufeff" + text)
+    assert rows.names == ("f<a, b; c>(x\ty)", "g", "h")
+    assert listed(rows.grid) == [[2, 1, 1], [3, 1, 1], [4, 1, 1]]
+    np.testing.assert_array_equal(rows.features.metrics["m"], [1.5, 2, np.nan])
+    assert listed(rows.features.metrics["k"]) == [7, 8, 9]
+    assert listed(rows.line) == [2, 3, 5]
+    bare = csv_rows(tmp_path, separated("id|m", ["4|1", "2|3"], separator))
+    assert (listed(bare.id), listed(bare.features.metrics["m"])) == ([4, 2], [1, 3])
+
+
+def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
+    text = "id;m;k\n0;31,87;1.048.576\n1.106;1.234,5;7\n"
+    path = tmp_path / "f"
+    path.write_text(text)
+    rows = read_features(str(path), locale="de_DE")
+    assert listed(rows.id) == [0, 1106]
+    assert listed(rows.features.metrics["m"]) == [31.87, 1234.5]
+    assert listed(rows.features.metrics["k"]) == [1_048_576, 7]
+    with pytest.raises(
+        ProfileError, match=r"row 2, column m: '31,87' .* a decimal comma; .*--number-locale de_DE"
+    ):
+        csv_rows(tmp_path, text)
+    with pytest.raises(
+        ProfileError,
+        match=r"row 2, column k: '1.048.576' is a number with dots between groups of thousands; ",
+    ):
+        csv_rows(tmp_path, text.replace("31,87", "31").replace("1.234,5", "1"))
+
+
+def test_rows_in_many_pieces_keep_their_lines_under_any_separator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sampling.readers.csv_cells._PIECE_BYTES", 64)
+    body = "".join(f'"k, {index}";{index}\n' for index in range(100))
+    rows = csv_rows(tmp_path, "name;m\n" + body)
+    assert rows.names == tuple(f"k, {index}" for index in range(100))
+    assert listed(rows.line) == list(range(2, 102))
+    with pytest.raises(ProfileError, match=r"row 92, column m: 'x' is not a number"):
+        csv_rows(tmp_path, "name;m\n" + body.replace(";90\n", ";x\n"))
+    with pytest.raises(ProfileError, match=r"row 92: a quote is not closed"):
+        csv_rows(tmp_path, "name;m\n" + body.replace('"k, 90"', '"k, 90'))
+    with pytest.raises(ProfileError, match=r"row 92"):
+        csv_rows(tmp_path, "name;m\n" + body.replace(";90\n", ";90;1\n"))
+    with pytest.raises(ProfileError, match=r"row 92: the line does not parse"):
+        csv_rows(tmp_path, "name;m\n" + body.replace('"k, 90"', '"k, 90" '))
+
+
+def test_names_of_ours_may_be_written_in_any_case(tmp_path: Path) -> None:
+    rows = csv_rows(tmp_path, "ID,Instructions,CYCLES,elapsed cycles,Mine\n0,1,2,3,4\n")
+    assert listed(rows.id) == [0]
+    assert list(rows.features.metrics) == ["instructions", "cycles", "Elapsed Cycles", "Mine"]
+    table = parquet_rows(
+        tmp_path, {"Name": ["f"], "Grid_X": [2], "grid_y": [1], "grid_z": [1], "INSTRUCTIONS": [5]}
+    )
+    assert table.names == ("f",)
+    assert listed(table.grid) == [[2, 1, 1]]
+    assert {name: listed(values) for name, values in table.features.metrics.items()} == {"instructions": [5]}
+
+
+def test_a_column_of_our_spelling_keeps_its_name_to_itself(tmp_path: Path) -> None:
+    rows = csv_rows(tmp_path, "ID,id,Cycles,cycles\n7,0,1,2\n")
+    assert listed(rows.id) == [0]
+    assert {name: listed(values) for name, values in rows.features.metrics.items()} == {
+        "ID": [7],
+        "Cycles": [1],
+        "cycles": [2],
+    }
+    assert rows.notes == ()
+
+
+def test_of_columns_of_one_name_the_first_counts_and_a_note_says_so(tmp_path: Path) -> None:
+    rows = csv_rows(tmp_path, "id,m,m,k\n0,1,2,3\n")
+    assert listed(rows.features.metrics["m"]) == [1]
+    assert rows.notes == ("several columns have one name, of which the first counts: m",)
+    with pytest.raises(ProfileError, match="a table with several columns id; leave all but one of them out"):
+        csv_rows(tmp_path, "id,id,m\n0,1,2\n")
+    path = tmp_path / "twice"
+    pq.write_table(pa.table([[0], [1], [2]], names=["id", "m", "m"]), path)
+    with pytest.raises(ProfileError, match="a Parquet file with several columns m"):
+        read_features(str(path))
+
+
+def test_infinite_values_count_as_none_and_a_note_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = csv_rows(tmp_path, "id,m,k,n\n0,inf,1,5\n1,2,-Infinity,6\n2,3,1e999,7\n")
+    np.testing.assert_array_equal(rows.features.metrics["m"], [np.nan, 2, 3])
+    np.testing.assert_array_equal(rows.features.metrics["k"], [1, np.nan, np.nan])
+    assert rows.notes == ("infinite values count as none: m, k",)
+    # Later pieces of plain numbers are read without a look at their texts.
+    monkeypatch.setattr("sampling.readers.csv_cells._PIECE_BYTES", 16)
+    late = csv_rows(tmp_path, "id,m\n" + "".join(f"{index},1\n" for index in range(30)) + "30,inf\n")
+    assert np.isnan(late.features.metrics["m"][30])
+    assert late.notes == ("infinite values count as none: m",)
+    table = parquet_rows(tmp_path, {"id": [0, 1], "m": [1.0, float("-inf")], "k": [1.0, None]})
+    assert table.notes == ("infinite values count as none: m",)
+
+
 def test_gzip_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packed = gzip.compress(b"id,m\n0,1\n")
     (tmp_path / "f").write_bytes(packed)
@@ -156,6 +264,9 @@ def test_the_row_labels_of_pandas_are_no_metric(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("instructions\n5\n7\n", r"without a column id or name \(instructions\): rows are never"),
+        ("kernel;m\nf;1\ng;2,5\n", r"without a column id or name \(kernel, m\): rows are never"),
+        ("kernel\tm\nf\t1\n", r"without a column id or name \(kernel, m\): rows are never"),
         ("kernel,m\nf,1\n", r"without a column id or name \(kernel, m\): rows are never joined by position"),
         ("id,m\n1,2\n2,3\n1,4\n", "row 4: this launch's id stands in row 2 already"),
         ("name,occurrence,m\nf,0,2\nf,1,3\nf,0,4\n", r"row 4: this launch \(.*\) stands in row 2 already"),
@@ -231,6 +342,37 @@ def test_what_has_no_features_is_refused_with_the_reason(
     with pytest.raises(ProfileError, match=message) as caught:
         read_features(str(path))
     assert caught.value.remedy
+
+
+def test_a_plan_is_called_a_plan(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text('{\n "schema": 1,\n "kind": "plan",\n "strata": []\n}\n')
+    with pytest.raises(ProfileError, match=r"a plan written by kernelpoint, not features; give a CSV"):
+        read_features(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kineto-cpu-only.json.gz", "a Kineto .* trace of 30 events without a GPU kernel among them"),
+        ("nsys-api-rows-but-no-kernels.sqlite", "3 CUDA API calls but no kernel launches"),
+        ("nsys-six-tables.sqlite", "no CUDA tables at all: CUDA was not traced"),
+    ],
+)
+def test_a_trace_without_launches_is_not_called_a_profile(shared_data: Path, name: str, message: str) -> None:
+    with pytest.raises(ProfileError, match=message) as caught:
+        read_features(str(shared_data / "not-a-profile" / name))
+    assert "a profile" not in str(caught.value)
+    assert "durations" not in str(caught.value)
+    assert "it has no features of launches either; give a CSV of Nsight Compute" in str(caught.value)
+
+
+def test_a_trace_of_the_processor_alone_is_not_called_a_profile(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    event = '{"ph": "X", "cat": "cpu_op", "name": "add", "ts": 1, "dur": 2, "pid": 1, "tid": 1}'
+    path.write_text(f'{{"schemaVersion": 1, "traceEvents": [{event}]}}')
+    with pytest.raises(ProfileError, match=r"without a GPU kernel.*it has no features of launches either"):
+        read_features(str(path))
 
 
 def test_folders_and_missing_files_are_refused(tmp_path: Path) -> None:
