@@ -12,6 +12,7 @@ from sampling.errors import OptionError, ProfileError
 from tui import diagnostics, terminal
 from tui.diagnostics import ExitCode
 from tui.registry import FIRST_WORDS, named_command
+from tui.scale_words import with_flags_repeated
 
 _NOT_A_PROFILE = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
 
@@ -65,7 +66,7 @@ def _with_command(arguments: list[str]) -> list[str]:
     if arguments and arguments[0] in _NOT_A_PROFILE:
         return [argument for argument in arguments if argument != "--ascii"]
     if not arguments or arguments[0] in FIRST_WORDS:
-        return arguments
+        return with_flags_repeated(arguments) if arguments[:1] == ["scale"] else arguments
     first = arguments[0]
     later = next((argument for argument in arguments[1:] if argument in FIRST_WORDS), None)
     if first.startswith("-") and later is not None and not Path(later).exists():

@@ -9,6 +9,7 @@ import time
 import traceback
 from enum import IntEnum
 
+import scalemodel.errors as scale_errors
 from sampling.errors import (
     AnalysisError,
     EmptySelectionError,
@@ -44,6 +45,9 @@ _CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (OptionError, ExitCode.USAGE),
     (AnalysisError, ExitCode.ANALYSIS),
     (SamplingError, ExitCode.ANALYSIS),
+    (scale_errors.InputError, ExitCode.INPUT),
+    (scale_errors.OptionError, ExitCode.USAGE),
+    (scale_errors.ScaleModelError, ExitCode.ANALYSIS),
 )
 
 

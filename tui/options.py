@@ -72,7 +72,7 @@ class ErrorMean(StrEnum):
     GEOMETRIC = "geometric"
 
 
-def _option(
+def option(
     default: Any,
     text: str,
     *flags: str,
@@ -81,17 +81,27 @@ def _option(
     least: int | None = None,
     fraction: bool = False,
 ) -> Any:
+    """Return a field that is an option: its default, its help and its flags.
+
+    Parameters
+    ----------
+    panel : the heading of the help that it stands below.
+    metavar : what its value is called there.
+    least : the least value, None where any is accepted.
+    fraction : whether it is from 0 to below 1.
+    """
     shown = {"help": text, "flags": flags, "panel": panel, "metavar": metavar}
     return field(default=default, metadata={**shown, "least": least, "fraction": fraction})
 
 
-def _argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
+def argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
+    """Return a field that is an argument: what it is if it is not given, its help and its name there."""
     return field(
         default=default, metadata={"help": text, "argument": True, "metavar": metavar, "required": required}
     )
 
 
-_OUTPUT = "Output"
+OUTPUT_PANEL = "Output"
 _REGION = "Which launches"
 _PLAN = "Plan"
 
@@ -100,53 +110,55 @@ _PLAN = "Plan"
 class OutputOptions:
     """What every command takes."""
 
-    format: OutputFormat = _option(OutputFormat.TABLE, "How to write the results.", "--format", panel=_OUTPUT)
-    output: str | None = _option(
-        None, "Where the results go; `-` is stdout.", "-o", "--output", panel=_OUTPUT, metavar="PATH"
+    format: OutputFormat = option(
+        OutputFormat.TABLE, "How to write the results.", "--format", panel=OUTPUT_PANEL
     )
-    quiet: bool = _option(False, "No progress and no notes on stderr.", "--quiet", "-q", panel=_OUTPUT)
-    seed: int = _option(0, "Seed of every random draw.", "--seed", panel=_OUTPUT)
-    ascii: bool = _option(False, "Draw with ASCII alone.", "--ascii", panel=_OUTPUT)
-    color: ColorMode = _option(ColorMode.AUTO, "When to colour.", "--color", panel=_OUTPUT)
+    output: str | None = option(
+        None, "Where the results go; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="PATH"
+    )
+    quiet: bool = option(False, "No progress and no notes on stderr.", "--quiet", "-q", panel=OUTPUT_PANEL)
+    seed: int = option(0, "Seed of every random draw.", "--seed", panel=OUTPUT_PANEL)
+    ascii: bool = option(False, "Draw with ASCII alone.", "--ascii", panel=OUTPUT_PANEL)
+    color: ColorMode = option(ColorMode.AUTO, "When to colour.", "--color", panel=OUTPUT_PANEL)
 
 
 @dataclass(frozen=True)
 class RegionOptions(OutputOptions):
     """Which launches count, and what a kernel group is."""
 
-    group_by: GroupBy = _option(
+    group_by: GroupBy = option(
         GroupBy.LAUNCH, "What the launches of a kernel group share.", "--group-by", panel=_REGION
     )
-    pool_devices: bool = _option(
+    pool_devices: bool = option(
         False, "Let a kernel group span processes and devices.", "--pool-devices", panel=_REGION
     )
-    device: tuple[str, ...] = _option(
+    device: tuple[str, ...] = option(
         (), "Only these devices (repeat, or 0,1).", "--device", panel=_REGION, metavar="N"
     )
-    process: tuple[str, ...] = _option(
+    process: tuple[str, ...] = option(
         (), "Only these processes (repeat, or 7,8).", "--process", panel=_REGION, metavar="N"
     )
-    include: tuple[str, ...] = _option(
+    include: tuple[str, ...] = option(
         (), "Only kernels whose full name matches.", "--include", panel=_REGION, metavar="REGEX"
     )
-    exclude: tuple[str, ...] = _option(
+    exclude: tuple[str, ...] = option(
         (),
         "Not these kernels; `communication` stands for collectives.",
         "--exclude",
         panel=_REGION,
         metavar="REGEX",
     )
-    launches: str | None = _option(
+    launches: str | None = option(
         None, "Only launch ids A up to, not with, B.", "--launches", panel=_REGION, metavar="A:B"
     )
-    time: str | None = _option(
+    time: str | None = option(
         None,
         "Only launches that start A up to, not with, B ns after the first.",
         "--time",
         panel=_REGION,
         metavar="A:B",
     )
-    range: str | None = _option(
+    range: str | None = option(
         None, "Only launches of this NVTX or annotation range.", "--range", panel=_REGION, metavar="TEXT"
     )
 
@@ -155,15 +167,15 @@ class RegionOptions(OutputOptions):
 class ProfileOptions(RegionOptions):
     """A command that reads one workload."""
 
-    profiles: tuple[str, ...] = _argument((), "Profile files; several are one workload.", "PROFILE")
+    profiles: tuple[str, ...] = argument((), "Profile files; several are one workload.", "PROFILE")
 
 
 @dataclass(frozen=True)
 class ConvertOptions(ProfileOptions):
     """`convert`."""
 
-    output: str | None = _option(
-        None, "Where the Parquet goes; `-` is stdout.", "-o", "--output", panel=_OUTPUT, metavar="FILE"
+    output: str | None = option(
+        None, "Where the Parquet goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FILE"
     )
 
 
@@ -171,23 +183,21 @@ class ConvertOptions(ProfileOptions):
 class PlanningOptions(RegionOptions):
     """What is asked of a plan."""
 
-    epsilon: float = _option(
-        0.05, "Bound on the relative error of the total.", "--epsilon", "-e", panel=_PLAN
-    )
-    confidence: float = _option(0.95, "Share of draws that must meet it.", "--confidence", panel=_PLAN)
-    group_epsilon: str | None = _option(
+    epsilon: float = option(0.05, "Bound on the relative error of the total.", "--epsilon", "-e", panel=_PLAN)
+    confidence: float = option(0.95, "Share of draws that must meet it.", "--confidence", panel=_PLAN)
+    group_epsilon: str | None = option(
         None, "joint: bound of every group, or none (0.25).", "--group-epsilon", panel=_PLAN, metavar="X"
     )
-    min_samples: int | None = _option(
+    min_samples: int | None = option(
         None, "joint: least samples of a stratum (2).", "--min-samples", panel=_PLAN, metavar="N"
     )
-    noise_floor: float | None = _option(
+    noise_floor: float | None = option(
         None, "joint: spread allowed for simulation (0.05).", "--noise-floor", panel=_PLAN, metavar="X"
     )
-    with_replacement: bool = _option(
+    with_replacement: bool = option(
         False, "Draw with replacement, as the papers derive.", "--with-replacement", panel=_PLAN
     )
-    set: tuple[str, ...] = _option(
+    set: tuple[str, ...] = option(
         (), "An option of one method.", "--set", panel=_PLAN, metavar="METHOD.NAME=VALUE"
     )
 
@@ -201,71 +211,71 @@ class SummaryOptions(PlanningOptions, ProfileOptions):
 class OpenOptions(SummaryOptions):
     """`open`."""
 
-    app: bool = _option(False, "Insist on the app: refuse where there is no terminal.", "--app")
-    no_mouse: bool = _option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
 
 
 @dataclass(frozen=True)
 class DemoOptions(PlanningOptions):
     """`demo`."""
 
-    app: bool = _option(False, "Insist on the app: refuse where there is no terminal.", "--app")
-    no_mouse: bool = _option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
 
 
 @dataclass(frozen=True)
 class GroupsOptions(PlanningOptions, ProfileOptions):
     """`groups`."""
 
-    top: int | None = _option(None, "Only the first N.", "--top", "-n", metavar="N", least=1)
-    sort: GroupSort = _option(GroupSort.TOTAL, "What to sort by.", "--sort")
+    top: int | None = option(None, "Only the first N.", "--top", "-n", metavar="N", least=1)
+    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by.", "--sort")
 
 
 @dataclass(frozen=True)
 class HistogramOptions(PlanningOptions, ProfileOptions):
     """`histogram`."""
 
-    kernel: str | None = _option(
+    kernel: str | None = option(
         None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
     )
-    method: str = _option("joint", "Whose clusters to show.", "--method", "-m")
-    log: bool = _option(False, "A logarithmic duration axis.", "--log")
-    width: int | None = _option(None, "Columns; bins in data formats.", "--width", metavar="N", least=1)
-    height: int | None = _option(None, "Rows.", "--height", metavar="N", least=1)
+    method: str = option("joint", "Whose clusters to show.", "--method", "-m")
+    log: bool = option(False, "A logarithmic duration axis.", "--log")
+    width: int | None = option(None, "Columns; bins in data formats.", "--width", metavar="N", least=1)
+    height: int | None = option(None, "Rows.", "--height", metavar="N", least=1)
 
 
 @dataclass(frozen=True)
 class TreeOptions(PlanningOptions, ProfileOptions):
     """`tree`."""
 
-    kernel: str | None = _option(
+    kernel: str | None = option(
         None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
     )
-    method: str = _option("root", "Whose rule grows the tree.", "--method", "-m")
-    overrides: str | None = _option(
+    method: str = option("root", "Whose rule grows the tree.", "--method", "-m")
+    overrides: str | None = option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
     )
-    max_depth: int | None = _option(None, "Draw no deeper than this.", "--max-depth", metavar="N", least=0)
+    max_depth: int | None = option(None, "Draw no deeper than this.", "--max-depth", metavar="N", least=0)
 
 
 @dataclass(frozen=True)
 class SampleOptions(PlanningOptions, ProfileOptions):
     """`sample`."""
 
-    output: str | None = _option(
-        None, "Where the plan goes; `-` is stdout.", "-o", "--output", panel=_OUTPUT, metavar="PLAN"
+    output: str | None = option(
+        None, "Where the plan goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="PLAN"
     )
-    method: str = _option("joint", "How to choose the launches.", "--method", "-m")
-    features: tuple[str, ...] = _option(
+    method: str = option("joint", "How to choose the launches.", "--method", "-m")
+    features: tuple[str, ...] = option(
         (), "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat).", "--features", metavar="FILE"
     )
-    number_locale: NumberLocale = _option(
+    number_locale: NumberLocale = option(
         NumberLocale.C, "How the files of --features write numbers.", "--number-locale"
     )
-    overrides: str | None = _option(
+    overrides: str | None = option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
     )
-    judge: int = _option(
+    judge: int = option(
         200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0
     )
 
@@ -274,34 +284,34 @@ class SampleOptions(PlanningOptions, ProfileOptions):
 class CompareOptions(PlanningOptions, ProfileOptions):
     """`compare`."""
 
-    profiles: tuple[str, ...] = _argument((), "Profile files; each is a workload of its own.", "PROFILE")
-    methods: str | None = _option(None, "Methods, by commas; all if not given.", "--methods", metavar="A,B")
-    repeats: int = _option(100, "Draws of each method.", "--repeats", metavar="R", least=1)
-    features: tuple[str, ...] = _option(
+    profiles: tuple[str, ...] = argument((), "Profile files; each is a workload of its own.", "PROFILE")
+    methods: str | None = option(None, "Methods, by commas; all if not given.", "--methods", metavar="A,B")
+    repeats: int = option(100, "Draws of each method.", "--repeats", metavar="R", least=1)
+    features: tuple[str, ...] = option(
         (), "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat).", "--features", metavar="FILE"
     )
-    number_locale: NumberLocale = _option(
+    number_locale: NumberLocale = option(
         NumberLocale.C, "How the files of --features write numbers.", "--number-locale"
     )
-    mean: ErrorMean = _option(
+    mean: ErrorMean = option(
         ErrorMean.ARITHMETIC, "Over several profiles: arithmetic errors, or geometric.", "--mean"
     )
-    one_workload: bool = _option(False, "Take all files as one workload.", "--one-workload")
+    one_workload: bool = option(False, "Take all files as one workload.", "--one-workload")
 
 
 @dataclass(frozen=True)
 class JudgeOptions(OutputOptions):
     """`judge`."""
 
-    plan: str = _argument("", "A plan file.", "PLAN")
-    profiles: tuple[str, ...] = _argument(
+    plan: str = argument("", "A plan file.", "PLAN")
+    profiles: tuple[str, ...] = argument(
         (), "The profile it was made from, or another recording of the same program.", "PROFILE"
     )
-    align: AlignBy = _option(
+    align: AlignBy = option(
         AlignBy.NAMES, "What launches of another recording must share with the plan's.", "--align"
     )
-    repeats: int = _option(100, "Draws.", "--repeats", metavar="R", least=1)
-    fail_above: float | None = _option(
+    repeats: int = option(100, "Draws.", "--repeats", metavar="R", least=1)
+    fail_above: float | None = option(
         None, "Exit 4 if the plan's error is above this fraction.", "--fail-above", metavar="X", fraction=True
     )
 
@@ -310,48 +320,48 @@ class JudgeOptions(OutputOptions):
 class ExportOptions(OutputOptions):
     """`export`."""
 
-    output: str | None = _option(
-        None, "The folder to write to; `-` is stdout.", "-o", "--output", panel=_OUTPUT, metavar="FOLDER"
+    output: str | None = option(
+        None, "The folder to write to; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FOLDER"
     )
-    plan: str = _argument("", "A plan file.", "PLAN")
-    to: str = _option("csv", "For which simulator or tool.", "--to", metavar="TARGET")
-    force: bool = _option(False, "Overwrite files that exist.", "--force")
+    plan: str = argument("", "A plan file.", "PLAN")
+    to: str = option("csv", "For which simulator or tool.", "--to", metavar="TARGET")
+    force: bool = option(False, "Overwrite files that exist.", "--force")
 
 
 @dataclass(frozen=True)
 class ProjectOptions(OutputOptions):
     """`project`."""
 
-    logs: tuple[str, ...] = _argument(
+    logs: tuple[str, ...] = argument(
         (), "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
     )
-    source: str | None = _option(
+    source: str | None = option(
         None, "accel-sim or csv; recognised if not given.", "--from", metavar="SIMULATOR"
     )
-    stability: float = _option(
+    stability: float = option(
         0.25,
         "Steady below this deviation of the IPC, in per cent, as published.",
         "--stability",
         metavar="PERCENT",
     )
-    window: int = _option(3000, "Cycles over which it is taken.", "--window", metavar="CYCLES", least=1)
-    artifact: bool = _option(False, "The rule of the published artifact.", "--artifact")
-    ctas_per_sm: tuple[str, ...] = _option(
+    window: int = option(3000, "Cycles over which it is taken.", "--window", metavar="CYCLES", least=1)
+    artifact: bool = option(False, "The rule of the published artifact.", "--artifact")
+    ctas_per_sm: tuple[str, ...] = option(
         (), "CTAs that an SM holds at once.", "--ctas-per-sm", metavar="[KERNEL=]N"
     )
-    sms: int | None = _option(None, "SMs of the simulated GPU.", "--sms", metavar="N", least=1)
-    instructions: tuple[str, ...] = _option(
+    sms: int | None = option(None, "SMs of the simulated GPU.", "--sms", metavar="N", least=1)
+    instructions: tuple[str, ...] = option(
         (), "Instructions of the whole kernel.", "--instructions", metavar="[KERNEL=]N"
     )
-    ctas: tuple[str, ...] = _option(
+    ctas: tuple[str, ...] = option(
         (), "CTAs of the whole kernel, or its grid as XxYxZ.", "--ctas", "--grid", metavar="[KERNEL=]N"
     )
-    kernel: str | None = _option(
+    kernel: str | None = option(
         None,
         "#NUMBER in the log, or part of the name: whose chart to draw.",
         "--kernel",
         "-k",
         metavar="KERNEL",
     )
-    width: int | None = _option(None, "Columns.", "--width", metavar="N", least=1)
-    height: int | None = _option(None, "Rows of the chart.", "--height", metavar="N", least=1)
+    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1)
+    height: int | None = option(None, "Rows of the chart.", "--height", metavar="N", least=1)

@@ -20,6 +20,10 @@ EXIT_CODES = (
 )
 
 
+# Arguments of several files that a command reads.
+_INPUTS = ("profiles", "logs", "files", "traces")
+
+
 def build() -> typer.Typer:
     """Return the Typer application with every command of the registry."""
     app = typer.Typer(
@@ -43,7 +47,8 @@ def build() -> typer.Typer:
 
 def _family(app: typer.Typer, name: str, text: str) -> typer.Typer:
     """Return the place of the commands of a family; its name alone prints their help."""
-    family = typer.Typer(name=name, help=text, no_args_is_help=True, rich_markup_mode="markdown")
+    family = typer.Typer(name=name, help=text, rich_markup_mode="markdown")
+    family.callback(invoke_without_command=True)(_help_without_command)
     app.add_typer(family, epilog=EXIT_CODES)
     return family
 
@@ -59,6 +64,10 @@ def _without_command(
 
         typer.echo(versions())
         raise typer.Exit
+    _help_without_command(context)
+
+
+def _help_without_command(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(2)
@@ -73,7 +82,8 @@ def _callback(command: Command) -> Callable[..., None]:
         options_type: Any = command.options
         for option in fields(options_type):
             _check_range(option, kept[option.name])
-        inputs = [*values.get("profiles", []), *values.get("logs", []), values.get("plan")]
+        inputs = [path for name in _INPUTS for path in values.get(name, [])]
+        inputs += [values.get("plan"), values.get("file"), values.get("mpki_from")]
         _refuse_overwriting(values["output"], inputs)
         import_module(command.module).run(options_type(**kept))
 
@@ -122,7 +132,9 @@ def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
     default: Any
     if metadata.get("argument"):
         declared = typer.Argument(help=metadata["help"], metavar=metadata["metavar"])
-        default = inspect.Parameter.empty
+        default = [] if several else option.default
+        if metadata["required"]:
+            default = inspect.Parameter.empty
     else:
         declared = typer.Option(
             *metadata["flags"],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui import options
+from tui import options, scale_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,28 @@ COMMANDS: dict[str, Command] = {
     ),
     "convert": Command(options.ConvertOptions, "tui.commands.convert", "Write a profile as Parquet."),
     "demo": Command(options.DemoOptions, "tui.commands.demo", "The same on bundled sample data."),
+    "scale predict": Command(
+        scale_options.ScalePredictOptions,
+        "tui.commands.scale_predict",
+        "The IPC of a big GPU from two small ones.",
+    ),
+    "scale validate": Command(
+        scale_options.ScaleValidateOptions,
+        "tui.commands.scale_validate",
+        "How well each rule predicts what was measured.",
+    ),
+    "scale derive": Command(
+        scale_options.ScaleDeriveOptions,
+        "tui.commands.scale_derive",
+        "The small GPUs to simulate, from the big one's configuration.",
+    ),
+    "scale mrc": Command(
+        scale_options.ScaleMrcOptions, "tui.commands.scale_mrc", "The miss-rate curve of an address trace."
+    ),
 }
 
 #: The families of commands, with their one-line help.
-FAMILIES: dict[str, str] = {}
+FAMILIES: dict[str, str] = {"scale": "From two small simulated GPUs to a big one."}
 
 #: What a first word may be, to be a command.
 FIRST_WORDS = tuple(dict.fromkeys(name.split()[0] for name in COMMANDS))

@@ -83,6 +83,19 @@ def environment(**changes: str) -> dict[str, str]:
 
 Kernelpoint = Callable[..., Run]
 
+# Two benchmarks of scale models at 8 and 16: of one the working set comes to fit between 32 and 64.
+BENCHMARKS = """\
+benchmark,size,ipc,mpki,f_mem
+fits,8,100,6.0,
+fits,16,198,6.0,0.5
+fits,32,390,5.9,
+fits,64,1500,0.2,
+flat,8,50,1.0,
+flat,16,99,1.0,
+flat,32,195,1.0,
+flat,64,380,1.0,
+"""
+
 
 @pytest.fixture(scope="session")
 def kernelpoint() -> Kernelpoint:
@@ -179,6 +192,10 @@ def command_lines(
     folder = tmp_path_factory.mktemp("products")
     interval_log = folder / "intervals.csv"
     rows = "".join(f"{cycle},5000,3,4,8\n" for cycle in range(500, 30_001, 500))
+    benchmarks, target, trace = (folder / name for name in ("benchmarks.csv", "target.toml", "trace.txt"))
+    benchmarks.write_text(BENCHMARKS)
+    target.write_text("[gpu]\nsms = 64\nllc_mib = 16\nllc_slices = 16\nmemory_controllers = 8\n")
+    trace.write_text("".join(f"{128 * (access % 3000):#x}\n" for access in range(9000)))
     interval_log.write_text(f"cycle,instructions,ctas,ctas_per_sm,sms\n{rows}")
     return {
         "open": ("open", resnet),
@@ -195,4 +212,11 @@ def command_lines(
         "project": ("project", interval_log),
         "convert": ("convert", resnet, "-o", folder / "converted.parquet"),
         "demo": ("demo",),
+        "scale predict": ("scale", "predict", benchmarks, "--benchmark", "fits", "--rule", "all"),
+        "scale validate": ("scale", "validate", benchmarks),
+        "scale derive": ("scale", "derive", target, "--factor", "4,8"),
+        "scale mrc": (
+            *("scale", "mrc", trace, "--capacity", "8=256KiB,16=512KiB"),
+            *("--instructions", "100000"),
+        ),
     }

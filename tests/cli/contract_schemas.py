@@ -45,6 +45,9 @@ METHOD = _one_of(
     "first-instructions",
     "single-iteration",
 )
+SCALE_RULE = _one_of(
+    *("additive", "published", "equations", "proportional", "linear", "power-law", "logarithmic")
+)
 VERDICT = _one_of("split", "keep")
 BOUNDS = {"bound": _or_null(NUMBER), "group_bound": _or_null(NUMBER)}
 
@@ -183,6 +186,60 @@ RESULTS: dict[str, Schema] = {
         minItems=1,
     ),
     "convert": _object(launches=COUNT, bytes=COUNT),
+    "scale predict": _object(
+        cliff=_or_null(_object(smaller=COUNT, larger=COUNT, mpki_smaller=NUMBER, mpki_larger=NUMBER)),
+        predictions=_list(
+            _object(
+                target=COUNT,
+                method=SCALE_RULE,
+                ipc=_or_null(NUMBER),
+                low=_or_null(NUMBER),
+                high=_or_null(NUMBER),
+                region=TEXT,
+                note=TEXT,
+            ),
+            minItems=1,
+        ),
+        findings=_list(FINDING),
+        classification=_object(scaling=_one_of("linear", "sub-linear", "super-linear"), reason=TEXT),
+    ),
+    "scale validate": {
+        "type": "object",
+        "propertyNames": SCALE_RULE,
+        "additionalProperties": {
+            "type": "object",
+            "propertyNames": {"pattern": "^[1-9][0-9]*$"},
+            "additionalProperties": _object(
+                mean=_or_null(NUMBER),
+                max=_or_null(NUMBER),
+                worst=_or_null(TEXT),
+                n=INDEX,
+                within_interval=_or_null(FRACTION),
+            ),
+            "minProperties": 1,
+        },
+        "minProperties": 1,
+    },
+    "scale derive": _list(
+        _object(
+            factor=COUNT,
+            sms=COUNT,
+            llc_bytes=COUNT,
+            llc_slices=COUNT,
+            memory_controllers=COUNT,
+            changes=_list(_object(file=TEXT, option=TEXT, old=TEXT, new=TEXT)),
+            files=_list(_object(path=TEXT, content=TEXT), minItems=1),
+            notes=_list(_object(code=TEXT, sentence=TEXT)),
+        ),
+        minItems=1,
+    ),
+    "scale mrc": _object(
+        capacity_bytes=_list(COUNT, minItems=1),
+        mpki=_list(_or_null(NUMBER), minItems=1),
+        low=_list(_or_null(NUMBER), minItems=1),
+        high=_list(_or_null(NUMBER), minItems=1),
+        unit=_one_of("thread", "warp"),
+    ),
 }
 LAUNCH = _object(
     id=INDEX,

@@ -18,8 +18,12 @@ CommandLines = dict[str, Sequence[object]]
 COMMANDS = (
     *("open", "summary", "info", "groups", "histogram", "tree", "sample", "compare"),
     *("judge", "methods", "export", "project", "convert", "demo"),
+    *("scale predict", "scale validate", "scale derive", "scale mrc"),
 )
 FORMATS = ("table", "csv", "json", "jsonl", "markdown")
+# Their csv and jsonl are rows of the product, of bins, or of a table that JSON nests.
+ROWS_OF_THEIR_OWN = {"sample", "histogram", "scale predict", "scale validate", "scale mrc"}
+DRAWN = ("histogram", "tree", "scale predict", "scale validate")
 TIMED = "seconds"
 
 
@@ -90,7 +94,7 @@ def test_csv_and_jsonl_agree_row_by_row(
         assert cells == {name: as_cell(value) for name, value in row.items()}
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in {"sample", "histogram"}])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ROWS_OF_THEIR_OWN])
 def test_jsonl_rows_are_the_results_of_json(
     kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
 ) -> None:
@@ -138,7 +142,7 @@ def test_ascii_has_no_glyph_beyond_it(
     assert kernelpoint(*command_lines[command], "--ascii").stdout.isascii()
 
 
-@pytest.mark.parametrize("command", ["histogram", "tree"])
+@pytest.mark.parametrize("command", DRAWN)
 def test_charts_use_glyphs_where_they_can(
     kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
 ) -> None:
@@ -146,7 +150,7 @@ def test_charts_use_glyphs_where_they_can(
     assert kernelpoint(*command_lines[command], LC_ALL="C").stdout.isascii()
 
 
-@pytest.mark.parametrize("command", ["histogram", "tree"])
+@pytest.mark.parametrize("command", DRAWN)
 def test_color_is_as_asked(kernelpoint: Kernelpoint, command_lines: CommandLines, command: str) -> None:
     plain = kernelpoint(*command_lines[command], "--color", "never", FORCE_COLOR="1").out
     assert "\x1b" not in plain
@@ -155,7 +159,7 @@ def test_color_is_as_asked(kernelpoint: Kernelpoint, command_lines: CommandLines
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "jsonl", "markdown"])
-@pytest.mark.parametrize("command", ["histogram", "tree"])
+@pytest.mark.parametrize("command", DRAWN)
 def test_data_is_never_colored(
     kernelpoint: Kernelpoint, command_lines: CommandLines, command: str, form: str
 ) -> None:
@@ -174,7 +178,9 @@ def test_one_screen_forms_keep_to_the_width(
     assert max(map(len, drawn)) <= columns
 
 
-@pytest.mark.parametrize("command", ["sample", "judge"])
+@pytest.mark.parametrize(
+    "command", ["sample", "judge", "scale predict", "scale validate", "scale derive", "scale mrc"]
+)
 def test_figures_fit_an_80_column_terminal(
     kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
 ) -> None:

@@ -43,10 +43,13 @@ def proposal_entry(threshold_ns: int, *, ascii_only: bool) -> Entry:
     return Entry(symbol, PROPOSED, (f"split proposed at {at}", f"split at {at}?", f"{at}?"))
 
 
-def legend(entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: bool) -> Grid:
+def legend(
+    entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: bool, what: str = "clusters"
+) -> Grid:
     """The entries side by side, in as few rows as they need and at most `most_rows`.
 
-    Words are shortened where all entries then have room; what still has none is counted in the last place.
+    Words are shortened where all entries then have room; what still has none is counted in the last place,
+    as so many of `what`.
     """
     wording, places = _wording(entries, width, most_rows)
     texts = [entry.wordings[wording] for entry in entries]
@@ -66,7 +69,7 @@ def legend(entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: 
             LABEL,
         )
     if left_out:
-        more = f"+{left_out + 1} more clusters" if shown else f"{len(entries)} clusters"
+        more = f"+{left_out + 1} more {what}" if shown else f"{len(entries)} {what}"
         put(grid, shown // places, shown % places * cell, more, LABEL)
     return grid
 

@@ -1,0 +1,581 @@
+"""`scale predict`, `validate`, `derive` and `mrc`: what is asked, what is answered, and how it is told."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scalemodel.measurements import MpkiUnit, Scaling
+from tui import cli
+from tui.command_line import command_line
+from tui.registry import COMMANDS
+from tui.scale_options import (
+    ProportionalStart,
+    ScaleDeriveOptions,
+    ScaleMrcOptions,
+    ScalePredictOptions,
+    ScaleValidateOptions,
+    TraceForm,
+)
+from tui.scale_words import with_flags_repeated
+
+Run = Any
+Kernelpoint = Callable[..., Run]
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+# dct of the paper: the numbers of its artifact, as METHODS has them.
+IPC = ("--ipc", "8=112.7,16=226.4")
+MPKI = ("--mpki", "8=6.17,16=6.18,32=6.16,64=5.52,128=0.10")
+DCT = ("scale", "predict", *IPC, *MPKI, "--target", "32,64,128")
+TOML = """\
+name = "dct"
+f_mem = 0.52
+targets = [32, 64, 128]
+[ipc]
+8 = 112.7
+16 = 226.4
+[mpki]
+8 = 6.17
+16 = 6.18
+32 = 6.16
+64 = 5.52
+128 = 0.10
+"""
+TABLE = """\
+benchmark,size,ipc,mpki,f_mem
+one,8,10,,
+one,16,19,,
+one,32,40,,
+two,8,100,9,0.4
+two,16,200,9,0.4
+two,32,700,1,
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "table.csv"
+    path.write_text(TABLE)
+    return path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """The paper's target GPU; its lines end as on Windows."""
+    path = tmp_path / "target.toml"
+    text = "[gpu]\nsms = 128\nllc_mib = 34 # shared\nllc_slices = 32\nmemory_controllers = 16\n"
+    path.write_bytes(text.replace("\n", "\r\n").encode())
+    return path
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """8192 lines, 1 MiB, three times over."""
+    path = tmp_path / "trace.txt"
+    path.write_text("".join(f"{128 * (access % 8192):#x}\n" for access in range(3 * 8192)))
+    return path
+
+
+def points(results: Any) -> dict[tuple[str, int], float | None]:
+    return {(row["method"], row["target"]): row["ipc"] for row in results["predictions"]}
+
+
+def said(run: Run) -> str:
+    """The text with its lines joined."""
+    assert run.code == 0, run.err
+    return " ".join(run.out.split())
+
+
+def test_a_family_alone_is_its_help_and_2(kernelpoint: Kernelpoint) -> None:
+    run = kernelpoint("scale")
+    assert run.code == 2
+    assert run.err == ""
+    for word in ("Usage", "predict", "validate", "derive", "mrc"):
+        assert word in run.out
+    assert kernelpoint("scale", "--help").code == 0
+
+
+def test_help_imports_no_heavy_package() -> None:
+    code = (
+        "import sys\nfrom tui import cli\n"
+        "assert cli.run(['scale', 'predict', '--help']) == 0\n"
+        "print(sorted({'numpy', 'pandas', 'textual', 'pyarrow'} & sys.modules.keys()), file=sys.stderr)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=PROJECT, check=True)
+    assert run.stderr.decode() == "[]\n"
+
+
+def test_the_cliff_of_dct(kernelpoint: Kernelpoint) -> None:
+    """Additive: eff (1 + M (1 - 1/C)), and 1/(1 - f_mem) at the cliff."""
+    results = kernelpoint(*DCT, "--f-mem", "0.52", "--format", "json").results
+    assert results["cliff"]["smaller"] == 64
+    assert results["cliff"]["larger"] == 128
+    gain = 1 - 1 / (226.4 / 112.7 / 2)
+    efficiency = 226.4 / 16
+    wanted = {32: 1 + gain, 64: 1 + 3 * gain, 128: (1 + 6 * gain) / 0.48}
+    for row in results["predictions"]:
+        assert row["method"] == "additive"
+        assert row["ipc"] == pytest.approx(efficiency * wanted[row["target"]] * row["target"])
+        assert row["low"] < row["ipc"] < row["high"]
+    assert [row["region"] for row in results["predictions"]] == ["trend", "trend", "at the cliff"]
+    first = results["predictions"][0]
+    assert math.log(first["high"] / first["ipc"]) == pytest.approx(0.065)
+    assert results["classification"]["scaling"] == "super-linear"
+
+
+def test_options_a_toml_and_words_one_after_the_other_ask_the_same(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    path = tmp_path / "dct.toml"
+    path.write_text(TOML)
+    wanted = points(kernelpoint(*DCT, "--f-mem", "0.52", "--format", "json").results)
+    words = ("--ipc", "8=112.7", "16=226.4", "--mpki", "8=6.17", "16=6.18", "32=6.16", "64=5.52", "128=0.1")
+    repeated = ("--ipc", "8=112.7", "--ipc", "16=226.4", *MPKI, "-t", "32", "-t", "64,128")
+    for line in (
+        ("scale", "predict", path),
+        ("scale", "predict", *words, "--target", "32,64,128", "--f-mem", "0.52"),
+        ("scale", "predict", *repeated, "--f-mem", "0.52"),
+    ):
+        assert points(kernelpoint(*line, "--format", "json").results) == wanted
+    piped = kernelpoint("scale", "predict", "-", "--format", "json", stdin=TOML.encode())
+    assert points(piped.results) == wanted
+
+
+@given(st.lists(st.sampled_from(["8=1", "a.csv", "--ipc", "--mpki=8=1", "-t", "32", "--quiet"]), max_size=8))
+def test_only_what_follows_a_value_gets_a_flag(words: list[str]) -> None:
+    repeated = with_flags_repeated(words)
+    assert [word for word in repeated if word in {"a.csv", "-t", "32", "8=1"}] == [
+        word for word in words if word in {"a.csv", "-t", "32", "8=1"}
+    ]
+    if "--ipc" not in words and "--mpki=8=1" not in words:
+        assert repeated == words
+
+
+def test_without_f_mem_there_is_a_bracket_and_a_warning(kernelpoint: Kernelpoint) -> None:
+    run = kernelpoint(*DCT, "--format", "json")
+    last = run.results["predictions"][-1]
+    assert last["ipc"] is None
+    assert last["high"] / last["low"] == pytest.approx(55.2)
+    assert "bracket" in last["note"]
+    assert run.json["warnings"] == ["f-mem-missing"]
+    text = said(kernelpoint(*DCT))
+    assert "warning: There is a cliff on the way" in text
+    assert "128 additive: bracket, no interval: f_mem is not known" in text
+    bounded = kernelpoint(*DCT, "--peak-ipc-per-sm", "40", "--format", "json").results["predictions"][-1]
+    assert bounded["high"] == pytest.approx(40 * 128)
+
+
+def test_an_assumed_f_mem_is_marked(kernelpoint: Kernelpoint) -> None:
+    last = kernelpoint(*DCT, "--assume-f-mem", "--format", "json").results["predictions"][-1]
+    assert last["ipc"] == pytest.approx(2 * last["low"])
+    assert "assumed" in last["note"]
+
+
+def test_the_text_says_rule_interval_class_and_what_a_cliff_gains(kernelpoint: Kernelpoint) -> None:
+    text = said(kernelpoint(*DCT, "--f-mem", "0.52", "--confidence", "0.8"))
+    for part in (
+        "strong scaling, 8 and 16 SMs simulated",
+        "super-linear: the working set comes to fit the last-level cache between 64 and 128 SMs",
+        "At the cliff IPC gains 2.08x, 1/(1 - f_mem) of f_mem 0.52",
+        "Rule additive: this project",
+        "held 80 % of the targets of the public benchmarks",
+    ):
+        assert part in text
+    three = said(kernelpoint("scale", "predict", "--ipc", "8=10,16=20,32=42", "--target", "64"))
+    assert "8, 16 and 32 SMs simulated" in three
+    assert "from how well each model is predicted by those before it: additive 4.9 %" in three
+    baseline = said(kernelpoint(*DCT, "--rule", "linear"))
+    assert "Low to high" not in baseline
+
+
+def test_rules_by_commas_repeated_or_all(kernelpoint: Kernelpoint) -> None:
+    def methods(*words: str) -> list[str]:
+        results = kernelpoint(*DCT, *words, "--format", "json").results
+        return list(dict.fromkeys(row["method"] for row in results["predictions"]))
+
+    assert methods() == ["additive"]
+    assert methods("--rule", "published,linear") == methods("--rule", "published", "-r", "linear")
+    assert methods("--rule", "published,linear") == ["published", "linear"]
+    assert len(methods("--rule", "all")) == 7
+
+
+def test_proportional_from_the_model_asked_for(kernelpoint: Kernelpoint) -> None:
+    for start, ipc in (("smallest", 112.7 / 8 * 32), ("largest", 226.4 / 16 * 32)):
+        words = ("--rule", "proportional", "--proportional-from", start)
+        assert points(kernelpoint(*DCT, *words, "--format", "json").results)[
+            "proportional", 32
+        ] == pytest.approx(ipc)
+
+
+def test_a_table_predicts_all_benchmarks_beside_what_was_measured(
+    kernelpoint: Kernelpoint, table: Path
+) -> None:
+    one, two = kernelpoint("scale", "predict", table, "--format", "json").results
+    assert (one["benchmark"], two["benchmark"]) == ("one", "two")
+    (row,) = two["predictions"]
+    assert row["measured"] == 700
+    assert row["error"] == pytest.approx(row["ipc"] / 700 - 1)
+    assert row["ipc"] == pytest.approx(400 / 0.6)
+    rows = kernelpoint("scale", "predict", table, "--format", "csv").csv
+    assert [(each["benchmark"], each["target"]) for each in rows] == [("one", "32"), ("two", "32")]
+    text = said(kernelpoint("scale", "predict", table))
+    assert "two 32 additive 666.7" in text
+    assert "--benchmark NAME draws one of them" in text
+
+
+def test_one_benchmark_of_a_table_is_drawn(kernelpoint: Kernelpoint, table: Path) -> None:
+    run = kernelpoint("scale", "predict", table, "-b", "two")
+    assert run.out.startswith("two: strong scaling, 8 and 16 SMs simulated\nIPC of each SM\n")
+    assert "x measured" in run.out
+    alone = kernelpoint("scale", "predict", table, "--benchmark", "two", "--format", "json").results
+    assert alone["benchmark"] == "two"
+    narrow = kernelpoint("scale", "predict", table, "-b", "two", "--width", "40", "--height", "9").out
+    assert max(map(len, narrow.split("\n")[:11])) <= 40
+    assert sum("│" in line or "┤" in line or "└" in line for line in narrow.split("\n")) == 6
+
+
+def test_options_count_more_than_the_file(kernelpoint: Kernelpoint, table: Path) -> None:
+    words = ("scale", "predict", table, "-b", "two", "--format", "json")
+    other = kernelpoint(*words, "--target", "24,64", "--f-mem", "0.5").results["predictions"]
+    assert [row["target"] for row in other] == [24, 64]
+    weak = kernelpoint(*words, "--scaling", "weak").results
+    assert weak["cliff"] is None
+    assert weak["scaling"] == "weak"
+    named = kernelpoint(*words, "--simulated", "16,32", "--target", "64").results
+    assert [model["size"] for model in named["simulated"]] == [16, 32]
+    all_sizes = kernelpoint(*words, "--simulated", "8,16,32")
+    assert "no target" in all_sizes.failed(2)
+
+
+def test_mpki_of_warp_instructions_need_a_larger_drop(kernelpoint: Kernelpoint) -> None:
+    words = ("scale", "predict", *IPC, "--mpki", "16=30,32=1", "-t", "32", "--format", "json")
+    assert kernelpoint(*words, "--mpki-unit", "thread").results["cliff"] is not None
+    assert kernelpoint(*words, "--mpki-unit", "warp").results["cliff"] is None
+
+
+def test_validate_has_a_score_for_each_rule_and_target(kernelpoint: Kernelpoint, table: Path) -> None:
+    results = kernelpoint("scale", "validate", table, "--format", "json").results
+    assert list(results)[:2] == ["additive", "published"]
+    assert len(results) == 7
+    score = results["additive"]["32"]
+    errors = {"one": 36.1 / 40, "two": 400 / 0.6 / 700}
+    # C of the first is 0.95: 19/16 / (1 + 1/0.95 - 1) of each SM.
+    assert score["mean"] == pytest.approx(sum(1 - ratio for ratio in errors.values()) / 2)
+    assert score["worst"] == "one"
+    assert score["n"] == 2
+    assert score["within_interval"] == 0.5
+    rows = kernelpoint("scale", "validate", table, "--rule", "additive", "--format", "jsonl").jsonl
+    assert rows == [{"method": "additive", "target": 32, **score}]
+
+
+@pytest.mark.parametrize(
+    ("file", "scaling", "method", "means"),
+    [
+        ("strong", "strong", "additive", (0.0223, 0.0243, 0.0296)),
+        ("strong", "strong", "published", (0.0235, 0.0324, 0.0403)),
+        ("weak", "weak", "additive", (0.0174, 0.0114, 0.0165)),
+        ("weak", "weak", "published", (0.0176, 0.0127, 0.0208)),
+        ("mcm", "chiplet", "published", (0.0197,)),
+    ],
+)
+def test_the_public_benchmarks(
+    kernelpoint: Kernelpoint,
+    shared_data: Path,
+    file: str,
+    scaling: str,
+    method: str,
+    means: tuple[float, ...],
+) -> None:
+    path = shared_data / "scale-model" / f"{file}.csv"
+    results = kernelpoint("scale", "validate", path, "--scaling", scaling, "--format", "json").results
+    assert [score["mean"] for score in results[method].values()] == pytest.approx(means, abs=5e-5)
+
+
+def test_validate_names_what_a_rule_has_no_prediction_for(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    path = tmp_path / "flat.csv"
+    path.write_text("benchmark,size,ipc\nflat,8,100\nflat,16,95\nflat,32,90\n")
+    run = kernelpoint("scale", "validate", path, "--format", "json")
+    assert run.results["published"]["32"]["mean"] is None
+    assert run.results["published"]["32"]["without"] == ["flat"]
+    assert "published at 32: no prediction of flat" in said(kernelpoint("scale", "validate", path))
+
+
+def test_derive_writes_one_folder_a_scale_model(
+    kernelpoint: Kernelpoint, target: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "models"
+    run = kernelpoint("scale", "derive", target, "-o", folder)
+    assert run.code == 0, run.err
+    small = (folder / "8-SMs" / "target.toml").read_bytes()
+    assert small == (
+        b"[gpu]\r\nsms = 8\r\nllc_mib = 2.125 # shared\r\nllc_slices = 2\r\nmemory_controllers = 1\r\n"
+    )
+    assert sorted(path.parent.name for path in folder.rglob("*.toml")) == ["16-SMs", "8-SMs"]
+    assert str(folder / "16-SMs" / "target.toml") in run.out
+    assert "llc_mib 34 2.125" in said(run)
+    again = ("scale", "derive", target, "--factor", "16", "-o", folder)
+    assert "--force" in kernelpoint(*again).failed(2)
+    assert kernelpoint(*again, "--force").code == 0
+
+
+def test_derive_writes_all_or_nothing(kernelpoint: Kernelpoint, target: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    (folder / "8-SMs" / "target.toml").mkdir(parents=True)
+    run = kernelpoint("scale", "derive", target, "--factor", "8,16", "-o", folder, "--force")
+    assert run.code == 1
+    assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_derive_never_overwrites_its_target(kernelpoint: Kernelpoint, tmp_path: Path, target: Path) -> None:
+    inside = tmp_path / "64-SMs" / "target.toml"
+    inside.parent.mkdir()
+    inside.write_bytes(target.read_bytes())
+    run = kernelpoint("scale", "derive", inside, "--factor", "2", "-o", tmp_path, "--force")
+    assert "would overwrite" in run.failed(2)
+    assert inside.read_bytes() == target.read_bytes()
+
+
+def test_derive_without_a_folder_writes_nothing(
+    kernelpoint: Kernelpoint, target: Path, tmp_path: Path
+) -> None:
+    run = kernelpoint("scale", "derive", target, "--factor", "8")
+    assert "-o FOLDER" in run.err
+    assert [path.name for path in tmp_path.iterdir()] == ["target.toml"]
+    (model,) = kernelpoint("scale", "derive", target, "--factor", "8", "--format", "json").results
+    assert model["sms"] == 16
+    assert model["changes"][0] == {"file": "target.toml", "option": "sms", "old": "128", "new": "16"}
+    printed = kernelpoint("scale", "derive", target, "--factor", "8", "-o", "-")
+    assert printed.out == model["files"][0]["content"]
+
+
+def test_a_size_is_the_factor_that_gives_it(kernelpoint: Kernelpoint, target: Path) -> None:
+    by_size = kernelpoint("scale", "derive", target, "--size", "16,8", "--format", "json").results
+    assert [model["factor"] for model in by_size] == [8, 16]
+    assert by_size == kernelpoint("scale", "derive", target, "--factor", "8,16", "--format", "json").results
+
+
+def test_mrc_counts_misses_at_each_capacity(kernelpoint: Kernelpoint, trace: Path) -> None:
+    """Lines that come round in turn all miss until the cache holds them all."""
+    words = ("scale", "mrc", trace, "--capacity", "512KiB,1MiB,2097152", "--instructions", "24576")
+    results = kernelpoint(*words, "--format", "json").results
+    assert results["capacity_bytes"] == [2**19, 2**20, 2**21]
+    assert results["mpki"] == pytest.approx([1000, 1000 / 3, 1000 / 3])
+    assert results["low"] == results["mpki"] == results["high"]
+    assert results["unit"] == "thread"
+    text = said(kernelpoint(*words))
+    assert "The largest fall is between 512 KiB and 1 MiB, by 66.7 %" in text
+    assert "per thousand thread instructions, all counted" in text
+
+
+def test_mrc_of_a_sample_has_bounds_and_a_seed(kernelpoint: Kernelpoint, trace: Path) -> None:
+    words = ("scale", "mrc", trace, "--capacity", "512KiB,2MiB", "--instructions", "24576", "--rate", "0.1")
+    results = kernelpoint(*words, "--format", "json").results
+    for low, mpki, high in zip(results["low"], results["mpki"], results["high"], strict=True):
+        assert low <= mpki <= high
+    assert results["low"][1] < results["high"][1]
+    assert results["method"] == "shards"
+    assert results == kernelpoint(*words, "--format", "json", "--seed", "0").results
+    assert results != kernelpoint(*words, "--format", "json", "--seed", "1").results
+
+
+def test_mrc_without_instructions_has_a_miss_ratio_and_says_so(kernelpoint: Kernelpoint, trace: Path) -> None:
+    run = kernelpoint("scale", "mrc", trace, "--format", "json")
+    assert run.code == 0
+    assert len(run.results["capacity_bytes"]) == 12
+    assert set(run.results["mpki"]) == {None}
+    assert run.results["miss_ratio"][-1] == pytest.approx(1 / 3)
+    assert run.json["warnings"] == ["instructions-unknown"]
+    assert "--instructions" in run.err
+    assert "miss ratio" in kernelpoint("scale", "mrc", trace).out
+
+
+def test_a_curve_feeds_a_prediction(kernelpoint: Kernelpoint, trace: Path, tmp_path: Path) -> None:
+    """As a file and through a pipe; the cliff is where the trace comes to fit."""
+    words = ("scale", "mrc", trace, "--capacity", "8=256KiB", "16=512KiB", "32=1MiB", "--mpki-unit", "warp")
+    curve = kernelpoint(*words, "--instructions", "24576", "--format", "csv")
+    path = tmp_path / "curve.csv"
+    path.write_bytes(curve.stdout)
+    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--f-mem", "0.5", "--format", "json")
+    results = kernelpoint(*asked, "--mpki-from", path).results
+    assert results["cliff"]["larger"] == 32
+    assert results["mpki_unit"] == "warp"
+    assert results["predictions"][0]["ipc"] == pytest.approx(80)
+    assert kernelpoint(*asked, "--mpki-from", "-", stdin=curve.stdout).results == results
+    assert "warp" in kernelpoint(*asked, "--mpki-from", path, "--mpki-unit", "thread").failed(2)
+
+
+def test_a_curve_goes_beside_a_file_in_its_own_unit(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    question, curve = tmp_path / "question.toml", tmp_path / "curve.csv"
+    question.write_text("f_mem = 0.5\ntargets = [32]\n[ipc]\n8 = 10\n16 = 20\n")
+    curve.write_text("size,mpki,unit\n16,33,warp\n32,0,warp\n")
+    asked = ("scale", "predict", question, "--mpki-from", curve, "--format", "json")
+    results = kernelpoint(*asked).results
+    assert results["mpki_unit"] == "warp"
+    assert results["predictions"][0]["ipc"] == pytest.approx(80)
+    question.write_text(question.read_text() + "[mpki]\n8 = 1\n")
+    assert "unit" in kernelpoint(*asked, "--quiet").failed(2)
+
+
+def test_a_curve_from_a_trace_needs_a_steeper_cliff(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    path = tmp_path / "curve.csv"
+    path.write_text("size,mpki\n16,9\n32,4\n")
+    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--format", "json")
+    assert kernelpoint(*asked, "--mpki-from", path).results["cliff"] is None
+    typed = (*asked, "--mpki", "16=9,32=4")
+    assert kernelpoint(*typed).results["cliff"] is not None
+    assert kernelpoint(*typed, "--modelled-curve").results["cliff"] is None
+    assert kernelpoint(*asked, "--mpki-from", path, "--scaling", "weak").code == 0
+
+
+USAGE: dict[str, tuple[str, ...]] = {
+    "predict": ("nothing to predict from", "--ipc"),
+    "predict TABLE --ipc 8=1": ("a file and --ipc",),
+    "predict --ipc 8=1 --target 16": ("one size", "two sizes"),
+    "predict --ipc 8=1,16=2": ("no target",),
+    "predict --ipc 8=1,16 --target 32": ("--ipc 16", "SIZE=VALUE"),
+    "predict --ipc 8=1,16=x --target 32": ("--ipc 16=x", "SIZE=VALUE"),
+    "predict --ipc 8=1,8=2 --target 32": ("twice",),
+    "predict --ipc 8=1,16=2 --target 4": ("below the largest",),
+    "predict --ipc 8=1,16=2 --target many": ("--target many", "whole numbers"),
+    "predict --ipc 8=1,16=2 --target 32 --f-mem 52": ("--f-mem", "0.52"),
+    "predict --ipc 8=1,16=2 --target 32 --confidence 90": ("confidence", "0.9"),
+    "predict --ipc 8=1,16=2 --target 32 --rule aditive": ("aditive", "'additive'"),
+    "predict --ipc 8=-1,16=2 --target 32": ("above 0",),
+    "predict --ipc 8=1,16=2 --target 32 --scaling weak --f-mem 0.5": ("no cliff",),
+    "predict --ipc 8=1,16=2 --target 32 --benchmark one": ("--benchmark",),
+    "predict 16=2 --target 32": ("16=2", "option"),
+    "predict TABLE --benchmark three": ("three", "one, two"),
+    "predict TABLE --f-mem 0.5": ("--f-mem", "--benchmark"),
+    "predict TABLE --rul all": ("--rul", "--rule"),
+    "predict - -": ("once",),
+    "validate": ("FILE", "kernelpoint scale validate --help"),
+    "validate TABLE --simulated 8": ("two sizes",),
+    "validate TABLE --rule nothing": ("nothing", "additive"),
+    "derive TARGET --factor 3": ("3", "128 SMs", "2, 4, 8 and 16"),
+    "derive TARGET --factor 0": ("1 or more",),
+    "derive TARGET --factor 2 --size 8": ("one of the two",),
+    "derive TARGET --size 7": ("7 SMs", "8, 16, 32"),
+    "derive TARGET --factor 2,4 -o -": ("2 files", "-o"),
+    "mrc TRACE --exact --rate 0.1": ("--exact and --rate",),
+    "mrc TRACE --rate 2": ("rate",),
+    "mrc TRACE --capacity 2MB": ("2MB", "2MiB"),
+    "mrc TRACE --capacity 8=1MiB,2MiB": ("size",),
+    "mrc TRACE --capacity 64": ("line", "128"),
+    "mrc TRACE --line-bytes 100": ("power of two",),
+    "mrc TRACE --instructions 0": ("--instructions", "1 or more"),
+    "forecast": ("forecast", "kernelpoint scale --help"),
+}
+
+
+@pytest.mark.parametrize("line", USAGE)
+def test_usage_errors_are_2(
+    kernelpoint: Kernelpoint, table: Path, target: Path, trace: Path, line: str
+) -> None:
+    places = {"TABLE": table, "TARGET": target, "TRACE": trace}
+    error = kernelpoint("scale", *(places.get(word, word) for word in line.split())).failed(2)
+    for part in USAGE[line]:
+        assert part in error
+
+
+@pytest.mark.parametrize("command", ["predict", "validate", "derive", "mrc"])
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe\x00", b"hello\n"])
+def test_what_cannot_be_read_is_3(
+    kernelpoint: Kernelpoint, tmp_path: Path, command: str, content: bytes | None
+) -> None:
+    path = tmp_path / "file"
+    if content is not None:
+        path.write_bytes(content)
+    assert f"{path}" in kernelpoint("scale", command, path).failed(3)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "mpki\n1\n",
+        "size,mpki\n",
+        "size,mpki\n8,x\n",
+        "size,mpki\n,5\n",
+        "size,mpki\n8,\n",
+        "size,mpki\n8.5,1\n",
+        "size,mpki\n8,-1\n",
+        "size,mpki,unit\n8,1,block\n",
+        "size,mpki,unit\n8,1,warp\n16,1,thread\n",
+    ],
+)
+def test_what_is_no_curve_is_3(kernelpoint: Kernelpoint, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "curve.csv"
+    path.write_text(content)
+    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--mpki-from", path)
+    assert ";" in kernelpoint(*asked).failed(3)
+
+
+def test_a_table_without_targets_is_1(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    path = tmp_path / "models.csv"
+    path.write_text("benchmark,size,ipc\none,8,10\none,16,20\n")
+    assert "nothing to check" in kernelpoint("scale", "validate", path).failed(1)
+
+
+def test_an_output_over_the_input_is_refused(kernelpoint: Kernelpoint, table: Path, trace: Path) -> None:
+    for line in (("predict", table), ("validate", table), ("mrc", trace)):
+        before = line[1].read_bytes()
+        assert "reads" in kernelpoint("scale", *line, "-o", line[1]).failed(2)
+        assert line[1].read_bytes() == before
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+TUPLES = st.lists(TEXT, max_size=2).map(tuple)
+FINITE = st.floats(0, 0.9)
+OPTIONS = {
+    "scale predict": st.builds(
+        ScalePredictOptions,
+        files=TUPLES,
+        scaling=st.none() | st.sampled_from(Scaling),
+        ipc=TUPLES,
+        mpki_from=st.none() | TEXT,
+        f_mem=st.none() | FINITE,
+        peak_ipc_per_sm=st.none() | FINITE,
+        assume_f_mem=st.booleans(),
+        rule=TUPLES,
+        proportional_from=st.sampled_from(ProportionalStart),
+        width=st.none() | st.integers(1, 99),
+    ),
+    "scale validate": st.builds(
+        ScaleValidateOptions, file=TEXT, mpki_unit=st.none() | st.sampled_from(MpkiUnit), simulated=TUPLES
+    ),
+    "scale derive": st.builds(ScaleDeriveOptions, file=TEXT, factor=TUPLES, force=st.booleans()),
+    "scale mrc": st.builds(
+        ScaleMrcOptions,
+        traces=st.lists(TEXT, min_size=1, max_size=2).map(tuple),
+        capacity=TUPLES,
+        rate=st.none() | FINITE,
+        source=st.none() | st.sampled_from(TraceForm),
+        line_bytes=st.integers(1, 256),
+    ),
+}
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_a_line_made_from_options_gives_them_back(command: str) -> None:
+    @settings(max_examples=15)
+    @given(OPTIONS[command])
+    def check(options: Any) -> None:
+        caught: list[Any] = []
+        program, *words = shlex.split(command_line(command, options))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(import_module(COMMANDS[command].module), "run", caught.append)
+            assert cli.run(words) == 0
+        assert program == "kernelpoint"
+        assert caught == [options]
+
+    check()

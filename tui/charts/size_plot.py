@@ -1,0 +1,250 @@
+"""Values over sizes: a log2 axis with a tick at each size, marks with bars for their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tui.charts.axis import Tick, place
+from tui.charts.glyphs import GlyphSet, glyph_set
+from tui.charts.grid import AXIS, LABEL, Grid, blank, copy, fitted, put
+from tui.charts.legend import Entry, legend
+from tui.charts.value_axis import ValueAxis, value_axis
+
+SMALLEST_WIDTH = 20
+SMALLEST_HEIGHT = 4
+_LEAST_ROWS_WITH_LEGEND = 6
+_LEAST_ROWS_WITH_TITLE = 8
+_LEAST_ROWS_WITH_MORE_OF_LEGEND = (10, 14)
+_MOST_LANE_WIDTH = 2
+_BASELINE = ("\N{BOX DRAWINGS LIGHT DOUBLE DASH HORIZONTAL}", ".")
+_SHADE = ("\N{LIGHT SHADE}", ":")
+_OPEN_TOP = "^"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One value.
+
+    Attributes
+    ----------
+    size : where it stands.
+    value : None where there is a bar only.
+    symbol, style : what marks it; the bar has the style too.
+    low, high : the ends of its bar; low alone, one that is open at the top; None for none.
+    lane : marks of one size stand side by side, by lane from 0; None in the middle.
+    """
+
+    size: float
+    value: float | None
+    symbol: str
+    style: int
+    low: float | None = None
+    high: float | None = None
+    lane: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SizePlot:
+    """What a chart shows.
+
+    Attributes
+    ----------
+    title : what is upwards, in words; it stands in a row of its own where there is room.
+    marks : drawn in this order: of two in one cell the later is seen.
+    sizes : (size, label), ascending: the ticks; the marks' sizes are among them.
+    unit : of the sizes, for the last label.
+    entries : of the legend.
+    shaded : the sizes between which the ground is shaded.
+    baseline : a value to draw a line at.
+    log : whether values are on a logarithmic axis; those of 0 and below stand at its foot.
+    percent : whether values are fractions to be labelled in per cent.
+    """
+
+    title: str
+    marks: Sequence[Mark]
+    sizes: Sequence[tuple[float, str]]
+    unit: str
+    entries: Sequence[Entry] = ()
+    shaded: tuple[float, float] | None = None
+    baseline: float | None = None
+    log: bool = False
+    percent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where things lie.
+
+    Attributes
+    ----------
+    top, foot : the first row of the plot, and the row of the size axis.
+    left : the first column of the plot.
+    columns : of each size, in the order of the plot's.
+    lane_width : columns from one lane to the next.
+    """
+
+    grid: Grid
+    plot: SizePlot
+    axis: ValueAxis
+    top: int
+    foot: int
+    left: int
+    columns: dict[float, int]
+    lane_width: int
+    glyphs: GlyphSet
+    ascii_only: bool
+
+    def row_of(self, value: float) -> int:
+        return self.top + self.axis.row_of(value)
+
+    def column_of(self, mark: Mark) -> int:
+        middle = self.columns[mark.size]
+        if mark.lane is None:
+            return middle
+        shift = mark.lane * self.lane_width - (_lanes(self.plot) - 1) * self.lane_width // 2
+        return min(max(middle + shift, self.left), self.grid.width - 1)
+
+
+def size_chart(plot: SizePlot, width: int, height: int, *, ascii_only: bool = False) -> Grid:
+    """A (height, width) grid: values upwards over sizes; below 20x4 cells it is numbers."""
+    if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
+        return _numbers(plot, width, height, ascii_only=ascii_only)
+    frame = _frame(plot, width, height, ascii_only=ascii_only)
+    _draw_axes(frame)
+    _draw_ground(frame)
+    for mark in plot.marks:
+        _draw_bar(frame, mark)
+    for mark in plot.marks:
+        if mark.value is not None:
+            put(frame.grid, frame.row_of(mark.value), frame.column_of(mark), mark.symbol, mark.style)
+    return frame.grid
+
+
+def _frame(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> _Frame:
+    grid = blank(width, height)
+    words = blank(0, 0)
+    if plot.entries and height >= _LEAST_ROWS_WITH_LEGEND:
+        rows = 1 + sum(height >= least for least in _LEAST_ROWS_WITH_MORE_OF_LEGEND)
+        words = legend(plot.entries, width, rows, ascii_only=ascii_only, what="signs")
+    top = 1 if height >= _LEAST_ROWS_WITH_TITLE else 0
+    if top:
+        put(grid, 0, 0, fitted(plot.title, width, ascii_only=ascii_only), LABEL)
+    foot = height - words.height - 2
+    axis = value_axis(_values(plot), foot - top, log=plot.log, percent=plot.percent)
+    left = max(len(text) for _, text in axis.ticks) + 2
+    columns, lane_width = _columns(plot, left, width)
+    copy(words, grid, height - words.height, 0)
+    glyphs = glyph_set(ascii_only=ascii_only)
+    return _Frame(grid, plot, axis, top, foot, left, columns, lane_width, glyphs, ascii_only)
+
+
+def _values(plot: SizePlot) -> list[float]:
+    ends = [value for mark in plot.marks for value in (mark.value, mark.low, mark.high)]
+    return [value for value in (*ends, plot.baseline) if value is not None]
+
+
+def _lanes(plot: SizePlot) -> int:
+    return max((mark.lane + 1 for mark in plot.marks if mark.lane is not None), default=1)
+
+
+def _columns(plot: SizePlot, left: int, width: int) -> tuple[dict[float, int], int]:
+    """The column of each size, and the columns of a lane: as many as keep sizes apart, at most two."""
+    places = [math.log2(size / plot.sizes[0][0]) for size, _ in plot.sizes]
+    lanes = _lanes(plot)
+    for lane_width in range(_MOST_LANE_WIDTH, -1, -1):
+        margin = (lanes - 1) * lane_width // 2 + 1
+        room = width - left - 2 * margin - 1
+        if room < 0:
+            continue
+        columns = [left + margin + round(place / (places[-1] or 1) * room) for place in places]
+        gaps = [second - first for first, second in pairwise(columns)]
+        if min(gaps, default=width) > (lanes - 1) * lane_width + 1:
+            break
+    if len(places) == 1:
+        columns = [(left + width) // 2]
+    return {size: column for (size, _), column in zip(plot.sizes, columns, strict=True)}, lane_width
+
+
+def _draw_axes(frame: _Frame) -> None:
+    grid, glyphs, at = frame.grid, frame.glyphs, frame.left - 1
+    grid.glyph[frame.top : frame.foot, at] = glyphs.vertical
+    grid.glyph[frame.foot, at] = glyphs.corner
+    grid.style[frame.top : frame.foot + 1, at] = AXIS
+    for row, text in frame.axis.ticks:
+        put(grid, frame.top + row, 0, f"{text:>{at - 1}} ", LABEL)
+        put(grid, frame.top + row, at, glyphs.tick_left, AXIS)
+    put(grid, frame.foot, frame.left, glyphs.horizontal * (grid.width - frame.left), AXIS)
+    for column in frame.columns.values():
+        put(grid, frame.foot, column, glyphs.tick_down, AXIS)
+    for tick in _size_ticks(frame):
+        put(grid, frame.foot + 1, tick.text_column, tick.text, LABEL)
+
+
+def _size_ticks(frame: _Frame) -> list[Tick]:
+    """The labels of all sizes, or of every second one, and so on, always with the largest."""
+    labels = [label for _, label in frame.plot.sizes]
+    columns = list(frame.columns.values())
+    right = frame.grid.width - 1
+    for step in range(1, len(labels) + 1):
+        kept = range((len(labels) - 1) % step, len(labels), step)
+        for unit in (f" {frame.plot.unit}", ""):
+            texts = [labels[index] for index in kept]
+            texts[-1] += unit
+            ticks = place([columns[index] for index in kept], texts, 0, right)
+            if ticks:
+                return ticks
+    return []
+
+
+def _draw_ground(frame: _Frame) -> None:
+    plot, grid = frame.plot, frame.grid
+    if plot.shaded is not None:
+        first, last = (frame.columns[size] for size in plot.shaded)
+        inside = slice(first + 1, last) if last > first + 1 else slice(last, last + 1)
+        grid.glyph[frame.top : frame.foot, inside] = _SHADE[frame.ascii_only]
+        grid.style[frame.top : frame.foot, inside] = AXIS
+    if plot.baseline is not None:
+        dash = _BASELINE[frame.ascii_only]
+        put(grid, frame.row_of(plot.baseline), frame.left, dash * (grid.width - frame.left), AXIS)
+
+
+def _draw_bar(frame: _Frame, mark: Mark) -> None:
+    if mark.low is None:
+        return
+    column, last = frame.column_of(mark), frame.row_of(mark.low)
+    first = frame.top if mark.high is None else frame.row_of(mark.high)
+    for row in range(first + 1, last):
+        put(frame.grid, row, column, frame.glyphs.vertical, mark.style)
+    if first < last:
+        top = _OPEN_TOP if mark.high is None else frame.glyphs.tick_down
+        put(frame.grid, first, column, top, mark.style)
+    if first < last or mark.value is None:
+        put(frame.grid, last, column, "+" if frame.ascii_only else frame.glyphs.split_foot, mark.style)
+
+
+def shade_symbol(*, ascii_only: bool) -> str:
+    """What a shaded ground is made of, for the legend."""
+    return _SHADE[ascii_only]
+
+
+def baseline_symbol(*, ascii_only: bool) -> str:
+    """What the line is made of, for the legend."""
+    return _BASELINE[ascii_only]
+
+
+def _numbers(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> Grid:
+    """What has room where axes have none: a value a row, the last ones, which are what is asked for."""
+    grid = blank(width, height)
+    labels = dict(plot.sizes)
+    axis = value_axis(_values(plot), 2, log=plot.log, percent=plot.percent)
+    texts = [
+        f"{mark.symbol} {labels[mark.size]} {axis.label(mark.value)}"
+        for mark in plot.marks
+        if mark.value is not None
+    ]
+    for row, text in enumerate(texts[-grid.height :] if grid.height else ()):
+        put(grid, row, 0, fitted(text, grid.width, ascii_only=ascii_only), LABEL)
+    return grid

@@ -1,0 +1,133 @@
+"""`scale validate`: how well each rule predicts the targets of benchmarks that were simulated too."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from scalemodel.measurement_csv import read_benchmarks
+from scalemodel.measurements import MpkiUnit, Scaling
+from scalemodel.rules import RULES
+from scalemodel.validation import Score, Validation, validate
+from tui.charts.plain import plain
+from tui.charts.quantities import UNKNOWN, share
+from tui.charts.rich_sink import ansi
+from tui.charts.scale import error_chart
+from tui.output import Answer, Canvas, emit
+from tui.scale_options import ScaleValidateOptions
+from tui.scale_questions import rules_of
+from tui.scale_words import sizes_of
+from tui.tables import Column, shortened, table
+
+_HEIGHT = 18
+_LONGEST_NAME = 20
+
+
+def run(options: ScaleValidateOptions) -> None:
+    """Read the benchmarks, predict every target that was simulated, compare."""
+    scaling = options.scaling or Scaling.STRONG
+    benchmarks = read_benchmarks(
+        options.file, scaling=scaling, mpki_unit=options.mpki_unit or MpkiUnit.THREAD
+    )
+    validation = validate(
+        benchmarks,
+        simulated=sizes_of("--simulated", options.simulated) or None,
+        rules=rules_of(options.rule, tuple(RULES)),
+        confidence=options.confidence,
+        assume_f_mem=options.assume_f_mem,
+        curve_is_modelled=options.modelled_curve,
+        proportional_from=options.proportional_from.value,
+    )
+    results = {
+        method: {str(target): _row(score) for target, score in by_target.items()}
+        for method, by_target in validation.scores.items()
+    }
+    codes = [
+        each.code for found in validation.findings.values() for each in found if each.severity == "warning"
+    ]
+    emit(
+        Answer(
+            "scale validate",
+            results,
+            lambda canvas: "\n".join(_text(validation, scaling, options, canvas)),
+            rows=[
+                {"method": method, "target": int(target), **row}
+                for method, by_target in results.items()
+                for target, row in by_target.items()
+            ],
+            warnings=tuple(dict.fromkeys(codes)),
+        ),
+        options,
+    )
+
+
+def _row(score: Score) -> dict[str, Any]:
+    return asdict(score) | {"without": list(score.without)}
+
+
+def _text(
+    validation: Validation, scaling: Scaling, options: ScaleValidateOptions, canvas: Canvas
+) -> Iterator[str]:
+    width = options.width or canvas.width
+    benchmarks = len(validation.outcomes)
+    heading = (
+        f"{scaling} scaling, {benchmarks} benchmark{'s' if benchmarks > 1 else ''} with a measured target"
+    )
+    yield from textwrap.wrap(heading, width)
+    height = options.height or _HEIGHT
+    grid = error_chart(validation, scaling.unit, width, height, ascii_only=canvas.ascii_only)
+    yield ansi(grid) if canvas.color else plain(grid)
+    yield ""
+    yield _table(validation, scaling, canvas)
+    yield ""
+    level = f"{100 * validation.outcomes[0].confidence:.0f} %"
+    yield from textwrap.wrap(
+        "Errors are |predicted / measured - 1|; within is the share of the intervals that hold what was "
+        f"measured, meant to be {level}.",
+        width,
+    )
+    said = [
+        f"{method} at {target}: no prediction of {', '.join(score.without)}."
+        for method, by_target in validation.scores.items()
+        for target, score in by_target.items()
+        if score.without
+    ]
+    said += [
+        f"{name}: {each.severity}: {each.message} To do: {each.remedy}."
+        for name, found in validation.findings.items()
+        for each in found
+    ]
+    for text in said:
+        yield from textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _table(validation: Validation, scaling: Scaling, canvas: Canvas) -> str:
+    scores = [
+        (method, target, score)
+        for method, by_target in validation.scores.items()
+        for target, score in by_target.items()
+    ]
+    # By target, so that the rules stand below each other.
+    scores.sort(key=lambda each: each[1])
+
+    def shares(name: str) -> list[str]:
+        values = [getattr(score, name) for _, _, score in scores]
+        return [UNKNOWN if value is None else share(value) for value in values]
+
+    worst = [
+        shortened(score.worst or UNKNOWN, _LONGEST_NAME, ascii_only=canvas.ascii_only)
+        for _, _, score in scores
+    ]
+    return table(
+        [
+            Column(scaling.unit, [str(target) for _, target, _ in scores]),
+            Column("rule", [method for method, _, _ in scores], to_right=False),
+            Column("mean", shares("mean")),
+            Column("max", shares("max")),
+            Column("worst", worst, to_right=False),
+            Column("n", [str(score.n) for _, _, score in scores]),
+            Column("within", shares("within_interval")),
+        ]
+    )
