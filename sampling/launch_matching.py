@@ -238,10 +238,11 @@ def _kernels(
         if found.any():
             shape = " and shape" if columns else ""
             notes.append(f"{_rows(found)} found by a kernel's short name{shape}, which no other kernel has")
-    for text in reconciled.ambiguous[:1]:
-        if (name[np.isin(rows.name, [rows.names.index(text)])] < 0).any():
-            names = counted(len(reconciled.ambiguous), "kernel name")
-            notes.append(f"{names} could be any of several of the profile's, such as '{shortened(text)}'")
+    unresolved = {rows.names[code] for code in np.unique(rows.name[name < 0]).tolist()}
+    left = [text for text in reconciled.ambiguous if text in unresolved]
+    if left:
+        names = counted(len(left), "kernel name")
+        notes.append(f"{names} could be any of several of the profile's, such as '{shortened(left[0])}'")
     return name
 
 

@@ -28,6 +28,8 @@ _WARP_THREADS = 32
 # Rows of a matrix of distances, and its cells, that are held at once.
 _MOST_ROWS = 1024
 _MOST_CELLS = 1 << 22
+# Pairs of a distinct vector and a kept one; some minutes of comparing.
+_MOST_COMPARISONS = 4_000_000_000
 # More than a GPU gets through in a day; with it and the cells above, sums stay below 2^63.
 _MOST_WARPS = 1 << 40
 _REMEDY = (
@@ -82,7 +84,7 @@ def pick(
 
     Raises
     ------
-    NotApplicableError : launches without a vector or without a number of warps.
+    NotApplicableError : launches without a vector or without a number of warps, or too many unlike ones.
 
     Notes
     -----
@@ -94,8 +96,8 @@ def pick(
     warps = _warps(launches, vectors)
     vector, first_rows = distinct_vectors(vectors)
     blocks = int(np.diff(vectors.offsets).max())
-    row = _kept_rows(vectors, first_rows, blocks, options.distance, progress)
-    kept = _Kept(row, padded(vectors, row, blocks), warps[row])
+    row, matrix = _kept_rows(vectors, first_rows, blocks, options.distance, progress)
+    kept = _Kept(row, matrix, warps[row])
     matched = _matched(vectors, vector, first_rows, warps, kept, options.distance, progress)
     return Picks(
         stratum=matched,
@@ -138,8 +140,13 @@ def _warps(launches: LaunchList, vectors: BlockVectors) -> IntArray:
 
 def _kept_rows(
     vectors: BlockVectors, first_rows: IntArray, blocks: int, distance: float, progress: Progress | None
-) -> IntArray:
-    """Return (k,) the rows of the launches that match none before them, among the first of each vector."""
+) -> tuple[IntArray, NDArray[np.float64]]:
+    """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors.
+
+    Raises
+    ------
+    NotApplicableError : so many are kept that comparing them all would take hours.
+    """
     kept = np.zeros(0, dtype=np.int64)
     matrix = np.zeros((0, blocks))
     done = 0
@@ -151,9 +158,15 @@ def _kept_rows(
         matrix = _with_rows(matrix, len(kept), some[new])
         kept = np.concatenate([kept, rows[new]])
         done += len(rows)
+        if len(kept) * len(first_rows) > _MOST_COMPARISONS:
+            raise NotApplicableError(
+                f"photon compares all {len(first_rows):,} distinct vectors with every launch it keeps, "
+                f"{len(kept):,} of the first {done:,}, and time grows with their product",
+                remedy="give a larger photon.distance, or part of the profile by --launches A:B",
+            )
         if progress is not None:
             progress(done, len(first_rows), "comparing basic-block vectors")
-    return kept
+    return kept, matrix[: len(kept)]
 
 
 def _kept_among(near: NDArray[np.bool_]) -> list[int]:

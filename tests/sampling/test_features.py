@@ -415,6 +415,23 @@ def test_short_names_of_several_kernels_are_left_unmatched(launch_table: Build, 
     assert report.unmatched_rows == 3
 
 
+def test_a_name_that_stays_ambiguous_is_said_beside_one_that_does_not(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    """Both names could be either overload; grid and block settle the first."""
+    names = ["void a<T>(int)", "void a<T>(float)", "void b<T>(int)", "void b<T>(float)"]
+    profile = launch_table(names, [1] * 4, grid_x=[1, 2, 3, 3])
+    rows = [
+        {"name": "a<T>", "grid": "1x1x1", "block": "1x1x1", "m": 5},
+        {"name": "b<T>", "grid": "3x1x1", "block": "3x1x1", "m": 6},
+    ]
+    features, (report,) = joined(profile, table_file(tmp_path, rows))
+    equal(features.metrics["m"], [5, NAN, NAN, NAN])
+    (note,) = [note for note in report.notes if "could be any of several" in note]
+    assert note.startswith("1 kernel name ")
+    assert "b<T>" in note
+
+
 def test_nothing_that_matches_is_an_error_that_shows_both_sides(launch_table: Build, tmp_path: Path) -> None:
     profile = launch_table(["kernel_of_profile"], [1])
     with pytest.raises(ProfileError, match=r"its one row matches no .*'kernel_of_file'.*'kernel_of_profile'"):

@@ -254,3 +254,14 @@ def test_within_equals_differences_of_vectors(seed: int, distance: float) -> Non
     assert np.array_equal(within(vectors, others, distance)[:-1], expected)
     assert not within(vectors, others, distance)[-1].any()
     assert expected[:3, :3].diagonal().all()
+
+
+def test_too_many_unlike_launches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is unlike all others: comparing grows with their square."""
+    rows = [([float(2**index), 1.0], 4) for index in range(12)]
+    assert len(picked(rows).row) == 12
+    monkeypatch.setattr("sampling.methods.photon._MOST_COMPARISONS", 100)
+    with pytest.raises(NotApplicableError, match="12 distinct vectors") as caught:
+        picked(rows)
+    assert caught.value.remedy is not None
+    assert "photon.distance" in caught.value.remedy
