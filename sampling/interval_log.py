@@ -65,17 +65,21 @@ class IntervalLog:
         """Return the facts, completed by the log's own end where it is the kernel's end.
 
         A log is taken to run to the kernel's end unless it is known to be cut short, or has fewer
-        instructions or thread blocks than the kernel is known to have.
+        instructions or thread blocks than the kernel is known to have. Thread blocks taken from a log that
+        may count those of other kernels are the most that the grid can have.
 
         Raises
         ------
-        AnalysisError : the log has more instructions, thread blocks or cycles than the kernel.
+        AnalysisError : the log has more instructions, thread blocks or cycles than the kernel; more thread
+            blocks are no error where some of them may be of other kernels.
         """
         cycles, instructions = int(self.cycle[-1]), int(self.instructions.sum())
         ctas = int(self.ctas.sum())
         facts = self.facts
-        logged = ((cycles, facts.cycles, "cycles"), (instructions, facts.instructions, "instructions"))
-        for seen, known, what in (*logged, (ctas, facts.ctas, "thread blocks")):
+        logged = [(cycles, facts.cycles, "cycles"), (instructions, facts.instructions, "instructions")]
+        if not self.has_carried_ctas:
+            logged.append((ctas, facts.ctas, "thread blocks"))
+        for seen, known, what in logged:
             if known is not None and seen > known:
                 raise AnalysisError(
                     f"{self.name}: its log has {seen:,} {what}, the whole kernel {known:,}",

@@ -8,7 +8,8 @@ count of finished CTAs runs on from kernel to kernel, so that a kernel's first r
 kernels before finished after their last records.
 
 The simulator's own output, in the same file or another, names the kernels and tells their grids, CTAs a core,
-and true ends; with it the CTAs of earlier kernels are taken off again.
+and true ends; with it the CTAs of earlier kernels are taken off again. Without it no kernel's first record is
+sure to be its own alone, not even the first kernel's: others may have been too short for a record.
 
 Written from the log's grammar, not run against it.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,14 +98,13 @@ def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
             path=files[0].path,
             remedy="simulate with -gpgpu_concurrent_kernel_sm 0",
         )
-    logs = [log for file, content in zip(files, contents, strict=True) for log in _kernels(file, content)]
-    if not logs:
+    logs = [list(_kernels(file, content)) for file, content in zip(files, contents, strict=True)]
+    if not any(logs):
         raise ProfileError("holds no whole record of any kernel", path=files[0].path, remedy=_REMEDY)
-    kernels = [kernel for content in contents for kernel in simulated_kernels(content.output)]
-    if kernels:
-        logs = _with_output(logs, kernels, files[0])
+    kernels = [simulated_kernels(content.output) for content in contents]
+    known = _with_outputs(files, logs, kernels) if any(kernels) else list(chain.from_iterable(logs))
     return tuple(
-        replace(log, name=log.name or f"kernel {number}") for number, log in enumerate(logs, start=1)
+        replace(log, name=log.name or f"kernel {number}") for number, log in enumerate(known, start=1)
     )
 
 
@@ -181,7 +182,10 @@ def _error(file: InputFile, index: int, message: str) -> ProfileError:
 
 
 def _kernels(file: InputFile, content: _Content) -> Iterator[IntervalLog]:
-    """Yield the records of each kernel; none has a name yet."""
+    """Yield the records of each kernel; none has a name yet.
+
+    The first may have CTAs of others too: those of kernels too short for a record.
+    """
     if content.cycle.size == 0:
         return
     starts_anew = np.diff(content.cycle, prepend=content.cycle[0]) <= 0
@@ -199,7 +203,7 @@ def _kernels(file: InputFile, content: _Content) -> Iterator[IntervalLog]:
             ctas=content.ctas[start:end],
             facts=KernelFacts(cores=content.cores),
             is_cut_short=content.is_cut and end == content.cycle.size,
-            has_carried_ctas=start > 0,
+            has_carried_ctas=True,
         )
 
 
@@ -216,35 +220,79 @@ def _refuse(file: InputFile, bad: NDArray[np.bool_], kind: int, message: str) ->
     raise _error(file, 3 * int(record[0]) + order.index(kind), message)
 
 
-def _with_output(
-    logs: Sequence[IntervalLog], kernels: Sequence[SimulatedKernel], file: InputFile
+def _with_outputs(
+    files: Sequence[InputFile],
+    logs: Sequence[Sequence[IntervalLog]],
+    kernels: Sequence[Sequence[SimulatedKernel]],
 ) -> list[IntervalLog]:
-    """Return the logs with what the simulator printed of their kernels.
+    """Return the logs of all files with what the simulator printed of their kernels.
+
+    A file of records is one run. With as many outputs as that, each run has its own, in the same order; else
+    the outputs are taken together for all runs.
+
+    Parameters
+    ----------
+    logs, kernels : what each file has; one of an output alone has no logs, one of records alone no kernels.
+    """
+    runs = [(file, own) for file, own in zip(files, logs, strict=True) if own]
+    outputs = [own for own in kernels if own]
+    if len(outputs) == len(runs):
+        return [
+            log
+            for (file, own), printed in zip(runs, outputs, strict=True)
+            for log in _with_output([own], printed, file)
+        ]
+    together = list(chain.from_iterable(outputs))
+    return _with_output([own for _, own in runs], together, runs[0][0])
+
+
+def _with_output(
+    runs: Sequence[Sequence[IntervalLog]], kernels: Sequence[SimulatedKernel], file: InputFile
+) -> list[IntervalLog]:
+    """Return the logs of one run or more with what the simulator printed of their kernels.
 
     Kernels shorter than the interval have no log; all others have one each, in the same order. A kernel's
-    first record is freed from the CTAs that are missing from the records of the kernels before.
+    first record is freed from the CTAs that are missing from the records of the kernels before in its run.
 
     Raises
     ------
     ProfileError : a kernel of the log is longer than the one printed, or there are too few printed.
     """
     known: list[IntervalLog] = []
-    carried: int | None = 0
     printed = iter(kernels)
-    for number, log in enumerate(logs, start=1):
-        kernel = next(printed, None)
-        while kernel is not None and _is_shorter(kernel, int(log.cycle[0])):
-            carried = _sum(carried, kernel.facts.ctas)
-            kernel = next(printed, None)
-        if kernel is None or not _fits(kernel, log):
-            raise ProfileError(
-                f"the simulator's output is of another run: it has no kernel like number {number} of the log",
-                path=file.path,
-                remedy="give the log and the output of one run, or the log alone",
-            )
-        known.append(_named(log, kernel, carried))
-        carried = _sum(kernel.facts.ctas, -int(known[-1].ctas.sum()))
+    for run in runs:
+        carried: int | None = 0
+        for place, log in enumerate(run):
+            skipped, kernel = _kernel_of(log, printed)
+            if kernel is None or not _fits(kernel, log):
+                raise ProfileError(
+                    "the simulator's output is of another run: "
+                    f"it has no kernel like number {len(known) + 1} of the log",
+                    path=file.path,
+                    remedy="give the log and the output of one run, or the log alone",
+                )
+            if known and place == 0 and skipped:
+                # Whether they ran at the end of the run before or at the start of this one is not known.
+                carried = None
+            for short in skipped:
+                carried = _sum(carried, short.facts.ctas)
+            known.append(_named(log, kernel, carried))
+            # Without what was carried in, what the records lack of the grid cannot be told.
+            left = _sum(kernel.facts.ctas, -int(known[-1].ctas.sum()))
+            carried = None if carried is None else left
     return known
+
+
+def _kernel_of(
+    log: IntervalLog, printed: Iterator[SimulatedKernel]
+) -> tuple[list[SimulatedKernel], SimulatedKernel | None]:
+    """Return the next kernels, those too short for a record, and the one behind them; None at the end."""
+    skipped: list[SimulatedKernel] = []
+    for kernel in printed:
+        if not _is_shorter(kernel, int(log.cycle[0])):
+            return skipped, kernel
+        skipped.append(kernel)
+    return skipped, None
 
 
 def _is_shorter(kernel: SimulatedKernel, first_cycle: int) -> bool:
@@ -275,5 +323,5 @@ def _named(log: IntervalLog, kernel: SimulatedKernel, carried: int | None) -> In
         ctas=ctas,
         facts=facts,
         is_cut_short=facts.cycles is None,
-        has_carried_ctas=log.has_carried_ctas and carried is None,
+        has_carried_ctas=carried is None,
     )

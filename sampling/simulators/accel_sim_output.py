@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from sampling.interval_log import KernelFacts
@@ -66,7 +66,7 @@ class _Run:
         elif key == NAME:
             self.name = _text(text)
         elif key == BREAK:
-            self.is_broken_off = True
+            self._break_off()
         elif number := _NUMBER.match(text):
             self.numbers[key] = int(number[0])
             if key == INSTRUCTIONS:
@@ -78,6 +78,19 @@ class _Run:
         if header is not None:
             self.headers.remove(header)
         self._add(self.name, None if header is None else header[1], is_whole=not self.is_broken_off)
+
+    def _break_off(self) -> None:
+        """Take the kernel that met the simulator's own limit for one not simulated to its end.
+
+        Newer versions have printed its cycles and instructions by then, as far as it came; older ones print
+        none, so that its header still waits.
+        """
+        if self.headers:
+            self.is_broken_off = True
+        elif self.kernels:
+            last = self.kernels[-1]
+            facts = replace(last.facts, cycles=None, instructions=None)
+            self.kernels[-1] = replace(last, facts=facts)
 
     def _add(self, name: str, ctas: int | None, *, is_whole: bool) -> None:
         facts = KernelFacts(

@@ -4,6 +4,7 @@ Columns, in any order: ``cycle``, ``instructions``, ``ctas``, the last two withi
 ``cumulative_instructions`` and ``cumulative_ctas`` instead of them count from the kernel's start. ``cycle``
 is where the interval ends, counted from the kernel's start; a column that holds the same number in row after
 row is the length of the intervals (the last of a kernel may be shorter), as ``interval_cycles`` always is.
+One that holds the same number in some rows could be either, and is refused.
 
 ``kernel`` names the kernel. A new one starts where the name changes or the cycle does not rise. What is known
 of the whole kernel may stand in ``total_cycles``, ``total_instructions``, ``total_ctas``, ``ctas_per_sm`` and
@@ -39,6 +40,10 @@ _FACTS = {
 }
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _REMEDY = "the columns are cycle, instructions and ctas, one row an interval"
+_REMEDY_REPEATED = (
+    "name the column interval_cycles if it holds lengths; else add a column kernel, with another name for "
+    "each kernel"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +160,7 @@ def _logs(file: InputFile, rows: _Rows, before: int) -> Iterator[IntervalLog]:
         least = 1 if name in {_CYCLE, _LENGTH, "ctas_per_sm", "sms"} else 0
         _refuse(file, numbers < least, name, f"the number is {least} or more")
     is_other_name = np.diff(rows.name_of_row, prepend=-1) != 0
-    cycle = _cycle(rows.numbers, is_other_name)
+    cycle = _cycle(file, rows.numbers, is_other_name)
     starts = is_other_name | (np.diff(cycle, prepend=0) <= 0)
     counts = [_within(file, rows.numbers, name, starts) for name in _COUNTS]
     for name in _FACTS:
@@ -181,12 +186,17 @@ def _logs(file: InputFile, rows: _Rows, before: int) -> Iterator[IntervalLog]:
         )
 
 
-def _cycle(numbers: Mapping[str, IntArray], is_other_name: NDArray[np.bool_]) -> IntArray:
+def _cycle(file: InputFile, numbers: Mapping[str, IntArray], is_other_name: NDArray[np.bool_]) -> IntArray:
     """Return (n,) the cycle in which each interval ends."""
     cycle = numbers.get(_CYCLE)
     if cycle is None:
         return _running_sum(numbers[_LENGTH], is_other_name)
-    return _running_sum(cycle, is_other_name) if _are_lengths(cycle, is_other_name) else cycle
+    if _are_lengths(cycle, is_other_name):
+        return _running_sum(cycle, is_other_name)
+    repeats = ~is_other_name & (np.diff(cycle, prepend=0) == 0)
+    message = "the number is that of the row before: it may be an interval's length, or a new kernel's cycle"
+    _refuse(file, repeats, _CYCLE, message, remedy=_REMEDY_REPEATED)
+    return cycle
 
 
 def _are_lengths(cycle: IntArray, is_other_name: NDArray[np.bool_]) -> bool:
@@ -216,12 +226,14 @@ def _within(
     return counts
 
 
-def _refuse(file: InputFile, bad: NDArray[np.bool_], column: str, message: str) -> None:
+def _refuse(
+    file: InputFile, bad: NDArray[np.bool_], column: str, message: str, *, remedy: str = _REMEDY
+) -> None:
     """Raise for the first row that is bad, by its line in the file."""
     rows = np.flatnonzero(bad)
     if rows.size:
         line = _line_of_row(file, int(rows[0]))
-        raise ProfileError(message, path=file.path, row=line, column=column, remedy=_REMEDY)
+        raise ProfileError(message, path=file.path, row=line, column=column, remedy=remedy)
 
 
 def _line_of_row(file: InputFile, row: int) -> int:

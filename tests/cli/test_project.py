@@ -139,6 +139,29 @@ def test_a_visualizer_log_and_the_output_beside_it(
     assert "give --ctas-per-sm\n" in piped.err  # the log itself shows 6 cores
 
 
+def test_a_visualizer_log_alone_may_count_ctas_of_other_kernels(
+    kernelpoint: Kernelpoint, log: Callable[..., Path]
+) -> None:
+    alone = kernelpoint("project", log(VISUALIZER), *JSON)
+    assert alone.json["warnings"] == ["wave-unknown", "carried-ctas"]
+    assert "may also count the last CTAs of kernels before it; the simulator's stdout" in alone.err
+    # A grid below what the log counts is no mistake of who gives it: 250 of the 300 may be the kernel's own.
+    (row,) = kernelpoint("project", log(VISUALIZER), *WAVE, "--ctas", "250", *JSON).results
+    assert (row["total_ctas"], row["cycle"]) == (250, 7000)
+    known = kernelpoint("project", log(VISUALIZER), log(STDOUT, "stdout"), *JSON)
+    assert known.json["warnings"] == []
+    assert known.err == ""
+
+
+def test_numbers_that_may_be_lengths_or_cycles_are_3(
+    kernelpoint: Kernelpoint, log: Callable[[str], Path]
+) -> None:
+    rows = "".join(f"{cycle},5000,3\n" for cycle in (500, 500, 300, 500, 500))
+    said = kernelpoint("project", log(HEADER + rows)).failed(3)
+    assert "row 3, column cycle" in said
+    assert "interval_cycles" in said
+
+
 def test_several_kernels_are_a_row_each(kernelpoint: Kernelpoint, log: Callable[[str], Path]) -> None:
     path = log(THREE)
     rows = kernelpoint("project", path, *WAVE, *JSON).results

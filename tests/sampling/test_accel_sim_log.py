@@ -81,6 +81,7 @@ def output(kernels: tuple[Kernel, ...], ctas_per_core: int = 4) -> str:
 
 
 VISUALIZER, OUTPUT = visualizer_log(KERNELS), output(KERNELS)
+BREAK = "GPGPU-Sim: ** break due to reaching the maximum cycles (or instructions) **\n"
 
 
 def read(folder: Path, *texts: str, source: str | None = "accel-sim") -> tuple[IntervalLog, ...]:
@@ -113,7 +114,15 @@ def test_each_kernel_has_its_records(tmp_path: Path) -> None:
 def test_ctas_of_kernels_before_are_said_where_they_cannot_be_told_apart(tmp_path: Path) -> None:
     gemm, axpy = read(tmp_path, VISUALIZER)
     assert axpy.ctas.tolist() == [160 + 42 + 7, 160, 160, 160]
-    assert (gemm.has_carried_ctas, axpy.has_carried_ctas) == (False, True)
+    assert (gemm.has_carried_ctas, axpy.has_carried_ctas) == (True, True)
+
+
+def test_the_first_kernel_may_have_ctas_of_kernels_too_short_for_a_record(tmp_path: Path) -> None:
+    kernels = (Kernel("short", 499, 900, 70), Kernel("long", 4000, 400_000, 800))
+    (alone,) = read(tmp_path, visualizer_log(kernels))
+    assert (alone.ctas[0], alone.has_carried_ctas) == (170, True)
+    (named,) = read(tmp_path, visualizer_log(kernels), output(kernels))
+    assert (named.ctas[0], named.has_carried_ctas) == (100, False)
 
 
 @pytest.mark.parametrize("texts", [(VISUALIZER, OUTPUT), (OUTPUT, VISUALIZER), (OUTPUT + VISUALIZER,)])
@@ -129,6 +138,51 @@ def test_the_output_frees_a_kernel_from_the_ctas_of_those_before(tmp_path: Path)
     _, axpy = read(tmp_path, VISUALIZER, OUTPUT)
     assert axpy.ctas.tolist() == [160] * 4
     assert not axpy.has_carried_ctas
+
+
+def test_what_one_run_leaves_over_is_not_taken_from_the_next(tmp_path: Path) -> None:
+    first, second = (Kernel("a", 5210, 521_000, 1042),), (Kernel("b", 4000, 400_000, 800),)
+    logs, outputs = [visualizer_log(run) for run in (first, second)], [output(run) for run in (first, second)]
+    one_for_both = output(first + second)
+    for texts in (
+        (logs[0], outputs[0], logs[1], outputs[1]),
+        (*logs, *outputs),
+        (*outputs, *logs),
+        (outputs[0] + logs[0], outputs[1] + logs[1]),
+        (*logs, one_for_both),
+    ):
+        a, b = read(tmp_path, *texts)
+        assert (a.name, b.name) == ("a", "b")
+        assert b.ctas.tolist() == [100] * 8
+        assert not a.has_carried_ctas
+        assert not b.has_carried_ctas
+
+
+def test_a_short_kernel_at_the_end_of_a_run_is_not_of_the_next(tmp_path: Path) -> None:
+    first = (Kernel("a", 5000, 500_000, 1000), Kernel("short", 499, 900, 70))
+    second = (Kernel("b", 4000, 400_000, 800),)
+    logs = visualizer_log(first), visualizer_log(second)
+    _, b = read(tmp_path, *logs, output(first), output(second))
+    assert (b.ctas.tolist(), b.has_carried_ctas) == ([100] * 8, False)
+    # One output for both does not tell at which side of the border the short one ran.
+    _, b = read(tmp_path, *logs, output(first + second))
+    assert (b.ctas.tolist(), b.has_carried_ctas) == ([100] * 8, True)
+
+
+def test_an_unknown_grid_leaves_all_that_follow_unsure(tmp_path: Path) -> None:
+    kernels = (*KERNELS, Kernel("last", 1000, 9000, 500))
+    text = output(kernels).replace("-grid dim = (7,1,1)\n", "")
+    gemm, axpy, last = read(tmp_path, visualizer_log(kernels), text)
+    assert [log.has_carried_ctas for log in (gemm, axpy, last)] == [False, True, True]
+
+
+def test_an_output_is_of_the_run_in_its_place(tmp_path: Path) -> None:
+    """A kernel cut off fits any record after it: here it has none of its own."""
+    cut = (Kernel("a", 5000, 500_000, 1000), Kernel("cut", 400, 300, 70))
+    second = (Kernel("b", 4000, 400_000, 800),)
+    text = output(cut) + BREAK
+    _, b = read(tmp_path, visualizer_log(cut), visualizer_log(second), text, output(second))
+    assert (b.name, b.is_cut_short) == ("b", False)
 
 
 def test_without_grids_in_the_output_they_stay(tmp_path: Path) -> None:
@@ -160,12 +214,25 @@ def test_a_kernel_still_running_when_the_output_ends_is_cut_short(tmp_path: Path
     assert not gemm.is_cut_short
 
 
-def test_a_kernel_broken_off_is_cut_short(tmp_path: Path) -> None:
-    mark = OUTPUT.rindex("kernel_name")
-    text = OUTPUT[:mark] + "GPGPU-Sim: ** break due to reaching the maximum cycles **\n" + OUTPUT[mark:]
-    gemm, axpy = read(tmp_path, VISUALIZER, text)
-    assert (axpy.is_cut_short, axpy.facts.cycles, axpy.facts.ctas) == (True, None, 640)
+BROKEN_OFF = {
+    "newer, what the kernel has done so far comes first": OUTPUT + BREAK,
+    "older, nothing is printed of the kernel": OUTPUT[: OUTPUT.rindex("kernel_name")] + BREAK,
+    "in between": OUTPUT[: OUTPUT.rindex("kernel_name")] + BREAK + OUTPUT[OUTPUT.rindex("kernel_name") :],
+}
+
+
+@pytest.mark.parametrize("order", BROKEN_OFF)
+def test_a_kernel_broken_off_is_cut_short(tmp_path: Path, order: str) -> None:
+    gemm, axpy = read(tmp_path, VISUALIZER, BROKEN_OFF[order])
+    assert (axpy.name, axpy.is_cut_short) == ("_Z4axpyPf", True)
+    assert axpy.facts == KernelFacts(None, None, 640, 4, 80)
     assert not gemm.is_cut_short
+    assert gemm.facts.cycles == 5210
+
+
+def test_a_limit_met_before_any_kernel_cuts_none(tmp_path: Path) -> None:
+    gemm, axpy = read(tmp_path, VISUALIZER, BREAK + OUTPUT)
+    assert (gemm.is_cut_short, axpy.is_cut_short) == (False, False)
 
 
 def test_gzip_in_several_members_is_read_as_it_is(tmp_path: Path) -> None:
@@ -213,7 +280,6 @@ def test_a_kernel_as_long_as_the_interval_has_its_record(tmp_path: Path) -> None
 def test_two_runs_are_read_one_after_the_other(tmp_path: Path) -> None:
     logs = read(tmp_path, VISUALIZER, VISUALIZER)
     assert [log.cycle.size for log in logs] == [10, 4, 10, 4]
-    assert [log.has_carried_ctas for log in logs] == [False, True, False, True]
     assert logs[3].name == "kernel 4"
 
 

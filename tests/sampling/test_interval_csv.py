@@ -55,11 +55,11 @@ def test_every_spelling_is_the_same_log(tmp_path: Path, text: str) -> None:
 
 def test_kernels_are_apart_by_name_and_where_the_cycle_does_not_rise(tmp_path: Path) -> None:
     text = "kernel,cycle,instructions,ctas\n"
-    text += "a,500,1,1\na,1000,2,1\nb,1500,3,1\nb,1500,4,1\nb,2000,5,1\na,100,6,1\n,200,7,1\n"
+    text += "a,500,1,1\na,1000,2,1\nb,1500,3,1\nb,1400,4,1\nb,2000,5,1\na,100,6,1\n,200,7,1\n"
     logs = read(tmp_path, text)
     assert [log.name for log in logs] == ["a", "b", "b", "a", "kernel 5"]
     assert [log.instructions.tolist() for log in logs] == [[1, 2], [3], [4, 5], [6], [7]]
-    assert [log.cycle.tolist() for log in logs] == [[500, 1000], [1500], [1500, 2000], [100], [200]]
+    assert [log.cycle.tolist() for log in logs] == [[500, 1000], [1500], [1400, 2000], [100], [200]]
 
 
 def test_without_names_the_cycle_alone_tells(tmp_path: Path) -> None:
@@ -76,6 +76,39 @@ def test_a_cycle_that_falls_once_is_no_length(tmp_path: Path) -> None:
 def test_lengths_of_intervals_begin_anew_with_every_name(tmp_path: Path) -> None:
     text = "kernel,cycle,instructions,ctas\na,500,1,1\na,500,2,1\na,20,3,1\nb,400,4,1\nb,400,5,1\n"
     assert [log.cycle.tolist() for log in read(tmp_path, text)] == [[500, 1000, 1020], [400, 800]]
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("cycle,instructions,ctas\n500,1,1\n500,2,1\n300,3,1\n500,4,1\n500,5,1\n", 3),
+        ("cycle,instructions,ctas\n500,1,1\n1000,2,1\n1000,3,1\n1500,4,1\n", 4),
+        ("kernel,cycle,instructions,ctas\na,500,1,1\na,1000,2,1\nb,400,3,1\nb,400,4,1\n", 5),
+    ],
+)
+def test_numbers_that_may_be_lengths_or_cycles_are_refused(tmp_path: Path, text: str, row: int) -> None:
+    with pytest.raises(ProfileError) as caught:
+        read(tmp_path, text)
+    assert (caught.value.row, caught.value.column) == (row, "cycle")
+    assert "interval_cycles" in str(caught.value)
+    assert "column kernel" in str(caught.value)
+
+
+def test_both_remedies_for_such_numbers_help(tmp_path: Path) -> None:
+    rows = ("500,1,1", "500,2,1", "300,3,1", "500,4,1", "500,5,1")
+    (lengths,) = read(tmp_path, "\n".join(("interval_cycles,instructions,ctas", *rows)))
+    assert lengths.cycle.tolist() == [500, 1000, 1300, 1800, 2300]
+    named = (
+        "kernel,cycle,instructions,ctas",
+        *(f"{name},{row}" for name, row in zip("aabcd", rows, strict=True)),
+    )
+    text = "\n".join(named).replace("a,500,2", "a,900,2")
+    assert [log.cycle.tolist() for log in read(tmp_path, text)] == [[500, 900], [300], [500], [500]]
+
+
+def test_the_same_cycle_in_kernels_of_other_names_is_none_of_that(tmp_path: Path) -> None:
+    text = "kernel,cycle,instructions,ctas\na,500,1,1\nb,500,2,1\nb,1000,3,1\nc,1000,3,1\n"
+    assert [log.cycle.tolist() for log in read(tmp_path, text)] == [[500], [500, 1000], [1000]]
 
 
 def test_counts_since_the_start_begin_anew_with_every_kernel(tmp_path: Path) -> None:

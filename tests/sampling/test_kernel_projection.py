@@ -45,6 +45,11 @@ def log_of(
     return IntervalLog("k", ends, counts, done.astype(np.int64), KernelFacts(**facts), is_cut_short=cut)
 
 
+def log_of_carried(log: IntervalLog, **facts: int) -> IntervalLog:
+    """The log as one that may count CTAs of other kernels."""
+    return replace(log, facts=replace(log.facts, **facts), has_carried_ctas=True)
+
+
 def wave(ctas: int) -> dict[str, int]:
     """Facts that make a wave of so many thread blocks."""
     return {"ctas_per_core": ctas, "cores": 1}
@@ -261,6 +266,25 @@ def test_no_projection_is_below_what_was_simulated() -> None:
 def test_a_log_with_more_than_the_kernel_is_refused(total: dict[str, int]) -> None:
     with pytest.raises(AnalysisError, match="its log has"):
         project(log_of([5000] * 100, 3, **total), RULE)
+
+
+def test_ctas_of_other_kernels_are_no_contradiction_to_the_grid() -> None:
+    """The first record has 120 more than its own three: 420 in all, of a grid of 300."""
+    log = log_of([5000] * 100, [123] + [3] * 99, ctas=300, **wave(150))
+    with pytest.raises(AnalysisError, match="420 thread blocks"):
+        project(log, RULE)
+    found = project(log_of_carried(log), RULE)
+    assert (found.totals.ctas, found.total_cycles) == (300, 50_000)
+    assert found.lacks == (Lack.CARRIED,)
+    with pytest.raises(AnalysisError, match="instructions"):
+        project(log_of_carried(log, instructions=499_999), RULE)
+
+
+def test_the_grid_of_a_log_with_ctas_of_others_is_at_most_their_sum() -> None:
+    """Without any number given such a log still tells when to stop."""
+    found = project(log_of_carried(log_of([5000] * 100, 3)), RULE)
+    assert (found.totals.ctas, found.cycle) == (300, 15_000)
+    assert found.lacks == (Lack.WAVE, Lack.CARRIED)
 
 
 # The artifact

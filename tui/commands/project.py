@@ -87,8 +87,8 @@ def _what_to_give(lack: Lack, lacking: Sequence[Projection], options: ProjectOpt
         Lack.CTAS: "no CTA finishes in the log; a log that counts them, or runs on longer, is needed",
         Lack.COARSE: f"the records are too far apart for a window of {options.window:,} cycles; "
         "log more often (-gpgpu_runtime_stat 500), or give a wider --window",
-        Lack.CARRIED: "a kernel's first record may count CTAs of the kernels before; "
-        "give the simulator's stdout too",
+        Lack.CARRIED: "a kernel's first record may also count the last CTAs of kernels before it; "
+        "the simulator's stdout of each run, given too, tells them apart",
     }[lack]
 
 
