@@ -18,6 +18,8 @@ from scalemodel.rules import ModelPair
 # agrees with the paper's Table II on nine: unet and btree, sub-linear there, look linear from 8 to 16 SMs.
 _LINEAR_WITHIN = 0.02
 _FLAT_WITHIN = 0.05
+# Sizes next to each other can make any change of a doubling, one that no double holds too.
+_MOST_CHANGE_SHOWN = 10.0
 
 
 class ScalingClass(StrEnum):
@@ -49,9 +51,8 @@ def classify(measurements: Measurements, ends: ModelPair, reading: CurveReading)
         if step is not None:
             return Classification(ScalingClass.SUPER_LINEAR, _cliff_reason(step, unit))
     change = ends.correction_per_doubling - 1
-    measured = (
-        f"from {ends.small} to {ends.large} {unit} the IPC of each changes by {change:+.1%} for a doubling"
-    )
+    by = f"{change:+.1%}" if change < _MOST_CHANGE_SHOWN else f"more than {_MOST_CHANGE_SHOWN:+.0%}"
+    measured = f"from {ends.small} to {ends.large} {unit} the IPC of each changes by {by} for a doubling"
     if change < -_LINEAR_WITHIN:
         return Classification(
             ScalingClass.SUB_LINEAR,

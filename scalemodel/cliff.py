@@ -21,6 +21,10 @@ _LEAST_DROP = 1.0
 _NEAR = (1.5, 2.5)
 # A drop of exactly 1 is one, whatever its decimals lose in a subtraction.
 _ROUNDING = 1e-9
+# A ratio of exactly the threshold is no cliff, whatever the power of the threshold loses.
+_POWER_ROUNDING = 1e-12
+# Fewer than this share of the misses left are none left.
+_LEAST_LEFT = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +53,10 @@ class CurveStep:
 
     @property
     def ratio(self) -> float | None:
-        """How many times fewer misses; None where there are none left. 1 from none to none."""
-        if self.mpki_larger > 0:
-            return self.mpki_smaller / self.mpki_larger
-        return 1.0 if self.mpki_smaller == 0 else None
+        """How many times fewer misses; None where next to none are left. 1 from none to none."""
+        if self.mpki_smaller == 0:
+            return 1.0 if self.mpki_larger == 0 else 0.0
+        return self.mpki_smaller / self.mpki_larger if self.left >= _LEAST_LEFT else None
 
     @property
     def left(self) -> float:
@@ -67,12 +71,13 @@ class CurveStep:
     @property
     def fired(self) -> bool:
         """Whether this is a cliff."""
-        falls = self.mpki_smaller > math.pow(self.threshold, self.doublings) * self.mpki_larger
+        threshold = math.pow(self.threshold, self.doublings) * (1 + _POWER_ROUNDING)
+        falls = self.mpki_smaller > threshold * self.mpki_larger
         return falls and self.drop >= self.least_drop - _ROUNDING
 
     @property
     def near(self) -> bool:
-        """Whether the ratio, for one doubling, is from 1.5 to 2.5: a small error of the curve decides."""
+        """Whether the ratio, for one doubling, is from 1.5 to 2.5: an error of the curve may decide."""
         if self.ratio is None:
             return False
         low, high = (math.pow(edge, self.doublings) for edge in _NEAR)
@@ -123,12 +128,13 @@ def read_curve(
     if not measurements.scaling.has_cliffs:
         return CurveReading(None, None, (), _ignored(measurements, noted))
     above = [step for step in steps if step.fired and step.larger > models[-1]]
-    inside = next((step for step in steps if step.fired and step.larger <= models[-1]), None)
+    # The last one: from there on the models show a trend again.
+    inside = next((step for step in reversed(steps) if step.fired and step.larger <= models[-1]), None)
     unit = measurements.scaling.unit
     findings = [
         *_coverage(measurements, models[-1], targets[-1]),
         *(_near_cliff(step, unit) for step in noted if step.near),
-        *([] if inside is None else [_between_models(inside, unit)]),
+        *([] if inside is None else [_between_models(inside, models, unit)]),
         *(_not_placed(step, models[-1], unit) for step in above[:1] if step.smaller < models[-1]),
         *(_second(step, unit) for step in above[1:]),
     ]
@@ -161,22 +167,29 @@ def _coverage(measurements: Measurements, largest: int, last: int) -> list[Findi
 
 def _near_cliff(step: CurveStep, unit: str) -> Finding:
     verdict = "a cliff" if step.fired else "no cliff"
+    if step.drop < step.least_drop - _ROUNDING:
+        verdict = f"no cliff, as it falls by less than {step.least_drop:g} MPKI"
     return Finding(
         "near-cliff",
         "warning",
-        f"{in_words(step, unit)}, {step.ratio:.3g} times less: taken as {verdict}, which a small error "
-        "of the curve would change.",
+        f"{in_words(step, unit)}, {step.ratio:.3g} times less: taken as {verdict}, which an error of the "
+        "curve could change.",
         "check the curve there, or simulate a size beyond it",
     )
 
 
-def _between_models(step: CurveStep, unit: str) -> Finding:
+def _between_models(step: CurveStep, models: Sequence[int], unit: str) -> Finding:
+    beyond = [str(size) for size in models if size >= step.larger]
+    if len(beyond) > 1:
+        remedy = f"name {', '.join(beyond[:-1])} and {beyond[-1]} {unit} alone as the simulated sizes"
+    else:
+        remedy = f"simulate two sizes from {step.larger} {unit} on"
     return Finding(
         "cliff-between-models",
         "warning",
         f"{in_words(step, unit)}: the cliff lies between the scale models, so what they gain is no trend. "
         "IPC per size is kept (C = 1), and the interval is doubled and not calibrated.",
-        f"simulate two sizes from {step.larger} {unit} on",
+        remedy,
     )
 
 

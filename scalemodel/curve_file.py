@@ -44,6 +44,15 @@ def read_curve_points(path: str) -> CurvePoints:
     InputError : it cannot be read, lacks a column, or a row is wrong.
     """
     reader = csv.DictReader(read_text(path).splitlines(), skipinitialspace=True)
+    try:
+        return _points(reader, path)
+    except csv.Error as error:
+        raise InputError(
+            f"not a CSV ({error})", path=path, row=reader.line_num, remedy="check the quotes there"
+        ) from error
+
+
+def _points(reader: csv.DictReader[str], path: str) -> CurvePoints:
     for column in _REQUIRED:
         if column not in (reader.fieldnames or ()):
             raise InputError(

@@ -36,6 +36,7 @@ from scalemodel.scale_down import (
     SharedResources,
     WholeResource,
 )
+from scalemodel.text_file import written_name
 
 _CLUSTERS = "-gpgpu_n_clusters"
 _SMS_PER_CLUSTER = "-gpgpu_n_cores_per_cluster"
@@ -118,7 +119,7 @@ class GpgpuSimConfig:
         """
         edits = self._edits(factor) if factor > 1 else {}
         network = self._scaled_network(factor) if factor > 1 else None
-        name = Path(self.path).name
+        name = written_name(self.path, of_stdin="gpgpusim.config")
         changes = [
             Change(name, option, self.options[option].value, str(new)) for option, new in edits.items()
         ]

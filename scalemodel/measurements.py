@@ -101,8 +101,11 @@ class Measurements:
             return
         if self.scaling is Scaling.CHIPLET:
             raise OptionError("a peak IPC per SM bounds nothing where sizes are chiplets", remedy="drop it")
-        if not (math.isfinite(peak) and peak > 0):
-            raise OptionError(f"the peak IPC per SM is a number above 0, not {peak:g}")
+        if wrong_ipc(peak) is not None:
+            raise OptionError(
+                f"the peak IPC per SM is a number above 0{_too_large(peak)}, not {peak:g}",
+                remedy="give the most instructions that an SM can do in a cycle",
+            )
         for size, ipc in zip(self.sizes, self.ipc, strict=True):
             if ipc is not None and ipc > peak * size:
                 raise OptionError(
@@ -175,7 +178,11 @@ def wrong_ipc(ipc: float) -> str | None:
     """Return what is wrong with an IPC, None where nothing is."""
     if _LEAST_IPC <= ipc <= _MOST_IPC:
         return None
-    return f"an IPC is a number above 0, not {ipc:g}"
+    return f"an IPC is a number above 0{_too_large(ipc)}, not {ipc:g}"
+
+
+def _too_large(ipc: float) -> str:
+    return f" and at most {_MOST_IPC:g}" if ipc > _MOST_IPC else ""
 
 
 def wrong_mpki(mpki: float) -> str | None:

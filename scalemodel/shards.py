@@ -10,7 +10,7 @@ taken from or added to the hits of distance 0. So the misses are those among the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import nextafter, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -113,7 +113,8 @@ def shards_misses(
     distance = stack_distances(sample.line)
     again = distance[distance != COLD]
     cold = distance.size - again.size
-    quantile = NormalDist().inv_cdf(0.5 + confidence / 2)
+    # A confidence next to 1 is one of 1 when rounded, which has no quantile.
+    quantile = NormalDist().inv_cdf(min(0.5 + confidence / 2, nextafter(1.0, 0.0)))
     capacity = capacity_lines.astype(np.float64)
     shift = quantile * np.sqrt(capacity * (1 - rate) / rate)
     larger, smaller = (capacity + shift) * rate, np.maximum(capacity - shift, 0.0) * rate

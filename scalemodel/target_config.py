@@ -37,8 +37,10 @@ from scalemodel.errors import InputError
 from scalemodel.gpgpusim_config import parse_gpgpusim_config
 from scalemodel.gpgpusim_options import looks_like_gpgpusim
 from scalemodel.scale_down import Change, ScaledModel, SharedResources, Target, WholeResource
+from scalemodel.text_file import read_text, written_name
 
 _MIB = 2**20
+_MEANT = "a gpgpusim.config or a TOML with a table [gpu]"
 # Of bytes or bytes a second: beyond it a double is no longer exact to one.
 _MORE_THAN_ANY = 2**53
 _COUNTS = ("sms", "llc_slices", "memory_controllers", "chiplets")
@@ -54,23 +56,13 @@ _DECODE_ROW = re.compile(r"at line (\d+)")
 
 
 def read_target(path: str | Path) -> Target:
-    """Read a target configuration.
+    """Read a target configuration, gzip or not; "-" is standard input.
 
     Raises
     ------
     InputError : the file cannot be read, or is neither kind of configuration, or not a whole one.
     """
-    try:
-        # Not as text: line ends are to stay as they are.
-        text = Path(path).read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=path, remedy="check the path") from error
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "not a text file in UTF-8",
-            path=path,
-            remedy="give a gpgpusim.config or a TOML with a table [gpu]",
-        ) from error
+    text = read_text(str(path), meant=_MEANT)
     if looks_like_gpgpusim(text):
         return parse_gpgpusim_config(text, path)
     return parse_target_config(text, path)
@@ -124,7 +116,7 @@ class TargetConfig:
         """
         scaled = () if factor == 1 else _KEYS if self._chiplets is None else ("chiplets",)
         new = {key: _divided(self.gpu[key], factor) for key in scaled if key in self.gpu}
-        name = Path(self.path).name
+        name = written_name(self.path, of_stdin="target.toml")
         return ScaledModel(
             factor=factor,
             resources=self.resources.divided(factor),
@@ -194,7 +186,7 @@ def _document(text: str, path: str | Path) -> dict[str, Any]:
             f"neither a gpgpusim.config nor a TOML ({error})",
             path=path,
             row=None if row is None else int(row[1]),
-            remedy="give a gpgpusim.config or a TOML with a table [gpu]",
+            remedy=f"give {_MEANT}",
         ) from error
 
 

@@ -13,6 +13,8 @@ from scalemodel.measurements import Measurements
 from scalemodel.outcome import Prediction, Region
 
 ASSUMED_F_MEM = 0.5
+# Of an interval, either way: one that is wider says nothing.
+_MOST_WIDENING = 1e6
 _CLIFF_NOT_PLACED = "where the cliff lies between its sizes is not known"
 
 
@@ -121,7 +123,7 @@ def _gain_unknown(question: Question, cliff: CurveStep, target: int, trend: floa
 def _widening(question: Question, spread: Spread, target: int) -> float | None:
     """Return the factor of the interval's half-width; None where there is no interval."""
     half_width = spread.half_width(math.log2(target / question.largest[0]))
-    return None if math.isinf(half_width) else math.exp(half_width)
+    return math.exp(half_width) if half_width <= math.log(_MOST_WIDENING) else None
 
 
 def _widened(low: float, high: float, widening: float | None) -> tuple[float | None, float | None]:
@@ -130,7 +132,9 @@ def _widened(low: float, high: float, widening: float | None) -> tuple[float | N
 
 def _doubts_of_interval(widening: float | None, spread: Spread) -> tuple[str, ...]:
     if widening is None:
-        return ("no interval: the rule cannot predict a model from those before it",)
+        failed = spread.back_cast is not None and math.isinf(spread.back_cast)
+        how = "cannot predict a model" if failed else "is too far off at a model that it predicts"
+        return (f"no interval: the rule {how} from those before it",)
     return ("interval not calibrated",) if spread.cliff_between_models else ()
 
 

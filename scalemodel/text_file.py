@@ -12,8 +12,12 @@ from scalemodel.errors import InputError
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-def read_text(path: str) -> str:
-    """Return the whole text of a file; "-" is standard input.
+def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> str:
+    """Return the whole text of a file, its line ends as they are; "-" is standard input.
+
+    Parameters
+    ----------
+    meant : what the remedy tells to give instead of what is no text.
 
     Raises
     ------
@@ -34,7 +38,12 @@ def read_text(path: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError("not text in UTF-8", path=path, remedy="give a CSV or TOML") from error
+        raise InputError("not text in UTF-8", path=path, remedy=f"give {meant}") from error
     if not text.strip():
-        raise InputError("the file is empty", path=path, remedy="give a CSV or TOML with measurements")
+        raise InputError("the file is empty", path=path, remedy=f"give {meant}")
     return text
+
+
+def written_name(path: str | Path, *, of_stdin: str) -> str:
+    """Return the name, without folders, of a file that is made from the one read; it is plain text."""
+    return of_stdin if str(path) == "-" else Path(path).name.removesuffix(".gz")

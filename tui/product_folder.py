@@ -22,9 +22,11 @@ def write_folder(
 
     Raises
     ------
-    OptionError : a file exists and is not to be overwritten.
+    OptionError : the folder is a file, or a file exists and is not to be overwritten.
     OSError : one cannot be written; then none has been.
     """
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"-o {folder} is a file, a folder is meant", remedy="give another name")
     paths = [folder / relative for relative, _ in files]
     existing = [path for path in paths if path.exists()]
     if reads is not None and any(path.samefile(reads) for path in existing):

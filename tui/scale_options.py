@@ -86,8 +86,9 @@ class ScalePredictOptions(ScaleOptions):
 
     files: tuple[str, ...] = argument(
         (),
-        "CSV of benchmark,size,ipc,mpki,f_mem, whose two smallest sizes are the scale models, or TOML; or "
-        "give --ipc.",
+        "CSV of benchmark,size,ipc,mpki,f_mem, whose two smallest sizes are the scale models; or TOML: "
+        "tables [ipc] and [mpki] of SIZE = VALUE, above them f_mem, simulated = [8, 16], targets = [32], "
+        "name, scaling, mpki_unit, peak_ipc_per_sm, all but [ipc] optional; or give --ipc.",
         "FILE",
         required=False,
     )
@@ -155,7 +156,13 @@ class ScaleDeriveOptions(OutputOptions):
         panel=OUTPUT_PANEL,
         metavar="FOLDER",
     )
-    file: str = argument("", "The target: a gpgpusim.config, or a TOML with a table [gpu].", "FILE")
+    file: str = argument(
+        "",
+        "The target: a gpgpusim.config, or a TOML with a table [gpu] of sms, llc_mib, llc_slices, "
+        "memory_controllers and, where known, noc_gb_per_s, dram_gb_per_s; for chiplets, of one of them, and "
+        "chiplets, inter_chiplet_gb_per_s.",
+        "FILE",
+    )
     factor: tuple[str, ...] = option(
         (), "How many times smaller, by commas (or repeat).", "--factor", "-f", metavar="F"
     )

@@ -72,7 +72,7 @@ def capacities_of(values: Sequence[str]) -> list[tuple[int | None, int]]:
 
     Raises
     ------
-    OptionError : one is not of the form [SIZE=]BYTES, or only some have a size.
+    OptionError : one is not of the form [SIZE=]BYTES, only some have a size, or a size comes twice.
     """
     pairs: list[tuple[int | None, int]] = []
     for word in words_of(values):
@@ -82,6 +82,10 @@ def capacities_of(values: Sequence[str]) -> list[tuple[int | None, int]]:
         pairs.append((number, _bytes(capacity, word)))
     if len({size is None for size, _ in pairs}) > 1:
         raise OptionError("some capacities have a size and others have not", remedy="give all of them one")
+    sizes = [number for number, _ in pairs if number is not None]
+    repeated = next((number for number in sizes if sizes.count(number) > 1), None)
+    if repeated is not None:
+        raise OptionError(f"size {repeated} has two capacities", remedy="give each size once")
     return pairs or [(None, capacity) for capacity in DEFAULT_CAPACITIES]
 
 

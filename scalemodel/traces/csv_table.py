@@ -78,7 +78,11 @@ def read(file: TraceFile, line_bytes: int) -> AddressTrace:
 def _header(head: bytes) -> list[str]:
     """Return the names in the first line, in small letters, without blanks around them."""
     line = head.partition(b"\n")[0].decode("utf-8-sig", "replace")
-    return [cell.strip().lower() for cell in next(csv.reader([line]), [])]
+    try:
+        cells = next(csv.reader([line]), [])
+    except csv.Error:  # a carriage return amid the line, or a cell beyond what csv takes: no header
+        cells = []
+    return [cell.strip().lower() for cell in cells]
 
 
 def _lines(path: str, first_row: int, batch: pa.RecordBatch, line_bytes: int) -> AddressArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import shlex
 import subprocess
@@ -337,6 +338,35 @@ def test_derive_writes_all_or_nothing(kernelpoint: Kernelpoint, target: Path, tm
     assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
+@pytest.mark.parametrize("form", ["stdin", "gzip", "byte order mark"])
+def test_derive_reads_what_other_commands_read(
+    kernelpoint: Kernelpoint, target: Path, tmp_path: Path, form: str
+) -> None:
+    text = target.read_bytes()
+    given, name, stdin = tmp_path / "gpu.toml", "gpu.toml", b""
+    if form == "stdin":
+        given, name, stdin = Path("-"), "target.toml", text
+    elif form == "gzip":
+        given = tmp_path / "gpu.toml.gz"
+        given.write_bytes(gzip.compress(text))
+    else:
+        given.write_bytes(b"\xef\xbb\xbf" + text)
+    folder = tmp_path / "models"
+    run = kernelpoint("scale", "derive", given, "--factor", "2", "-o", folder, stdin=stdin)
+    assert run.code == 0, run.err
+    (written,) = folder.rglob("*.*")
+    assert written == folder / "64-SMs" / name
+    plain = kernelpoint("scale", "derive", target, "--factor", "2", "-o", "-")
+    assert written.read_bytes() == plain.stdout
+
+
+def test_derive_from_stdin_twice_needs_force(kernelpoint: Kernelpoint, target: Path, tmp_path: Path) -> None:
+    words = ("scale", "derive", "-", "--factor", "2", "-o", tmp_path / "models")
+    assert kernelpoint(*words, stdin=target.read_bytes()).code == 0
+    assert "exists" in kernelpoint(*words, stdin=target.read_bytes()).failed(2)
+    assert kernelpoint(*words, "--force", stdin=target.read_bytes()).code == 0
+
+
 def test_derive_never_overwrites_its_target(kernelpoint: Kernelpoint, tmp_path: Path, target: Path) -> None:
     inside = tmp_path / "64-SMs" / "target.toml"
     inside.parent.mkdir()
@@ -466,11 +496,13 @@ USAGE: dict[str, tuple[str, ...]] = {
     "derive TARGET --factor 0": ("1 or more",),
     "derive TARGET --factor 2 --size 8": ("one of the two",),
     "derive TARGET --size 7": ("7 SMs", "8, 16, 32"),
+    "derive TARGET -o TABLE": ("is a file", "folder"),
     "derive TARGET --factor 2,4 -o -": ("2 files", "-o"),
     "mrc TRACE --exact --rate 0.1": ("--exact and --rate",),
     "mrc TRACE --rate 2": ("rate",),
     "mrc TRACE --capacity 2MB": ("2MB", "2MiB"),
     "mrc TRACE --capacity 8=1MiB,2MiB": ("size",),
+    "mrc TRACE --capacity 8=1MiB,8=2MiB": ("size 8", "two capacities"),
     "mrc TRACE --capacity 64": ("line", "128"),
     "mrc TRACE --line-bytes 100": ("power of two",),
     "mrc TRACE --instructions 0": ("--instructions", "1 or more"),
@@ -511,6 +543,7 @@ def test_what_cannot_be_read_is_3(
         "size,mpki\n8,-1\n",
         "size,mpki,unit\n8,1,block\n",
         "size,mpki,unit\n8,1,warp\n16,1,thread\n",
+        pytest.param('size,mpki\n8,"' + "1" * 200_000 + '"\n', id="a cell beyond what csv takes"),
     ],
 )
 def test_what_is_no_curve_is_3(kernelpoint: Kernelpoint, tmp_path: Path, content: str) -> None:
@@ -579,3 +612,36 @@ def test_a_line_made_from_options_gives_them_back(command: str) -> None:
         assert caught == [options]
 
     check()
+
+
+def test_the_help_tells_the_keys_of_each_toml(kernelpoint: Kernelpoint) -> None:
+    predict, derive = (said(kernelpoint("scale", each, "--help")) for each in ("predict", "derive"))
+    for key in ("[ipc]", "[mpki]", "f_mem", "simulated", "targets", "scaling", "mpki_unit"):
+        assert key in predict
+    for key in ("[gpu]", "sms", "llc_mib", "llc_slices", "memory_controllers"):
+        assert key in derive
+
+
+def test_the_samples_are_predicted_validated_and_derived(
+    kernelpoint: Kernelpoint, sample_data: Path, tmp_path: Path
+) -> None:
+    table, question = sample_data / "scale-model-example.csv", sample_data / "scale-model-example.toml"
+    asked = kernelpoint("scale", "predict", question, "--format", "json").results
+    assert [row["region"] for row in asked["predictions"]] == ["trend", "trend", "at the cliff"]
+    cliff = kernelpoint("scale", "predict", table, "--benchmark", "made-up cliff", "--format", "json").results
+    assert points(cliff) == points(asked)
+    both = kernelpoint(
+        "scale", "validate", table, "--rule", "additive,logarithmic", "--format", "json"
+    ).results
+    assert both["additive"]["128"]["within_interval"] == 1
+    assert both["logarithmic"]["128"]["mean"] > 4 * both["additive"]["128"]["mean"]
+    every = kernelpoint("scale", "predict", table, "--format", "json").results
+    classes = [each["classification"]["scaling"] for each in every]
+    assert classes == ["linear", "sub-linear", "super-linear"]
+    derived = kernelpoint(
+        "scale", "derive", sample_data / "scale-model-target.toml", "--format", "json"
+    ).results
+    assert [(row["size"], row["memory_controllers"]) for row in derived] == [(8, 1), (16, 2)]
+    readme = (sample_data / "README.md").read_text()
+    for path in sample_data.glob("scale-model-*"):
+        assert f"| `{path.name}`" in readme

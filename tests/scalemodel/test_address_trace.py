@@ -502,3 +502,10 @@ def test_the_format_is_recognised_behind_many_comments(tmp_path: Path) -> None:
     comments = "# what was recorded, and how\n" * 2000
     assert lines_in(tmp_path, comments + "0x80\n") == [1]
     assert lines_in(tmp_path, gzip.compress((comments + "0x80\n").encode())) == [1]
+
+
+@pytest.mark.parametrize("content", [b"SQLite format 3\rx,y\n", b'a,"' + b"1" * 200_000 + b'"\n'])
+def test_what_csv_itself_cannot_take_is_no_trace(tmp_path: Path, content: bytes) -> None:
+    assert "is not a trace in a known format" in str(refusal(tmp_path, content))
+    error = refusal(tmp_path, content, trace_format=TraceFormat.CSV)
+    assert "no column address" in str(error)

@@ -190,3 +190,40 @@ def test_a_cliff_of_warps_is_that_of_threads(before: float, after: float, smalle
     assert step(32, MpkiUnit.WARP) == step(1, MpkiUnit.THREAD)
     # What a modelled curve shows, a measured one shows too.
     assert step(1, MpkiUnit.THREAD) or not step(1, MpkiUnit.THREAD, modelled=True)
+
+
+@pytest.mark.parametrize("times", range(2, 65))
+def test_exactly_the_threshold_is_no_cliff_whatever_the_sizes(times: int) -> None:
+    """2^log2(n) in doubles is below n for some n, as 5."""
+    assert not fired(2.0 * times, 2.0, larger=16 * times)
+
+
+@pytest.mark.parametrize("rest", [5e-324, 1e-300, 9e-13])
+def test_next_to_no_misses_left_are_none_left(rest: float) -> None:
+    (step,) = curve_steps(with_curve((16, 1.0), (32, rest)))
+    assert step.fired
+    assert step.ratio is None
+    assert not step.near
+
+
+def test_a_curve_may_come_to_miss_where_it_did_not() -> None:
+    (step,) = curve_steps(with_curve((16, 0.0), (32, 3.0)))
+    assert (step.ratio, step.left, step.fired) == (0.0, 1.0, False)
+
+
+def test_near_a_cliff_with_few_misses_says_why_there_is_none() -> None:
+    few, many = (reading_of(with_curve((8, m), (16, m), (32, m / 2)), 32) for m in (0.5, 6.0))
+    assert codes(few) == codes(many) == ["near-cliff"]
+    assert "no cliff, as it falls by less than 1 MPKI" in few.findings[0].message
+    assert "no cliff, which" in many.findings[0].message
+
+
+def test_models_beyond_a_cliff_between_them_are_named() -> None:
+    curve = with_curve((4, 30.0), (8, 9.0), (16, 2.0), (32, 2.0), (64, 2.0))
+    two = reading_of(curve, 64, models=(4, 8, 16, 32))
+    assert two.inside is not None
+    assert two.inside.smaller == 8
+    (finding,) = two.findings
+    assert finding.remedy == "name 16 and 32 SMs alone as the simulated sizes"
+    one = reading_of(curve, 64, models=(8, 16))
+    assert [each.remedy for each in one.findings] == ["simulate two sizes from 16 SMs on"]

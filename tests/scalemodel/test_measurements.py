@@ -75,7 +75,7 @@ def test_nothing_measured_is_something_to_refuse_later() -> None:
 
 @pytest.mark.parametrize("ipc", [0.0, -1.0, math.nan, math.inf, 1e13])
 def test_an_ipc_is_above_zero(ipc: float) -> None:
-    with pytest.raises(OptionError, match="at size 8 an IPC is a number above 0, not"):
+    with pytest.raises(OptionError, match=r"at size 8 an IPC is a number above 0( and at most 1e\+12)?, not"):
         measurements_of([(8, ipc), (16, 2.0)])
 
 
@@ -334,3 +334,11 @@ def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:
     question = read_question(written(tmp_path, example))
     outcome: Any = predict(question.measurements, question.targets, simulated=question.simulated)
     assert outcome.predictions[-1].region == "at the cliff"
+
+
+@pytest.mark.parametrize("ipc", [1.1e12, math.inf])
+def test_an_ipc_that_is_too_large_is_refused_for_that(ipc: float) -> None:
+    with pytest.raises(OptionError, match=r"a number above 0 and at most 1e\+12, not"):
+        measurements_of([(8, ipc), (16, 1.0)])
+    with pytest.raises(OptionError, match=r"peak IPC per SM is a number above 0 and at most 1e\+12, not"):
+        measurements_of([(8, 1.0), (16, 1.0)], peak_ipc_per_sm=ipc)

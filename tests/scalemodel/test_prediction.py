@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -496,3 +497,80 @@ def test_the_reason_is_in_words() -> None:
     assert "MPKI goes from 4 to 3" in falling.reason
     chiplets = predict(measurements_of(ideal, scaling=Scaling.CHIPLET), [32]).classification
     assert chiplets.reason.startswith("from 8 to 16 chiplets")
+
+
+def test_a_change_that_no_number_tells_is_still_told() -> None:
+    outcome = predict(measurements_of([(10**9 - 2, 1.0), (10**9 - 1, 2.0)]), [10**9])
+    assert "by more than +1000% for a doubling" in outcome.classification.reason
+
+
+# -- what a double does not hold ------------------------------------------------------------------------
+
+
+def test_an_absurd_back_cast_gives_no_interval_and_says_so() -> None:
+    measured = measurements_of([(1, 82.0), (2, 0.00195), (3, 499448954.0)])
+    prediction = one(measured, 221321)
+    assert prediction.ipc is not None
+    assert (prediction.low, prediction.high) == (None, None)
+    assert "no interval: the rule is too far off at a model that it predicts" in prediction.note
+
+
+@pytest.mark.parametrize("factor", [1.0001, 100.0])
+def test_an_interval_is_at_most_a_million_times_wide_either_way(factor: float) -> None:
+    """90 %: 1.37 k |ln(actual / predicted)|, here with k = 3 and a third model off by the factor."""
+    off = math.exp(math.log(1e6) / (1.37 * 3))
+    third = 400.0 * off / factor
+    prediction = one(measurements_of([(4, 100.0), (8, 200.0), (16, third)]), 128)
+    assert prediction.ipc is not None
+    low, high = bounds(prediction)
+    back_cast = abs(math.log(third / 400))
+    assert math.log(high / prediction.ipc) == pytest.approx(1.37 * 3 * back_cast)
+    assert math.log(prediction.ipc / low) == pytest.approx(1.37 * 3 * back_cast)
+    beyond = one(measurements_of([(4, 100.0), (8, 200.0), (16, 400.0 * off * 1.0001)]), 128)
+    assert beyond.ipc is not None
+    assert beyond.low is beyond.high is None
+
+
+def test_a_subnormal_mpki_leaves_the_bracket_open() -> None:
+    curve = [(8, 5e5), (16, 5e5), (32, 1e-320)]
+    prediction = one(measurements_of([(8, 100.0), (16, 200.0)], curve), 32)
+    assert (prediction.ipc, prediction.high) == (None, None)
+    assert prediction.low == pytest.approx(400)
+    assert "open at the top" in prediction.note
+
+
+SIZES = st.integers(1, 130) | st.integers(1, 10**9)
+MPKI = st.floats(0, 30) | st.floats(0, 1.7e308) | st.just(0.0)
+
+
+@given(
+    ipc=st.dictionaries(SIZES, st.floats(1e-12, 1e12) | st.floats(1, 1000), min_size=2, max_size=4),
+    mpki=st.dictionaries(SIZES, MPKI, max_size=6),
+    times=st.lists(st.integers(1, 10**6), min_size=1, max_size=3),
+    f_mem=st.none() | st.floats(0, 1, exclude_max=True),
+    peak=st.none() | st.floats(1e-12, 1e12),
+    assume_f_mem=st.booleans(),
+)
+def test_whatever_is_measured_all_numbers_are_finite_and_in_order(
+    ipc: dict[int, float],
+    mpki: dict[int, float],
+    times: list[int],
+    f_mem: float | None,
+    peak: float | None,
+    assume_f_mem: bool,
+) -> None:
+    targets = [min(max(ipc) * each, 10**9) for each in times]
+    try:
+        measured = measurements_of(ipc.items(), mpki.items(), peak_ipc_per_sm=peak)
+    except OptionError as error:
+        assert "above the peak" in error.message  # noqa: PT017
+        return
+    outcome = predict(
+        measured, targets, rules=tuple(RULES), f_mem=f_mem, assume_f_mem=assume_f_mem, confidence=0.95
+    )
+    for each in outcome.predictions:
+        known = [value for value in (each.low, each.ipc, each.high) if value is not None]
+        assert all(math.isfinite(value) and value > 0 for value in known)
+        assert all(first <= second * (1 + 1e-9) for first, second in pairwise(known))
+        assert known or each.note
+    assert outcome.cliff is None or outcome.cliff.ratio is None or math.isfinite(outcome.cliff.ratio)

@@ -290,7 +290,8 @@ def test_what_is_not_stated_stays_unknown() -> None:
 
 WRONG = [
     ("[gpu]\nsms = 4\n", None, None, "[gpu] lacks llc_mib, llc_slices, memory_controllers"),
-    ("", None, None, "[gpu] lacks sms, llc_mib"),
+    ("# a GPU\n", None, None, "[gpu] lacks sms, llc_mib"),
+    ("", None, None, "the file is empty"),
     (TABLE_ONE_TARGET.replace("llc_slices", "llc_slice"), 5, None, "there is no key of [gpu] 'llc_slice'"),
     (TABLE_ONE_TARGET.replace("[per_sm]", "[per_sms]"), 10, None, "there is no table 'per_sms'"),
     (TABLE_ONE_TARGET.replace("sms = 128", "sms = 128.0"), 3, "sms", "128.0 is not a whole number"),
@@ -355,5 +356,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_target(tmp_path)
     path = tmp_path / "binary"
     path.write_bytes(b"\x1f\x8b\x08\xff\xfe")
-    with pytest.raises(InputError, match="not a text file in UTF-8"):
+    with pytest.raises(InputError, match="gzip data is cut short or damaged"):
+        read_target(path)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n")
+    with pytest.raises(InputError, match=r"not text in UTF-8; give a gpgpusim.config or a TOML"):
         read_target(path)

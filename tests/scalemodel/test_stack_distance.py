@@ -258,6 +258,16 @@ def test_a_confidence_that_cannot_be_is_refused(confidence: float) -> None:
         shards_misses(lines(1, 2), np.array([1]), 0.5, np.random.default_rng(0), confidence=confidence)
 
 
+def test_the_largest_confidence_below_1_has_bounds() -> None:
+    trace = skewed(np.random.default_rng(3), 2000, 500)
+    counts = shards_misses(
+        trace, np.array([50]), 0.5, np.random.default_rng(0), confidence=float(np.nextafter(1, 0))
+    )
+    assert counts.low is not None
+    assert counts.high is not None
+    assert 0 <= counts.low[0] < counts.misses[0] < counts.high[0] <= trace.size
+
+
 def test_a_sample_without_a_line_is_refused() -> None:
     with pytest.raises(OptionError, match="no line of the trace is chosen") as refused:
         shards_misses(lines(1, 1, 1), np.array([1]), 1e-12, np.random.default_rng(0))

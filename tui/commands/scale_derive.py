@@ -32,7 +32,8 @@ def run(options: ScaleDeriveOptions) -> None:
         write_stdout(_only_file(models))
     elif options.output is not None:
         every = [file for of_model in files for file in of_model]
-        written = write_folder(Path(options.output), every, force=options.force, reads=Path(options.file))
+        reads = None if options.file == "-" else Path(options.file)
+        written = write_folder(Path(options.output), every, force=options.force, reads=reads)
     else:
         note("nothing is written without -o FOLDER", quiet=options.quiet)
     results = [_row(model, of_model) for model, of_model in zip(models, files, strict=True)]
