@@ -149,11 +149,7 @@ def plan_document(
         "options": dict(options),
         "findings": [asdict(finding) for finding in found],
         "strata": _strata_rows(counts, plan, launches),
-        "overrides": [
-            {"key": key, "path": path, "decision": str(verdict)}
-            for key, decisions in (overrides or {}).items()
-            for path, verdict in decisions.items()
-        ],
+        **overrides_document(overrides or {}),
     }
 
 
@@ -274,6 +270,17 @@ def _dimensions(value: Sequence[int] | None) -> Dimensions | None:
         return None
     x, y, z = value
     return int(x), int(y), int(z)
+
+
+def overrides_document(overrides: Overrides) -> dict[str, Any]:
+    """Return split decisions as an overrides file has them, and a plan file."""
+    return {
+        "overrides": [
+            {"key": key, "path": path, "decision": str(verdict)}
+            for key, decisions in overrides.items()
+            for path, verdict in decisions.items()
+        ]
+    }
 
 
 def read_overrides(path: str) -> dict[str, dict[str, Verdict]]:

@@ -168,6 +168,35 @@ def study(
     counts = count_durations(profile, grouping, region, progress)
     chosen = selections(profile, region)
     times = device_times(profile, chosen)
+    return _studied(profile, counts, chosen, times, target, choice, progress, tell)
+
+
+def study_again(
+    read: Study,
+    target: Target,
+    choice: MethodChoice,
+    progress: Progress | None = None,
+    tell: Callable[[JoinReport], None] | None = None,
+) -> Study:
+    """Design another plan for launches that are read and reduced already.
+
+    Raises
+    ------
+    OptionError, NotApplicableError : see `make_design` and `make_picked_design`.
+    """
+    return _studied(read.profile, read.counts, read.chosen, read.device_times, target, choice, progress, tell)
+
+
+def _studied(
+    profile: Profile,
+    counts: DurationCounts,
+    chosen: tuple[Selection, ...],
+    times: tuple[DeviceTime, ...],
+    target: Target,
+    choice: MethodChoice,
+    progress: Progress | None,
+    tell: Callable[[JoinReport], None] | None,
+) -> Study:
     design, reports = _designed(profile, counts, target, choice, progress, tell)
     evidence = Evidence(profile, counts, chosen, times, _plan_cost(counts, choice.method, design))
     return Study(profile, counts, chosen, times, design, findings(evidence), reports)

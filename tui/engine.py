@@ -22,7 +22,7 @@ from sampling.splitting import Overrides
 from sampling.study import MethodChoice, Study, study
 from sampling.targets import Target
 from tui.diagnostics import ProgressMeter, note
-from tui.options import NumberLocale, OutputOptions, PlanningOptions, RegionOptions
+from tui.options import MethodOptions, NumberLocale, OutputOptions, PlanningOptions, RegionOptions
 
 
 @contextmanager
@@ -151,6 +151,40 @@ def study_of(
         # Said in any case: what did not fit is why a method finds too little.
         for report in reports:
             note(report.sentence, quiet=options.quiet)
+
+
+def study_as_asked(
+    paths: tuple[str, ...], options: MethodOptions, overrides: Overrides | None = None
+) -> Study:
+    """Read the workload and study it by the method that the options name.
+
+    Parameters
+    ----------
+    overrides : in place of those of the file that the options name.
+    """
+    if overrides is None:
+        overrides = overrides_of(options.overrides)
+    return study_of(
+        paths,
+        options,
+        method=options.method,
+        overrides=overrides,
+        features=options.features,
+        number_locale=options.number_locale,
+    )
+
+
+def choice_of(options: MethodOptions, overrides: Overrides | None) -> MethodChoice:
+    """Return the method and what it is given.
+
+    Raises
+    ------
+    OptionError : the method splits nothing, and there are overrides.
+    """
+    check_overrides(overrides, options.method)
+    return MethodChoice(
+        options.method, options.seed, options.set, overrides, options.features, options.number_locale.value
+    )
 
 
 def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) -> int:

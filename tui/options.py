@@ -43,6 +43,13 @@ class GroupSort(StrEnum):
     NAME = "name"
 
 
+class PlanList(StrEnum):
+    """What `sample` lists instead of the plan's figures."""
+
+    STRATA = "strata"
+    LAUNCHES = "launches"
+
+
 class AlignBy(StrEnum):
     """How the launches of another recording are matched with a plan's.
 
@@ -203,7 +210,32 @@ class PlanningOptions(RegionOptions):
 
 
 @dataclass(frozen=True)
-class SummaryOptions(PlanningOptions, ProfileOptions):
+class MethodOptions(PlanningOptions):
+    """A plan, and the method that makes it."""
+
+    method: str = option("joint", "How to choose the launches.", "--method", "-m", panel=_PLAN)
+    features: tuple[str, ...] = option(
+        (),
+        "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat).",
+        "--features",
+        panel=_PLAN,
+        metavar="FILE",
+    )
+    number_locale: NumberLocale = option(
+        NumberLocale.C, "How the files of --features write numbers.", "--number-locale", panel=_PLAN
+    )
+    overrides: str | None = option(
+        None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
+    )
+
+
+@dataclass(frozen=True)
+class InfoOptions(PlanningOptions, ProfileOptions):
+    """`info`."""
+
+
+@dataclass(frozen=True)
+class SummaryOptions(MethodOptions, ProfileOptions):
     """`summary`, and what `open` shows without a terminal."""
 
 
@@ -216,7 +248,7 @@ class OpenOptions(SummaryOptions):
 
 
 @dataclass(frozen=True)
-class DemoOptions(PlanningOptions):
+class DemoOptions(MethodOptions):
     """`demo`."""
 
     app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
@@ -224,21 +256,23 @@ class DemoOptions(PlanningOptions):
 
 
 @dataclass(frozen=True)
-class GroupsOptions(PlanningOptions, ProfileOptions):
+class GroupsOptions(MethodOptions, ProfileOptions):
     """`groups`."""
 
     top: int | None = option(None, "Only the first N.", "--top", "-n", metavar="N", least=1)
     sort: GroupSort = option(GroupSort.TOTAL, "What to sort by.", "--sort")
+    filter: str | None = option(
+        None, "Only groups whose key contains this, in any case.", "--filter", metavar="TEXT"
+    )
 
 
 @dataclass(frozen=True)
-class HistogramOptions(PlanningOptions, ProfileOptions):
+class HistogramOptions(MethodOptions, ProfileOptions):
     """`histogram`."""
 
     kernel: str | None = option(
         None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
     )
-    method: str = option("joint", "Whose clusters to show.", "--method", "-m")
     log: bool = option(False, "A logarithmic duration axis.", "--log")
     width: int | None = option(None, "Columns; bins in data formats.", "--width", metavar="N", least=1)
     height: int | None = option(None, "Rows.", "--height", metavar="N", least=1)
@@ -259,25 +293,31 @@ class TreeOptions(PlanningOptions, ProfileOptions):
 
 
 @dataclass(frozen=True)
-class SampleOptions(PlanningOptions, ProfileOptions):
+class SampleOptions(MethodOptions, ProfileOptions):
     """`sample`."""
 
     output: str | None = option(
         None, "Where the plan goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="PLAN"
     )
-    method: str = option("joint", "How to choose the launches.", "--method", "-m")
-    features: tuple[str, ...] = option(
-        (), "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat).", "--features", metavar="FILE"
-    )
-    number_locale: NumberLocale = option(
-        NumberLocale.C, "How the files of --features write numbers.", "--number-locale"
-    )
-    overrides: str | None = option(
-        None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
-    )
     judge: int = option(
         200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0
     )
+    list: PlanList | None = option(None, "List these instead of the plan's figures.", "--list")
+
+
+@dataclass(frozen=True)
+class TradeOffOptions(MethodOptions, ProfileOptions):
+    """`trade-off`."""
+
+    epsilons: str | None = option(
+        None,
+        "Only these; round ones from a tenth of --epsilon to ten times of it if not given.",
+        "--epsilons",
+        panel=_PLAN,
+        metavar="X,Y",
+    )
+    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1)
+    height: int | None = option(None, "Rows of the chart.", "--height", metavar="N", least=1)
 
 
 @dataclass(frozen=True)
@@ -297,6 +337,9 @@ class CompareOptions(PlanningOptions, ProfileOptions):
         ErrorMean.ARITHMETIC, "Over several profiles: arithmetic errors, or geometric.", "--mean"
     )
     one_workload: bool = option(False, "Take all files as one workload.", "--one-workload")
+    scatter: bool = option(False, "Draw speedup against mean error instead of the table.", "--scatter")
+    width: int | None = option(None, "Columns of the scatter.", "--width", metavar="N", least=1)
+    height: int | None = option(None, "Rows of the scatter.", "--height", metavar="N", least=1)
 
 
 @dataclass(frozen=True)

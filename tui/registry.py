@@ -25,7 +25,7 @@ COMMANDS: dict[str, Command] = {
         options.SummaryOptions, "tui.commands.summary", "One screen: what dominates, what a plan costs."
     ),
     "info": Command(
-        options.SummaryOptions, "tui.commands.info", "What is in a profile, and what to watch out for."
+        options.InfoOptions, "tui.commands.info", "What is in a profile, and what to watch out for."
     ),
     "groups": Command(options.GroupsOptions, "tui.commands.groups", "The kernel groups."),
     "histogram": Command(
@@ -37,6 +37,9 @@ COMMANDS: dict[str, Command] = {
     "sample": Command(
         options.SampleOptions, "tui.commands.sample", "Choose the launches to simulate: the plan."
     ),
+    "trade-off": Command(
+        options.TradeOffOptions, "tui.commands.trade_off", "What a plan costs at one epsilon after another."
+    ),
     "compare": Command(options.CompareOptions, "tui.commands.compare", "All methods on one profile."),
     "judge": Command(options.JudgeOptions, "tui.commands.judge", "A plan's error on a profile."),
     "methods": Command(options.OutputOptions, "tui.commands.methods", "The methods and their options."),
@@ -46,6 +49,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "convert": Command(options.ConvertOptions, "tui.commands.convert", "Write a profile as Parquet."),
     "demo": Command(options.DemoOptions, "tui.commands.demo", "The same on bundled sample data."),
+    "scale open": Command(
+        scale_options.ScaleOpenOptions, "tui.commands.scale_open", "Open the app on a table of sizes."
+    ),
     "scale predict": Command(
         scale_options.ScalePredictOptions,
         "tui.commands.scale_predict",
@@ -71,6 +77,12 @@ FAMILIES: dict[str, str] = {"scale": "From two small simulated GPUs to a big one
 
 #: What a first word may be, to be a command.
 FIRST_WORDS = tuple(dict.fromkeys(name.split()[0] for name in COMMANDS))
+
+#: What a second word may be, after the name of a family.
+SECOND_WORDS = {
+    family: tuple(name.split()[1] for name in COMMANDS if name.startswith(f"{family} "))
+    for family in FAMILIES
+}
 
 
 def named_command(arguments: list[str]) -> str:

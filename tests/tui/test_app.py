@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,62 +11,46 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 from textual.widgets import Input
 
 from sampling.errors import ProfileError
 from sampling.findings import Finding
 from sampling.study import Study
+from tests.tui.driving import (
+    SIZES,
+    App,
+    Running,
+    assert_golden,
+    colours,
+    opened,
+    screen_text,
+    study_in,
+    wait_for,
+)
 from tui.app import app as app_module
 from tui.app import wording
 from tui.app.actions import actions_of
-from tui.app.app import KernelPointApp
+from tui.app.app import KernelPointApp, session_of
 from tui.app.group_list import GroupList, list_groups
-from tui.app.loading import load_study
-from tui.app.messages import GroupHighlighted, LoadProgress, StudyReady
+from tui.app.messages import GroupHighlighted, StudyProgress, StudyReady
+from tui.app.planning import load_study
 from tui.app.screens.findings import FindingsScreen
 from tui.app.screens.groups import GroupsScreen
 from tui.app.screens.help import HelpScreen
 from tui.app.screens.loading import LoadingScreen
-from tui.app.state import Session
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.group_columns import group_columns
 from tui.app.widgets.group_table import GroupTable
 from tui.app.widgets.wrapped import Wrapped
-from tui.options import GroupSort, OpenOptions, PlanningOptions
-
-SIZES = [(80, 24), (120, 40), (60, 15), (200, 60)]
-GOLDEN = Path(__file__).parent / "golden"
-
-App = KernelPointApp
-Running = Pilot[None]
-
-
-async def wait_for(pilot: Running, predicate: Callable[[], bool], description: str) -> None:
-    """Let the app work until something holds."""
-    give_up = time.monotonic() + 20
-    while not predicate():
-        assert time.monotonic() < give_up, f"never: {description}\n{screen_text(pilot.app)}"
-        await pilot.pause()
-
-
-def screen_text(app: Any) -> str:
-    """The screen as text, without blanks at the ends of rows."""
-    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+from tui.options import GroupSort, OpenOptions, SampleOptions
 
 
 @asynccontextmanager
 async def running(
-    path: str,
-    size: tuple[int, int] = (80, 24),
-    *,
-    ascii_only: bool = False,
-    options: PlanningOptions | None = None,
+    path: str, size: tuple[int, int] = (80, 24), **given: Any
 ) -> AsyncIterator[tuple[App, Running]]:
-    """The app with its profile loaded and drawn."""
-    app = KernelPointApp(Session((path,), options or OpenOptions(), ascii_only=ascii_only))
-    async with app.run_test(size=size, notifications=True) as pilot:
-        await wait_for(pilot, lambda: isinstance(app.screen, GroupsScreen), "the view of groups opens")
+    """The app in view 1, its profile loaded and drawn."""
+    async with opened(path, size, **given) as (app, pilot):
         await wait_for(pilot, lambda: bool(app.screen.query(GroupTable)), "its table is there")
         await wait_for(pilot, lambda: table_of(app).row_count > 0, "rows are in the table")
         await wait_for(pilot, lambda: "0 " in chart_of(app).text, "the histogram is drawn")
@@ -84,11 +67,6 @@ def chart_of(app: App) -> Chart:
 
 def ranks(app: App) -> list[int]:
     return [group + 1 for group in table_of(app).listed.groups]
-
-
-def study_in(app: App) -> Study:
-    assert app.session.study is not None
-    return app.session.study
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -109,15 +87,8 @@ async def test_groups_stand_in_rank_order_with_findings_and_plan_in_sight(
 
 
 async def test_the_first_view_looks_as_it_did(resnet: str) -> None:
-    """To accept another look, delete the golden file and run the test twice."""
-    golden = GOLDEN / "groups-80x24.txt"
     async with running(resnet) as (app, _):
-        text = screen_text(app) + "\n"
-    if not golden.exists():
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(text, encoding="utf-8")
-        pytest.fail(f"{golden.name} was not there; written: look at it")
-    assert text == golden.read_text(encoding="utf-8")
+        assert_golden("groups-80x24.txt", screen_text(app) + "\n")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])
@@ -258,7 +229,7 @@ async def test_the_selected_groups_key_is_in_sight(resnet: str, size: tuple[int,
 
 
 def test_a_key_is_shortened_in_its_name_first(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = load_study((resnet,), OpenOptions(), lambda *_: None)
+    study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
     key = study.counts.groups[0].key
     assert wording.group_key(study, 0, 1000, ascii_only=True) == key
     for cells in (20, 30, 60, 80):
@@ -295,7 +266,7 @@ async def test_f_shows_every_finding_in_full(
 
 
 async def test_no_findings_are_said(resnet: str) -> None:
-    async with running(resnet) as (app, pilot):
+    async with running(resnet, (80, 30)) as (app, pilot):
         await pilot.press("f")
         await wait_for(pilot, lambda: isinstance(app.screen, FindingsScreen), "the page opens")
         await wait_for(pilot, lambda: "Findings: none" in screen_text(app), "its words")
@@ -318,7 +289,7 @@ async def test_x_changes_the_axis(gpt: str) -> None:
 
 
 async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> None:
-    async with running(resnet) as (app, pilot):
+    async with running(resnet, (80, 30)) as (app, pilot):
         for opening, closing in (("?", "escape"), ("f1", "q"), ("?", "?")):
             await pilot.press(opening)
             await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
@@ -326,7 +297,7 @@ async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> No
             text = screen_text(app)
             for action in actions_of(*GroupsScreen.SCOPES):
                 assert f"{action.display:<9} {action.description}" in text
-            assert "simulates" in text, "all of it has room at 80x24"
+            assert "simulates" in text, "all of it has room"
             await pilot.press(closing)
             await wait_for(pilot, lambda: isinstance(app.screen, GroupsScreen), "the view again")
 
@@ -387,17 +358,6 @@ async def test_an_ascii_screen_is_ascii(gpt: str, size: tuple[int, int]) -> None
             assert screen_text(app).isascii(), (keys, screen_text(app))
 
 
-def colours(app: App) -> set[str]:
-    """Every colour on the screen."""
-    found = set()
-    for strip in app.screen._compositor.render_strips():
-        for segment in strip:
-            for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
-                if colour is not None and not colour.is_default:
-                    found.add(colour.name)
-    return found
-
-
 async def test_no_color_means_none_and_the_cursor_is_still_seen(
     gpt: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -437,7 +397,7 @@ async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch)
                 cancelled.set()
 
         monkeypatch.setattr(app_module, "load_study", never_ends)
-        app = KernelPointApp(Session((resnet,), OpenOptions()))
+        app = KernelPointApp(session_of((resnet,), OpenOptions()))
         async with app.run_test() as pilot:
             await wait_for(pilot, lambda app=app: "25 %" in screen_text(app), "progress")  # type: ignore[misc]
             assert "reading on and on" in screen_text(app)
@@ -449,9 +409,9 @@ async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch)
 async def test_a_stale_reading_changes_nothing(resnet: str) -> None:
     async with running(resnet) as (app, pilot):
         old = app.session.study
-        study = load_study((resnet,), OpenOptions(), lambda *_: None)
+        study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
         app.post_message(StudyReady(0, study))
-        app.post_message(LoadProgress(0, 1, 2, "late"))
+        app.post_message(StudyProgress(0, 1, 2, "late"))
         await pilot.pause()
         assert app.session.study is old
         app.load()
@@ -462,7 +422,7 @@ async def test_a_stale_reading_changes_nothing(resnet: str) -> None:
 async def test_a_file_that_is_no_profile_ends_the_app_with_its_error(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("no profile")
-    app = KernelPointApp(Session((str(file),), OpenOptions()))
+    app = KernelPointApp(session_of((str(file),), OpenOptions()))
     async with app.run_test() as pilot:
         await wait_for(pilot, lambda: app.failure is not None, "the failure arrives")
     assert isinstance(app.failure, ProfileError)
@@ -470,12 +430,12 @@ async def test_a_file_that_is_no_profile_ends_the_app_with_its_error(tmp_path: P
 
 
 def test_progress_of_a_later_report_takes_the_place_of_an_earlier() -> None:
-    assert LoadProgress(1, 2, 3, "b").can_replace(LoadProgress(1, 1, 3, "a"))
-    assert not LoadProgress(1, 2, 3, "b").can_replace(StudyReady.__new__(StudyReady))
+    assert StudyProgress(1, 2, 3, "b").can_replace(StudyProgress(1, 1, 3, "a"))
+    assert not StudyProgress(1, 2, 3, "b").can_replace(StudyReady.__new__(StudyReady))
 
 
 def test_a_long_list_is_cut_and_says_so(gpt: str) -> None:
-    study = load_study((gpt,), OpenOptions(), lambda *_: None)
+    study = load_study(SampleOptions(profiles=(gpt,)), {}, lambda *_: None)
     assert list_groups(study, GroupSort.TOTAL, "", most=5) == GroupList((0, 1, 2, 3, 4), 22)
     assert list_groups(study, GroupSort.TOTAL, "no such kernel") == GroupList((), 0)
     clusterless = replace(study.groups, clusters=None, samples=None)
@@ -491,7 +451,7 @@ async def test_the_cut_is_on_the_screen(gpt: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_columns_give_way_to_the_name(resnet: str) -> None:
-    study = load_study((resnet,), OpenOptions(), lambda *_: None)
+    study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
     headings = {
         width: [column.heading.strip() for column in group_columns(study, (0, 1, 2), width, ascii_only=True)]
         for width in (200, 80, 40, 20)

@@ -1,4 +1,4 @@
-"""The app: it holds the session, loads the workload in a worker, and changes between views."""
+"""The app: it holds the session, reads and plans in a worker, and changes between views."""
 
 from __future__ import annotations
 
@@ -17,27 +17,30 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
+from sampling.errors import SamplingError
+from sampling.splitting import Overrides
 from tui import terminal
 from tui.app import wording
 from tui.app.actions import APP, actions_of, bindings
-from tui.app.loading import LoadCancelledError, load_study, throttled
-from tui.app.messages import LoadFailed, LoadProgress, StudyReady
+from tui.app.messages import StudyFailed, StudyProgress, StudyReady
+from tui.app.planning import CancelledError, load_study, plan_again, throttled
 from tui.app.screens.help import HelpScreen
 from tui.app.screens.loading import LoadingScreen
 from tui.app.screens.view import ViewScreen
 from tui.app.state import Session
-from tui.app.views import VIEWS
-from tui.engine import target_of
-from tui.options import PlanningOptions
+from tui.app.views import FIRST_VIEW, VIEWS, view_named
+from tui.command_line import options_of
+from tui.engine import overrides_of, target_of
+from tui.options import MethodOptions, OutputOptions, SampleOptions
 from tui.output import write_stdout
 
 
 class KernelPointApp(App[None]):
-    """KernelPoint on one workload.
+    """KernelPoint on one workload, or on none.
 
     Attributes
     ----------
-    session : what is shown; see `change`.
+    session : what is shown; see `change`, `plan` and `decide`.
     failure : why the app left, where it did not leave by the user's wish.
     """
 
@@ -49,9 +52,9 @@ class KernelPointApp(App[None]):
         *(Binding(view.key, f"view('{view.name}')", view.name, show=False) for view in VIEWS),
     ]
 
-    session: reactive[Session] = reactive(Session((), PlanningOptions()), init=False)
+    session: reactive[Session] = reactive(Session(), init=False)
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, view: str = FIRST_VIEW) -> None:
         # The terminal's own colours; asked for here, for NO_COLOR looks at nothing later.
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
@@ -59,15 +62,21 @@ class KernelPointApp(App[None]):
         self.set_reactive(KernelPointApp.session, session)
         self.set_class(session.ascii_only, "-ascii")
         self.failure: Exception | None = None
+        self.views = VIEWS
+        self._view = view
         self._generation = 0
+        self._shown = session
 
     def get_default_screen(self) -> Screen[None]:
-        """What is there before the workload is."""
+        """What is there before the first view is."""
         return LoadingScreen(self.session)
 
-    def on_mount(self) -> None:
-        """Start to read."""
-        self.load()
+    async def on_mount(self) -> None:
+        """Start to read, or open the view that needs nothing read."""
+        if self.session.profiles:
+            self.load()
+        else:
+            await self.switch_mode(self._view)
 
     def change(self, **changes: Any) -> None:
         """Show a session that differs in these fields."""
@@ -76,19 +85,52 @@ class KernelPointApp(App[None]):
     def load(self) -> None:
         """Read the workload anew; what an earlier reading still reports is stale."""
         self._generation += 1
-        self._load(self._generation, self.session)
+        self._study(self._generation, None, self.session)
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="load")
-    def _load(self, generation: int, session: Session) -> None:
+    def plan(self, options: SampleOptions | None = None, overrides: Overrides | None = None) -> None:
+        """Plan by other options or split decisions; the session's study follows once it is made.
+
+        What cannot be planned is said in ``session.problem``, and the options stay as they were.
+        """
+        before = self._shown
+        self._generation += 1
+        self.change(
+            options=self.session.options if options is None else options,
+            overrides=self.session.overrides if overrides is None else overrides,
+            doing="planning",
+            problem=None,
+        )
+        self._study(self._generation, before, self.session)
+
+    def decide(self, overrides: Overrides, method: str) -> None:
+        """Take the user's split decisions, made in the trees of this method, which plans from now on."""
+        session = self.session
+        self.change(past_overrides=(*session.past_overrides, session.overrides))
+        self.plan(replace(session.options, method=method), overrides)
+
+    def undo_decision(self) -> bool:
+        """Take the last split decision back; False if there is none."""
+        *past, last = self.session.past_overrides or (None,)
+        if last is None:
+            return False
+        self.change(past_overrides=tuple(past))
+        self.plan(overrides=last)
+        return True
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="study")
+    def _study(self, generation: int, before: Session | None, wanted: Session) -> None:
         worker = get_current_worker()
 
         def report(done: int, total: int, what: str) -> None:
-            self.post_message(LoadProgress(generation, done, total, what))
+            self.post_message(StudyProgress(generation, done, total, what))
 
         progress = throttled(report, lambda: worker.is_cancelled)
         try:
-            study = load_study(session.profiles, session.options, progress)
-        except LoadCancelledError:
+            if before is None or before.study is None:
+                study = load_study(wanted.options, wanted.overrides, progress)
+            else:
+                study = plan_again(before.study, before.options, wanted.options, wanted.overrides, progress)
+        except CancelledError:
             return
         self.post_message(StudyReady(generation, study))
 
@@ -96,24 +138,45 @@ class KernelPointApp(App[None]):
     def _notice_failure(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
         if event.state is WorkerState.ERROR and isinstance(error, Exception):
-            self.post_message(LoadFailed(self._generation, error))
+            self.post_message(StudyFailed(self._generation, error))
 
-    @on(LoadProgress)
-    def _show_progress(self, event: LoadProgress) -> None:
-        if event.generation == self._generation and isinstance(self.screen, LoadingScreen):
+    @on(StudyProgress)
+    def _show_progress(self, event: StudyProgress) -> None:
+        if event.generation != self._generation:
+            return
+        if isinstance(self.screen, LoadingScreen):
             self.screen.report(event.done, event.total, event.what)
+        elif self.session.doing is not None:
+            share = f", {100 * event.done / event.total:.0f} %" if event.total else ""
+            self.change(doing=event.what + share)
 
     @on(StudyReady)
     async def _show_study(self, event: StudyReady) -> None:
-        if event.generation == self._generation:
-            self.change(study=event.study)
-            await self.switch_mode(VIEWS[0].name)
+        if event.generation != self._generation:
+            return
+        is_first = self.session.study is None
+        # Other groups have other ranks.
+        regrouped = not is_first and event.study.counts is not self.session.study.counts  # type: ignore[union-attr]
+        changes: dict[str, Any] = {"selected": 0} if regrouped else {}
+        self.change(study=event.study, doing=None, problem=None, **changes)
+        self._shown = self.session
+        if is_first:
+            await self.switch_mode(self._view)
 
-    @on(LoadFailed)
-    def _leave_failed(self, event: LoadFailed) -> None:
-        if event.generation == self._generation:
-            self.failure = event.error
-            self.exit(return_code=1)
+    @on(StudyFailed)
+    def _show_failure(self, event: StudyFailed) -> None:
+        if event.generation != self._generation:
+            return
+        if self.session.study is None or not isinstance(event.error, SamplingError):
+            self.fail(event.error)
+            return
+        shown = self._shown
+        self.change(options=shown.options, overrides=shown.overrides, doing=None, problem=str(event.error))
+
+    def fail(self, error: Exception) -> None:
+        """Leave: the workload cannot be shown, or there is a defect."""
+        self.failure = error
+        self.exit(return_code=1)
 
     def say(self, text: str, *, failed: bool = False) -> None:
         """Tell the user what an action did."""
@@ -123,9 +186,14 @@ class KernelPointApp(App[None]):
         """Show what the keys do in this view."""
         screen = self.screen
         if isinstance(screen, ViewScreen):
-            actions = actions_of(*screen.SCOPES)
             self.push_screen(
-                HelpScreen(screen.NAME, screen.ABOUT, actions, ascii_only=self.session.ascii_only)
+                HelpScreen(
+                    screen.NAME,
+                    screen.ABOUT,
+                    actions_of(*screen.SCOPES),
+                    [(view.key, view.name) for view in VIEWS],
+                    ascii_only=self.session.ascii_only,
+                )
             )
 
     def action_command_palette(self) -> None:
@@ -135,20 +203,27 @@ class KernelPointApp(App[None]):
 
     async def action_view(self, name: str) -> None:
         """Change to a view, once there is something to see."""
-        if self.session.study is not None:
+        if self.session.study is not None or not view_named(name).needs_profile:
             await self.switch_mode(name)
+        elif not self.session.profiles:
+            self.say("no profile is open; `kernelpoint PROFILE` opens one")
 
     def action_help_quit(self) -> None:
         """Say what ctrl+c does not do here."""
         self.say("q quits")
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The palette: the actions of the view."""
+        """The palette: the actions of the view, and the other views."""
         scopes = screen.SCOPES if isinstance(screen, ViewScreen) else (APP,)
         for action in actions_of(*scopes):
             if action.palette:
                 yield SystemCommand(
                     action.title, action.description, partial(self.run_action, action.name, screen)
+                )
+        for view in VIEWS:
+            if self.session.study is not None or not view.needs_profile:
+                yield SystemCommand(
+                    f"View: {view.name}", view.screen.SUMMARY, partial(self.action_view, view.name)
                 )
 
     def _handle_exception(self, error: Exception) -> None:
@@ -165,17 +240,15 @@ class KernelPointApp(App[None]):
         return self._exception
 
 
-def run_app(profiles: tuple[str, ...], options: PlanningOptions, *, mouse: bool) -> None:
+def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
     """Show the app until the user leaves it, then print the plan and its command line.
 
     Raises
     ------
     SamplingError : the workload cannot be shown; raised once the terminal is as it was.
     """
-    target_of(options)
-    _settle_color(options)
-    ascii_only = terminal.ascii_only(options.ascii, os.environ, getattr(sys.__stderr__, "encoding", None))
-    app = KernelPointApp(Session(profiles, options, ascii_only=ascii_only))
+    _settle_color(session.options)
+    app = KernelPointApp(session, view=view)
     app.run(mouse=mouse)
     error = app.failure or app.crash
     if error is not None:
@@ -185,7 +258,25 @@ def run_app(profiles: tuple[str, ...], options: PlanningOptions, *, mouse: bool)
         write_stdout(line + "\n")
 
 
-def _settle_color(options: PlanningOptions) -> None:
+def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
+    """Return the session that the app begins with.
+
+    Raises
+    ------
+    OptionError, PlanFileError : an option is wrong, or the file of split decisions cannot be read.
+    """
+    target_of(options)
+    overrides = overrides_of(options.overrides) or {}
+    own = options_of(SampleOptions, options, profiles=profiles)
+    return Session(own, overrides=overrides, ascii_only=ascii_wanted(options))
+
+
+def ascii_wanted(options: OutputOptions) -> bool:
+    """Return whether the app may draw with ASCII alone."""
+    return terminal.ascii_only(options.ascii, os.environ, getattr(sys.__stderr__, "encoding", None))
+
+
+def _settle_color(options: OutputOptions) -> None:
     """Say in NO_COLOR, the one place where Textual looks, whether to colour."""
     if terminal.use_color(options.color.value, sys.__stderr__, os.environ):
         os.environ.pop("NO_COLOR", None)

@@ -10,8 +10,8 @@ from sampling.study import Study
 
 
 @dataclass
-class LoadProgress(Message):
-    """Where reading stands; a later report takes the place of one not yet handled."""
+class StudyProgress(Message):
+    """Where reading or planning stands; a later report takes the place of one not yet handled."""
 
     generation: int
     done: int
@@ -20,7 +20,7 @@ class LoadProgress(Message):
 
     def can_replace(self, message: Message) -> bool:
         """Whether this report makes the other needless."""
-        return isinstance(message, LoadProgress)
+        return isinstance(message, StudyProgress)
 
 
 @dataclass
@@ -32,8 +32,8 @@ class StudyReady(Message):
 
 
 @dataclass
-class LoadFailed(Message):
-    """The workload cannot be shown."""
+class StudyFailed(Message):
+    """The workload cannot be read or planned so."""
 
     generation: int
     error: Exception

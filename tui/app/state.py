@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from sampling.splitting import Overrides
 from sampling.study import Study
-from tui.options import GroupSort, PlanningOptions
+from tui.options import GroupSort, SampleOptions
 
 
 # Two sessions are the same only if they are one object: comparing would compare whole profiles.
@@ -15,9 +17,12 @@ class Session:
 
     Attributes
     ----------
-    profiles : the files, as given.
-    options : the headless commands' own, so that both doors do the same.
-    study : None while it is loading.
+    options : the headless command's own, with the profiles, so that both doors do the same.
+    study : what these options came to; None while the workload is read, or where none is open.
+    overrides : the user's split decisions, by group key and path.
+    past_overrides : what they were before each decision, the latest last; `undo` goes back along it.
+    doing : what is being computed for the plan, in words; None when the study is of these options.
+    problem : why the options asked for last were not taken; None if they were.
     selected : the kernel group in focus by its index, rank - 1; None if no group is listed.
     sort : the order of the groups.
     search : the text that the keys of listed groups contain, in any case.
@@ -25,17 +30,39 @@ class Session:
     ascii_only : whether all glyphs are ASCII.
     """
 
-    profiles: tuple[str, ...]
-    options: PlanningOptions
+    options: SampleOptions = field(default_factory=SampleOptions)
     study: Study | None = None
+    overrides: Overrides = field(default_factory=dict)
+    past_overrides: tuple[Overrides, ...] = ()
+    doing: str | None = None
+    problem: str | None = None
     selected: int | None = 0
     sort: GroupSort = GroupSort.TOTAL
     search: str = ""
     log: bool = False
     ascii_only: bool = False
 
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The files, as given; none where only the scale model is open."""
+        return self.options.profiles
+
 
 def next_sort(sort: GroupSort) -> GroupSort:
     """Return the order that follows, the first after the last."""
     orders = list(GroupSort)
     return orders[(orders.index(sort) + 1) % len(orders)]
+
+
+def decisions(overrides: Overrides) -> int:
+    """Return how many split decisions there are."""
+    return sum(map(len, overrides.values()))
+
+
+def same_overrides(one: Overrides, other: Overrides) -> bool:
+    """Return whether two sets of decisions are the same, in whatever order they were taken."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(overrides: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
+    return {key: dict(of_group) for key, of_group in overrides.items() if of_group}

@@ -10,11 +10,22 @@ from tui.app.screens.view import ViewScreen
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view's key, its name in a word, and the screen that shows it."""
+    """A view's key, its name, the screen that shows it, and whether that shows a workload."""
 
     key: str
-    name: str
     screen: type[ViewScreen]
+    needs_profile: bool = True
+
+    @property
+    def name(self) -> str:
+        """Its name, as in the tabs."""
+        return self.screen.NAME
 
 
-VIEWS: tuple[View, ...] = (View("1", "Groups", GroupsScreen),)
+VIEWS: tuple[View, ...] = (View("1", GroupsScreen),)
+FIRST_VIEW = VIEWS[0].name
+
+
+def view_named(name: str) -> View:
+    """Return the view of a name, which there is."""
+    return next(view for view in VIEWS if view.name == name)

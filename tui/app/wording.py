@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from sampling.study import Study
 from tui import facts
+from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
 from tui.charts import quantities
-from tui.command_line import command_line, options_of
-from tui.options import SampleOptions
+from tui.command_line import command_line
 from tui.tables import printable, shortened
 
 _LEAST_NAME = 20
@@ -68,20 +69,22 @@ def plan_lines(study: Study) -> list[str]:
     return ["Plan: " + facts.design_line(study).replace("\n", "; "), *forms]
 
 
-def plan_command(session: Session, study: Study) -> str:
-    """Return the command line that makes this plan."""
-    options = options_of(
-        SampleOptions,
-        session.options,
-        profiles=session.profiles,
-        method=study.design.method,
-        output="plan.json",
-    )
-    return command_line("sample", options, always=("method",))
+def status_lines(session: Session, study: Study) -> list[str]:
+    """Return what the plan costs, what is being done about it, or why it stayed; the longest form first."""
+    if session.doing is not None:
+        return [f"Plan: {session.doing}"]
+    if session.problem is not None:
+        return [f"Plan unchanged: {session.problem}"]
+    return plan_lines(study)
 
 
 def farewell(session: Session) -> str | None:
-    """Return what stays in the terminal after the app; None if nothing was loaded."""
+    """Return what stays in the terminal, split decisions written to a file; None if nothing was loaded."""
     if session.study is None:
         return None
-    return f"{plan_line(session.study)}   {plan_command(session, session.study)}"
+    line = plan_line(session.study)
+    try:
+        options = options_with_overrides(session)
+    except OSError as error:
+        return f"{line}   (split decisions not written: {error.filename}: {error.strerror})"
+    return f"{line}   {command_line('sample', replace(options, output='plan.json'), always=('method',))}"

@@ -11,11 +11,11 @@ from sampling.study import Study
 from tui import facts
 from tui.charts import quantities
 from tui.engine import study_of
-from tui.options import SummaryOptions
+from tui.options import InfoOptions
 from tui.output import Answer, Canvas, emit
 
 
-def run(options: SummaryOptions) -> None:
+def run(options: InfoOptions) -> None:
     """Read, study, show."""
     study = study_of(options.profiles, options, method=DEFAULT_METHOD)
     results = _results(study)

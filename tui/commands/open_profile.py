@@ -7,7 +7,7 @@ import sys
 from tui import terminal
 from tui.commands import summary
 from tui.diagnostics import note
-from tui.options import OpenOptions, PlanningOptions
+from tui.options import MethodOptions, OpenOptions
 
 
 def run(options: OpenOptions) -> None:
@@ -15,12 +15,12 @@ def run(options: OpenOptions) -> None:
     show(options.profiles, options, insist=options.app, mouse=not options.no_mouse)
 
 
-def show(profiles: tuple[str, ...], options: PlanningOptions, *, insist: bool, mouse: bool) -> None:
+def show(profiles: tuple[str, ...], options: MethodOptions, *, insist: bool, mouse: bool) -> None:
     """Open the app on these files, or print their summary."""
     if terminal.is_interactive():
-        from tui.app.app import run_app
+        from tui.app.app import run_app, session_of
 
-        run_app(profiles, options, mouse=mouse)
+        run_app(session_of(profiles, options), mouse=mouse)
         return
     if insist:
         from sampling.errors import OptionError

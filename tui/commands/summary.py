@@ -6,14 +6,15 @@ import textwrap
 from dataclasses import fields
 from typing import Any
 
-from sampling.methods import DEFAULT_METHOD
+from sampling.methods import DEFAULT_METHOD, random_method
 from sampling.study import Study
 from tui import facts
 from tui.charts import quantities
 from tui.command_line import command_line, options_of
-from tui.engine import study_of
+from tui.engine import study_as_asked
 from tui.options import (
     CompareOptions,
+    MethodOptions,
     OutputOptions,
     PlanningOptions,
     SampleOptions,
@@ -31,9 +32,9 @@ def run(options: SummaryOptions) -> None:
     show(options.profiles, options)
 
 
-def show(profiles: tuple[str, ...], options: PlanningOptions, command: str = "summary") -> None:
+def show(profiles: tuple[str, ...], options: MethodOptions, command: str = "summary") -> None:
     """Print the summary of these files; also what `open` and `demo` do without a terminal."""
-    study = study_of(profiles, options, method=DEFAULT_METHOD)
+    study = study_as_asked(profiles, options)
     following = _next(profiles, options)
     results = {
         "device": facts.device_name(study),
@@ -56,19 +57,25 @@ def show(profiles: tuple[str, ...], options: PlanningOptions, command: str = "su
     )
 
 
-def _next(profiles: tuple[str, ...], options: PlanningOptions) -> list[str]:
+def _next(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
     """Return commands on the same launches with the same target; how this summary is shown is its own."""
     shown = OutputOptions()
     kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "seed"}
     changes: tuple[tuple[str, type[PlanningOptions], dict[str, Any]], ...] = (
         ("sample", SampleOptions, {"output": "plan.json"}),
-        ("tree", TreeOptions, {"kernel": "#1"}),
+        ("tree", TreeOptions, {"kernel": "#1", "method": _stepped(options.method)}),
         ("compare", CompareOptions, {}),
     )
     return [
         command_line(name, options_of(kind, options, **{**kept, "profiles": profiles, **change}))
         for name, kind, change in changes
     ]
+
+
+def _stepped(method: str) -> str:
+    """Return whose decisions to look at: ROOT's, whose rule is the simplest, unless another was asked for."""
+    module = random_method(method)
+    return method if method != DEFAULT_METHOD and module is not None and module.SPLITS else "root"
 
 
 def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas: Canvas) -> str:

@@ -9,7 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.timer import Timer
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from sampling.study import Study
 from tui import facts
@@ -17,6 +17,7 @@ from tui.app import wording
 from tui.app.actions import APP, GROUPS, TABLE, VIEW, bindings
 from tui.app.group_list import list_groups
 from tui.app.messages import GroupHighlighted, SearchChanged, SearchClosed
+from tui.app.overrides_file import options_with_overrides
 from tui.app.screens.view import PaneText, ViewScreen
 from tui.app.state import Session, next_sort
 from tui.app.widgets.chart import Chart
@@ -40,6 +41,7 @@ class GroupsScreen(ViewScreen):
     """The table of kernel groups over the histogram of the selected one."""
 
     NAME = "Groups"
+    SUMMARY = "the kernel groups, and how long their launches take"
     SCOPES = (APP, TABLE, GROUPS, VIEW)
     BINDINGS = bindings(APP, GROUPS, VIEW)
     AUTO_FOCUS = "GroupTable"
@@ -51,14 +53,12 @@ class GroupsScreen(ViewScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._shown: Session | None = None
         self._chart_timer: Timer | None = None
         self._search_timer: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        """The workload, two panes, findings, plan, keys."""
+    def compose_panes(self) -> ComposeResult:
+        """The table, the histogram, the findings."""
         ascii_only = self.session.ascii_only
-        yield Line(ascii_only=ascii_only, id="workload")
         with Container(id="panes"):
             with Vertical(id="groups-pane", classes="pane"):
                 yield PaneTitle(ascii_only=ascii_only)
@@ -71,36 +71,24 @@ class GroupsScreen(ViewScreen):
                 yield Wrapped()
                 yield Chart(id="histogram")
         yield Line(ascii_only=ascii_only, id="findings")
-        yield Line(ascii_only=ascii_only, id="plan")
-        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Follow the session from now on."""
+        """The field to filter by is there once it is asked for."""
         self.query_one("#search").display = False
-        self.watch(self.app, "session", self._follow)
 
-    def _follow(self, session: Session) -> None:
+    def follow(self, shown: Session | None, session: Session) -> None:
         """Show what differs from what is shown."""
-        shown, self._shown = self._shown, session
         study = session.study
         if study is None:
             return
         if shown is None or shown.study is not study:
-            self._show_lines(session, study)
+            self.query_one("#findings", Line).show(wording.findings_lines(study))
         if shown is None or (shown.study, shown.sort, shown.search) != (study, session.sort, session.search):
             self._show_groups(session, study)
         if shown is None:
             self._show_chart()
         elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
             self._show_chart_soon()
-
-    def _show_lines(self, session: Session, study: Study) -> None:
-        tab = f"1 {self.NAME}  "
-        self.query_one("#workload", Line).show(
-            [tab + line for line in wording.workload_lines(session, study)]
-        )
-        self.query_one("#findings", Line).show(wording.findings_lines(study))
-        self.query_one("#plan", Line).show(wording.plan_lines(study))
 
     def _show_groups(self, session: Session, study: Study) -> None:
         listed = list_groups(study, session.sort, session.search)
@@ -199,12 +187,10 @@ class GroupsScreen(ViewScreen):
         if self.focused is self.query_one(Chart) and session.selected is not None:
             kernel = f"#{session.selected + 1}"
             histogram_options = options_of(
-                HistogramOptions, session.options, profiles=session.profiles, kernel=kernel, log=session.log
+                HistogramOptions, options_with_overrides(session), kernel=kernel, log=session.log
             )
             return command_line("histogram", histogram_options)
-        groups_options = options_of(
-            GroupsOptions, session.options, profiles=session.profiles, sort=session.sort
-        )
+        groups_options = options_of(GroupsOptions, options_with_overrides(session), sort=session.sort)
         return command_line("groups", groups_options)
 
 

@@ -17,20 +17,30 @@ class HelpScreen(PageScreen):
 
     BINDINGS = [("question_mark,f1", "dismiss", "Back")]  # noqa: RUF012
 
-    def __init__(self, name: str, about: str, actions: Iterable[Action], *, ascii_only: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        about: str,
+        actions: Iterable[Action],
+        views: Iterable[tuple[str, str]],
+        *,
+        ascii_only: bool,
+    ) -> None:
         super().__init__(f"Help: {name}", ascii_only=ascii_only)
-        self._about, self._actions = about, tuple(actions)
+        self._about, self._actions, self._views = about, tuple(actions), tuple(views)
 
     def write(self, width: int) -> Text:  # noqa: ARG002
         """The keys, then the words."""
-        return help_text(self._about, self._actions)
+        return help_text(self._about, self._actions, self._views)
 
 
-def help_text(about: str, actions: Iterable[Action]) -> Text:
-    """Return the keys, one action a row, and the words about the view."""
+def help_text(about: str, actions: Iterable[Action], views: Iterable[tuple[str, str]]) -> Text:
+    """Return the keys, one action a row, those of the views in one, and the words about the view."""
     text = Text()
     for action in actions:
         text.append(f"  {action.display:<{_KEYS_WIDTH}}", "bold")
         text.append(f" {action.description}\n")
-    text.append(f"\n{about}")
+    text.append("  views    ", "bold")
+    text.append(", ".join(f"{key} {name}" for key, name in views))
+    text.append(f"\n\n{about}")
     return text

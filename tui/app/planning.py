@@ -1,0 +1,80 @@
+"""From options to a study, for a worker thread: no widget, nothing on any stream."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from sampling.methods import check_settings
+from sampling.progress import Progress
+from sampling.splitting import Overrides
+from sampling.study import Study, study, study_again
+from tui.engine import choice_of, grouping_of, open_profile, region_of, target_of
+from tui.options import SampleOptions
+
+_REPORT_SECONDS = 0.1
+
+
+class CancelledError(Exception):
+    """What is computed is no longer wanted."""
+
+
+def load_study(options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
+    """Read the workload and design the plan.
+
+    Raises
+    ------
+    SamplingError : see the engine.
+    """
+    check_settings(options.set)
+    # Wrong options are an error before a long reading.
+    target, choice = target_of(options), choice_of(options, overrides)
+    region, grouping = region_of(options), grouping_of(options, options.method)
+    profile = open_profile(options.profiles, progress)
+    return _ready(study(profile, grouping, region, target, choice, progress))
+
+
+def plan_again(
+    read: Study, before: SampleOptions, options: SampleOptions, overrides: Overrides, progress: Progress
+) -> Study:
+    """Design another plan; the workload is read again only where other launches or groups are meant.
+
+    Parameters
+    ----------
+    before : what `read` was studied with.
+
+    Raises
+    ------
+    SamplingError : see the engine.
+    """
+    if _reads(before) != _reads(options):
+        return load_study(options, overrides, progress)
+    check_settings(options.set)
+    return _ready(study_again(read, target_of(options), choice_of(options, overrides), progress))
+
+
+def _reads(options: SampleOptions) -> object:
+    """Return what decides which launches are read and what their groups are."""
+    return options.profiles, region_of(options), grouping_of(options, options.method)
+
+
+def _ready(studied: Study) -> Study:
+    # Computed on first use: here, lest the screen wait for it.
+    _ = studied.groups
+    return studied
+
+
+def throttled(report: Progress, is_cancelled: Callable[[], bool]) -> Progress:
+    """Return a progress callback that reports ten times a second, and raises once nobody waits."""
+    last = -_REPORT_SECONDS
+
+    def progress(done: int, total: int, what: str) -> None:
+        nonlocal last
+        if is_cancelled():
+            raise CancelledError
+        now = time.monotonic()
+        if now - last >= _REPORT_SECONDS:
+            last = now
+            report(done, total, what)
+
+    return progress
