@@ -21,6 +21,8 @@ PROPOSED = 103
 """A threshold that is proposed, not decided."""
 HEADING = 104
 """The names of columns."""
+SELECTED = 105
+"""What the cursor is on."""
 
 GlyphArray = npt.NDArray[np.str_]
 StyleArray = npt.NDArray[np.int8]

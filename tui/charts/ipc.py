@@ -37,7 +37,7 @@ class IpcCurve:
 
     Attributes
     ----------
-    cycle : (n,) int64, at least one, ascending.
+    cycle : (n,) int64, ascending.
     ipc : (n,) float64, instructions over cycles up to each.
     stop_cycle : where the simulation stops; None if it does not.
     stop_ipc : the IPC there, at which the rest is projected.
@@ -52,8 +52,8 @@ class IpcCurve:
 
     @property
     def last_cycle(self) -> int:
-        """The end of the cycle axis: of the log, or of the projection where that is longer."""
-        return max(int(self.cycle[-1]), round(self.projected_cycles or 0))
+        """The end of the cycle axis: of the log, or of the projection where that is longer; at least 1."""
+        return max(int(self.cycle[-1]), round(self.projected_cycles or 0), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def ipc_chart(curve: IpcCurve, width: int, height: int, *, ascii_only: bool = Fa
     Bars up to the stop, paler ones after it, and a broken line at the IPC that the rest is projected at.
     Below 20x4 cells it is a sparkline and numbers.
     """
-    if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
+    if curve.cycle.size == 0 or width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
         return _numbers(curve, width, height, ascii_only=ascii_only)
     entries = _entries(curve, ascii_only=ascii_only)
     rows = 1 if height >= _LEAST_ROWS_WITH_LEGEND and len(entries) > 1 else 0
@@ -260,6 +260,9 @@ def _end_label(cycle: int) -> str:
 def _numbers(curve: IpcCurve, width: int, height: int, *, ascii_only: bool) -> Grid:
     """What has room where axes have none: a sparkline, where it stops, what is projected."""
     grid = blank(width, height)
+    if curve.cycle.size == 0:
+        put(grid, 0, 0, fitted("no cycles", grid.width, ascii_only=ascii_only), LABEL)
+        return grid
     columns = max(width, 1)
     line = np.nan_to_num(_by_column(curve, columns))
     rows: Sequence[str] = [

@@ -69,8 +69,10 @@ def legend(
             LABEL,
         )
     if left_out:
-        more = f"+{left_out + 1} more {what}" if shown else f"{len(entries)} {what}"
-        put(grid, shown // places, shown % places * cell, more, LABEL)
+        column = shown % places * cell
+        more = f"+{left_out + 1} more" if shown else str(len(entries))
+        named = f"{more} {what}"
+        put(grid, shown // places, column, named if len(named) <= width - column else more, LABEL)
     return grid
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.charts.grid import AXIS, HEADING, MARKER, PROPOSED
+from tui.charts.grid import AXIS, HEADING, MARKER, PROPOSED, SELECTED
 
 # Neighbours in this order differ in hue and in lightness, also for colour-blind eyes.
 CLUSTER_COLOURS = (("cyan", 36), ("yellow", 33), ("magenta", 35), ("green", 32), ("blue", 34), ("red", 31))
@@ -12,6 +12,7 @@ _NAMED = {
     AXIS: ("dim", "2"),
     PROPOSED: ("bold red", "1;31"),
     HEADING: ("bold", "1"),
+    SELECTED: ("reverse", "7"),
 }
 
 

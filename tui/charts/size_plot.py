@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tui.charts.axis import Tick, place
+from tui.charts.axis_lines import draw_across, draw_upward, left_of
 from tui.charts.glyphs import GlyphSet, glyph_set
 from tui.charts.grid import AXIS, LABEL, Grid, blank, copy, fitted, put
 from tui.charts.legend import Entry, legend
@@ -134,7 +135,7 @@ def _frame(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> _Fra
         put(grid, 0, 0, fitted(plot.title, width, ascii_only=ascii_only), LABEL)
     foot = height - words.height - 2
     axis = value_axis(_values(plot), foot - top, log=plot.log, percent=plot.percent)
-    left = max(len(text) for _, text in axis.ticks) + 2
+    left = left_of(axis)
     columns, lane_width = _columns(plot, left, width)
     copy(words, grid, height - words.height, 0)
     glyphs = glyph_set(ascii_only=ascii_only)
@@ -169,18 +170,8 @@ def _columns(plot: SizePlot, left: int, width: int) -> tuple[dict[float, int], i
 
 
 def _draw_axes(frame: _Frame) -> None:
-    grid, glyphs, at = frame.grid, frame.glyphs, frame.left - 1
-    grid.glyph[frame.top : frame.foot, at] = glyphs.vertical
-    grid.glyph[frame.foot, at] = glyphs.corner
-    grid.style[frame.top : frame.foot + 1, at] = AXIS
-    for row, text in frame.axis.ticks:
-        put(grid, frame.top + row, 0, f"{text:>{at - 1}} ", LABEL)
-        put(grid, frame.top + row, at, glyphs.tick_left, AXIS)
-    put(grid, frame.foot, frame.left, glyphs.horizontal * (grid.width - frame.left), AXIS)
-    for column in frame.columns.values():
-        put(grid, frame.foot, column, glyphs.tick_down, AXIS)
-    for tick in _size_ticks(frame):
-        put(grid, frame.foot + 1, tick.text_column, tick.text, LABEL)
+    draw_upward(frame.grid, frame.axis, frame.top, frame.foot, frame.left, frame.glyphs)
+    draw_across(frame.grid, frame.foot, frame.left, frame.columns.values(), _size_ticks(frame), frame.glyphs)
 
 
 def _size_ticks(frame: _Frame) -> list[Tick]:
@@ -241,10 +232,18 @@ def _numbers(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> Gr
     labels = dict(plot.sizes)
     axis = value_axis(_values(plot), 2, log=plot.log, percent=plot.percent)
     texts = [
-        f"{mark.symbol} {labels[mark.size]} {axis.label(mark.value)}"
+        f"{mark.symbol} {labels[mark.size]} {figure}"
         for mark in plot.marks
-        if mark.value is not None
+        if (figure := _figure(mark, axis)) is not None
     ]
     for row, text in enumerate(texts[-grid.height :] if grid.height else ()):
         put(grid, row, 0, fitted(text, grid.width, ascii_only=ascii_only), LABEL)
     return grid
+
+
+def _figure(mark: Mark, axis: ValueAxis) -> str | None:
+    """A mark's value, or what its bar spans."""
+    if mark.value is not None or mark.low is None:
+        return None if mark.value is None else axis.label(mark.value)
+    low = axis.label(mark.low)
+    return f"from {low}" if mark.high is None else f"{low} to {axis.label(mark.high)}"

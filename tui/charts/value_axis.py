@@ -1,20 +1,21 @@
-"""The upward axis of numbers of any magnitude: linear or logarithmic, ticks at round numbers."""
+"""An axis of numbers of any magnitude: linear or logarithmic, ticks at round numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from tui.charts.axis import Tick, place
 from tui.charts.quantities import si
 
 _ROWS_A_TICK = 3
 # Values closer than this share of the largest are not drawn further apart than they are.
 _LEAST_SPAN = 0.2
 _PAD = 0.04
-# What is 0 on a logarithmic axis: a share of the largest.
-_LEAST_SHARE = 1e-4
+# A fraction no larger is rounding alone, and 0 on a logarithmic axis.
+_ROUNDING = 1e-9
 _ROUND = (1.0, 2.0, 2.5, 5.0)
 
 
@@ -26,6 +27,7 @@ class ValueAxis:
     ----------
     low, high : of what is shown; logarithms on a logarithmic axis.
     rows : at least one.
+    has_zero : whether the lowest row is for what a logarithm cannot show: values of 0.
     ticks : (row, label), from the foot up.
     """
 
@@ -34,13 +36,16 @@ class ValueAxis:
     rows: int
     log: bool
     percent: bool
+    has_zero: bool = False
     ticks: tuple[tuple[int, str], ...] = ()
 
     def row_of(self, value: float) -> int:
         """The row of a value, 0 at the top; what lies beyond the ends stands at them."""
+        if self.has_zero and _is_zero(value, percent=self.percent):
+            return self.rows - 1
         place = _log(value, self.low) if self.log else value
         share = (place - self.low) / (self.high - self.low)
-        return round((1 - min(max(share, 0.0), 1.0)) * (self.rows - 1))
+        return round((1 - min(max(share, 0.0), 1.0)) * (max(self.rows - self.has_zero, 1) - 1))
 
     def label(self, value: float) -> str:
         """A value in at most three digits."""
@@ -59,10 +64,28 @@ def value_axis(values: Sequence[float], rows: int, *, log: bool, percent: bool) 
     values : finite; an axis from 0 to 1 where there are none.
     rows : of the plot.
     """
-    low, high = _log_ends(values) if log else _ends(values)
-    axis = ValueAxis(low, high, max(rows, 1), log, percent)
-    candidates = _log_ticks(low, high) if log else _linear_ticks(low, high, rows)
-    return ValueAxis(low, high, axis.rows, log, percent, _placed(axis, candidates))
+    positive = [value for value in values if not _is_zero(value, percent=percent)]
+    low, high = _log_ends(positive) if log else _ends(values)
+    has_zero = log and len(positive) < len(values)
+    axis = ValueAxis(low, high, max(rows, 1), log, percent, has_zero)
+    # Where all is 0 there is nothing to measure above it.
+    return replace(axis, ticks=_placed(axis, _candidates(axis) if positive or not has_zero else []))
+
+
+def ticks_across(axis: ValueAxis, label: Callable[[float], str], right: int) -> list[Tick]:
+    """The most ticks with room for their labels, of an axis on its side: its top row is the column `right`.
+
+    Parameters
+    ----------
+    label : a number in words.
+    """
+    candidates = _candidates(axis)
+    alone = [[value] for values in candidates for value in values]
+    placed = [
+        place([right - axis.row_of(value) for value in values], [label(value) for value in values], 0, right)
+        for values in (*candidates, *alone, [_middle(axis)])
+    ]
+    return max(placed, key=len)
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:
@@ -78,17 +101,29 @@ def _ends(values: Sequence[float]) -> tuple[float, float]:
     return low - pad, high + pad
 
 
-def _log_ends(values: Sequence[float]) -> tuple[float, float]:
-    largest = max(values, default=0.0)
-    if largest <= 0:
+def _is_zero(value: float, *, percent: bool) -> bool:
+    return value <= (_ROUNDING if percent else 0)
+
+
+def _log_ends(positive: Sequence[float]) -> tuple[float, float]:
+    if not positive:
         return -1.0, 0.0
-    smallest = max(min(values), largest * _LEAST_SHARE)
-    low, high = math.log10(smallest), math.log10(largest)
+    low, high = math.log10(min(positive)), math.log10(max(positive))
     return (low - 0.1, high + 0.1) if high - low < 0.3 else (low, high)
 
 
 def _log(value: float, floor: float) -> float:
     return math.log10(value) if value > 0 else floor
+
+
+def _candidates(axis: ValueAxis) -> list[list[float]]:
+    """Sets of round numbers on the axis, in the order in which they are wanted."""
+    low, high, rows = axis.low, axis.high, axis.rows
+    if not axis.log:
+        return _linear_ticks(low, high, rows)
+    candidates = _log_ticks(low, high)
+    # So short a piece of a logarithmic axis has no 1, 2 and 5, and is nearly linear.
+    return candidates if len(candidates[0]) > 1 else _linear_ticks(10**low, 10**high, rows)
 
 
 def _linear_ticks(low: float, high: float, rows: int) -> list[list[float]]:
@@ -107,18 +142,37 @@ def _log_ticks(low: float, high: float) -> list[list[float]]:
     decades = [10.0**power for power in range(math.floor(low), math.ceil(high) + 1)]
     thirds = [digit * decade for decade in decades for digit in (1, 2, 5)]
     kept = [[tick for tick in ticks if low <= math.log10(tick) <= high] for ticks in (thirds, decades)]
-    return [*kept, *(kept[0][start::3] for start in (0, 1, 2))]
+    return [*kept, *(kept[1][::step] for step in (2, 3, 4)), *(kept[0][start::3] for start in (1, 2))]
+
+
+def _middle(axis: ValueAxis) -> float:
+    middle = (axis.low + axis.high) / 2
+    return 10**middle if axis.log else middle
 
 
 def _placed(axis: ValueAxis, candidates: Sequence[Sequence[float]]) -> tuple[tuple[int, str], ...]:
-    """The first ticks of which no two stand in rows side by side; else the one in the middle."""
-    fewest: tuple[tuple[int, str], ...] = ()
-    for ticks in candidates:
-        placed = tuple((axis.row_of(tick), axis.label(tick)) for tick in ticks)
-        rows = [row for row, _ in placed]
-        if placed and all(above + 1 < below for below, above in pairwise(rows)):
-            return placed
-        fewest = placed[len(placed) // 2 :][:1] or fewest
-    middle = (axis.low + axis.high) / 2
-    value = 10**middle if axis.log else middle
-    return fewest or ((axis.row_of(value), axis.label(value)),)
+    """The most ticks of which no two stand in rows side by side; else the one in the middle."""
+    if axis.has_zero:
+        return _placed_above_zero(axis, candidates)
+    placed = [_labelled(axis, ticks, axis.rows) for ticks in candidates]
+    value = _middle(axis)
+    fewest = next((ticks for ticks in reversed(placed) if ticks), ())
+    alone = fewest[len(fewest) // 2 :][:1] or ((axis.row_of(value), axis.label(value)),)
+    return max(filter(_are_apart, placed), key=len, default=()) or alone
+
+
+def _placed_above_zero(axis: ValueAxis, candidates: Sequence[Sequence[float]]) -> tuple[tuple[int, str], ...]:
+    """The most ticks apart from each other and from the row of 0; else the highest, if it is in another."""
+    zero = (axis.rows - 1, "0")
+    placed = [_labelled(axis, ticks, axis.rows - 2) for ticks in candidates]
+    highest = [_labelled(axis, ticks[-1:], axis.rows - 1) for ticks in candidates if ticks]
+    return (zero, *max((*filter(_are_apart, placed), *highest[:1]), key=len, default=()))
+
+
+def _labelled(axis: ValueAxis, ticks: Sequence[float], rows: int) -> tuple[tuple[int, str], ...]:
+    """The (row, label) of each tick in the first `rows` rows."""
+    return tuple((axis.row_of(tick), axis.label(tick)) for tick in ticks if axis.row_of(tick) < rows)
+
+
+def _are_apart(placed: Sequence[tuple[int, str]]) -> bool:
+    return all(above + 1 < below for (below, _), (above, _) in pairwise(placed))
