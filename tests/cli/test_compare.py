@@ -116,3 +116,49 @@ def test_what_did_not_fit_is_said_before_the_method_finds_fault(
     assert "few.csv" in joined
     assert "matches no launch" in joined
     assert error.startswith("kernelpoint: error: sieve needs the instruction count")
+
+
+def test_a_scatter_is_drawn_instead_of_the_table_as_large_as_asked(
+    kernelpoint: Kernelpoint, resnet: Path
+) -> None:
+    words = ("compare", resnet, "--methods", "root,joint,sieve", "--repeats", "5", "--scatter")
+    run = kernelpoint(*words, "--width", "50", "--height", "12")
+    assert run.out.count("\n") == 12
+    assert 40 < max(map(len, run.out.splitlines())) <= 50
+    assert run.out.splitlines()[-1] == "B root    A joint", "in the order asked for, each with its own letter"
+    assert run.err == "kernelpoint: not applicable, so not in the chart: sieve\n"
+    as_wide_as_the_terminal = kernelpoint(*words, COLUMNS="100").out
+    assert 90 < max(map(len, as_wide_as_the_terminal.splitlines())) <= 100
+    # The data are the same; how long each took is not.
+    with_scatter, without = (kernelpoint(*given, "--format", "csv").csv for given in (words, words[:-1]))
+    assert [{**row, "seconds": ""} for row in with_scatter] == [{**row, "seconds": ""} for row in without]
+
+
+def test_a_scatter_has_its_methods_where_the_numbers_are(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    """Who is faster stands further right, who is more wrong higher up."""
+    methods = ("compare", resnet, "--methods", "root,joint,allegro,random", "--repeats", "5")
+    rows = kernelpoint(*methods, "--format", "json").results
+    lines = kernelpoint(*methods, "--scatter").out.splitlines()
+    letters = dict(zip("ABDE", ("joint", "root", "allegro", "random"), strict=True))
+    place = {
+        name: (line.index(letter, 7), -number)
+        for letter, name in letters.items()
+        for number, line in enumerate(lines[1:17])
+        if letter in line[7:]
+    }
+    assert set(place) == set(letters.values())
+    for axis, figure in enumerate(("speedup", "error_mean")):
+        ordered = sorted(rows, key=lambda row: row[figure])
+        places = [place[row["method"]][axis] for row in ordered]
+        assert places == sorted(places)
+
+
+def test_each_profile_has_its_scatter_and_the_means_too(
+    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path
+) -> None:
+    words = (resnet, gpt2, "--methods", "root,joint", "--repeats", "5", "--scatter", "--height", "8")
+    charts = kernelpoint("compare", *words).out.split("\n\n")
+    titles = charts[::2]
+    assert [title.strip() for title in titles[:2]] == [str(resnet), str(gpt2)]
+    assert titles[2].startswith("mean of 2 ")
+    assert all("mean error over speedup" in chart for chart in charts[1::2])

@@ -1,59 +1,18 @@
-"""Which kernel groups a view lists, and in which order; nothing here draws."""
+"""Which kernel groups view 1 lists: those of `groups`, as many as a person reads."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
-from sampling.study import GroupStatistics, Study
+from sampling.study import Study
+from tui.group_list import GroupList
+from tui.group_list import list_groups as list_all_groups
 from tui.options import GroupSort
+
+__all__ = ["MOST_ROWS", "GroupList", "list_groups"]
 
 MOST_ROWS = 2_000
 """More rows make the table slow, and nobody reads them."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupList:
-    """The listed groups.
-
-    Attributes
-    ----------
-    groups : their indices, rank - 1, in the order of the list, at most `MOST_ROWS`.
-    matching : how many groups match the search; the listed ones are the first of them.
-    """
-
-    groups: tuple[int, ...]
-    matching: int
-
-
 def list_groups(study: Study, sort: GroupSort, search: str, most: int = MOST_ROWS) -> GroupList:
-    """Return the groups whose key contains `search`, in any case, sorted; equal ones by rank."""
-    order = _order(study, sort)
-    wanted = search.casefold()
-    if wanted:
-        keys = [group.key.casefold() for group in study.counts.groups]
-        order = [index for index in order if wanted in keys[index]]
-    return GroupList(tuple(order[:most]), len(order))
-
-
-def _order(study: Study, sort: GroupSort) -> list[int]:
-    if sort is GroupSort.NAME:
-        groups = study.counts.groups
-        return sorted(range(len(groups)), key=lambda index: (groups[index].name, index))
-    values = _values(study.groups, sort)
-    if values is None:
-        return list(range(len(study.counts.groups)))
-    order: list[int] = np.argsort(-values, kind="stable").tolist()
-    return order
-
-
-def _values(of: GroupStatistics, sort: GroupSort) -> np.ndarray | None:
-    """Return what to sort by, largest first; None where rank says it or strata span groups."""
-    return {
-        GroupSort.LAUNCHES: of.launches,
-        GroupSort.MEAN: of.mean_ns,
-        GroupSort.COV: of.cov,
-        GroupSort.CLUSTERS: of.clusters,
-        GroupSort.SAMPLES: of.samples,
-    }.get(sort)
+    """Return the groups whose key contains `search`, in any case, sorted; at most so many."""
+    return list_all_groups(study, sort, search, most)

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import groupby
-from typing import Any
 
-from sampling.comparison import Comparison, FeatureFiles, MethodComparison, mean_comparison
+from sampling.comparison import mean_comparison
 from sampling.errors import OptionError
 from sampling.methods import check_settings, method_named, method_names
 from sampling.progress import Progress
-from tui.charts import quantities
+from tui.compare_text import ERRORS, FIGURES, HEIGHT, Row, comparison_row, comparison_text, scatter_text
+from tui.comparing import comparison_of, feature_file
 from tui.diagnostics import note
-from tui.engine import (
-    check_standard_input,
-    grouping_of,
-    open_profile,
-    progress_of,
-    region_of,
-    target_of,
-)
+from tui.engine import check_standard_input, grouping_of, open_profile, progress_of, region_of, target_of
 from tui.options import CompareOptions
 from tui.output import Answer, Canvas, emit
-from tui.tables import Column, shortened, table
-
-_FIGURES = ("strata", "samples", "speedup", "bound", "group_bound")
-_ERRORS = ("error_mean", "error_p95", "error_max", "within_epsilon")
 
 
 def run(options: CompareOptions) -> None:
     """Read each profile once, design and judge each method, sum up over profiles."""
     methods = _methods(options.methods)
+    # Wrong options are an error before a long reading.
     check_settings(options.set)
+    region_of(options)
+    target_of(options)
     workloads = [options.profiles] if options.one_workload else [(path,) for path in options.profiles]
     check_standard_input(*options.profiles, *(feature_file(options, text)[1] for text in options.features))
     notes: list[str] = []
@@ -42,7 +33,17 @@ def run(options: CompareOptions) -> None:
         note(text, quiet=options.quiet)
     if len(workloads) > 1:
         rows += list(_means(rows, methods, options))
-    emit(Answer("compare", rows, lambda canvas: _text(rows, canvas), warnings=tuple(notes)), options)
+    if options.scatter:
+        missing = dict.fromkeys(row["method"] for row in rows if not row["applicable"])
+        if missing:
+            note(f"not applicable, so not in the chart: {', '.join(missing)}", quiet=options.quiet)
+    emit(Answer("compare", rows, lambda canvas: _text(rows, options, canvas), warnings=tuple(notes)), options)
+
+
+def _text(rows: list[Row], options: CompareOptions, canvas: Canvas) -> str:
+    if options.scatter:
+        return scatter_text(rows, canvas, options.width or canvas.width, options.height or HEIGHT)
+    return comparison_text(rows, canvas)
 
 
 def _methods(given: str | None) -> tuple[str, ...]:
@@ -57,41 +58,21 @@ def _methods(given: str | None) -> tuple[str, ...]:
     return names
 
 
-def feature_file(options: CompareOptions, text: str) -> tuple[str | None, str]:
-    """Return the profile that a file of features is for (None: for any), and the file."""
-    profile, equals, path = text.partition("=")
-    return (profile, path) if equals and profile in options.profiles else (None, text)
-
-
 def _compared(
     paths: tuple[str, ...],
     methods: tuple[str, ...],
     options: CompareOptions,
     progress: Progress,
     notes: list[str],
-) -> Iterable[dict[str, Any]]:
+) -> Iterable[Row]:
     files = [feature_file(options, text) for text in options.features]
     several = len(paths) < len(options.profiles)
-    region, target = region_of(options), target_of(options)
-    comparison = MethodComparison(
-        open_profile(paths, progress),
-        region,
-        target,
-        repeats=options.repeats,
-        seed=options.seed,
-        settings=options.set,
-        features=FeatureFiles(
-            tuple(path for profile, path in files if profile is None or profile in paths),
-            options.number_locale.value,
-            strict=not several,
-        ),
-        progress=progress,
-    )
+    comparison = comparison_of(open_profile(paths, progress), paths, options, progress)
     profile = " ".join(paths)
     said = f"{profile}: " if several else ""
     for method in methods:
         compared = comparison.compare(method, grouping_of(options, method))
-        yield _row(profile, compared)
+        yield comparison_row(profile, compared)
         if compared.design is not None:
             notes += [f"{said}{method}: {text}" for text in compared.design.notes]
     notes += [f"{said}{report.sentence}" for report in comparison.reports]
@@ -103,34 +84,7 @@ def _compared(
             )
 
 
-def _row(profile: str, comparison: Comparison) -> dict[str, Any]:
-    design, judgement = comparison.design, comparison.judgement
-    row = {
-        "profile": profile,
-        "method": comparison.method,
-        "applicable": design is not None,
-        "reason": comparison.reason,
-        **dict.fromkeys((*_FIGURES, *_ERRORS)),
-        "seconds": comparison.seconds,
-    }
-    if design is not None and judgement is not None:
-        row |= {
-            "strata": design.strata_count,
-            "samples": design.samples,
-            "speedup": design.speedup,
-            "bound": design.bound,
-            "group_bound": design.group_bound,
-            "error_mean": judgement.error_mean,
-            "error_p95": judgement.error_p95,
-            "error_max": judgement.error_max,
-            "within_epsilon": judgement.within_epsilon,
-        }
-    return row
-
-
-def _means(
-    rows: list[dict[str, Any]], methods: tuple[str, ...], options: CompareOptions
-) -> Iterable[dict[str, Any]]:
+def _means(rows: list[Row], methods: tuple[str, ...], options: CompareOptions) -> Iterable[Row]:
     """Return one row a method: means over the profiles it applies to."""
     for method in methods:
         there = [row for row in rows if row["method"] == method and row["applicable"]]
@@ -144,67 +98,8 @@ def _means(
             "method": method,
             "applicable": True,
             "reason": None,
-            **dict.fromkeys((*_FIGURES, *_ERRORS)),
+            **dict.fromkeys((*FIGURES, *ERRORS)),
             "speedup": mean.speedup,
             "error_mean": mean.error,
             "seconds": sum(row["seconds"] for row in there),
         }
-
-
-def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
-    profiles = list(dict.fromkeys(row["profile"] for row in rows))
-    parts = []
-    for profile, of_profile in groupby(rows, key=lambda row: row["profile"]):
-        if len(profiles) > 1:
-            parts.append(shortened(profile, canvas.width, ascii_only=canvas.ascii_only))
-        parts.append(_table(list(of_profile), canvas))
-    return "\n\n".join(parts)
-
-
-def _table(rows: list[dict[str, Any]], canvas: Canvas) -> str:
-    """Return the methods that apply with their figures, and why the others do not."""
-    there, missing = ([row for row in rows if row["applicable"] is whether] for whether in (True, False))
-    parts = [_figures(there, canvas)] if there else []
-    return "\n".join([*parts, *_reasons(missing, canvas)])
-
-
-def _figures(rows: list[dict[str, Any]], canvas: Canvas) -> str:
-    def shown(heading: str, name: str, form: Any) -> list[Column]:
-        # Means have a few figures only.
-        if all(row[name] is None for row in rows):
-            return []
-        return [Column(heading, ["-" if row[name] is None else form(row[name]) for row in rows])]
-
-    columns = [
-        Column("method", [row["method"] for row in rows], to_right=False),
-        *shown("strata", "strata", quantities.count),
-        *shown("drawn", "samples", quantities.count),
-        *shown("speedup", "speedup", quantities.ratio),
-        *shown("bound", "bound", quantities.share),
-        *shown("group", "group_bound", quantities.share),
-        *shown("mean", "error_mean", quantities.share),
-        *shown("p95", "error_p95", quantities.share),
-        *shown("max", "error_max", quantities.share),
-        *shown("within", "within_epsilon", quantities.share),
-    ]
-    # What is too wide goes without the figures that tell least; the data formats have all.
-    for heading in ("p95", "strata"):
-        if len(table(columns, gap=" ").partition("\n")[0]) > canvas.width:
-            columns = [column for column in columns if column.heading != heading]
-    return table(columns, gap=" ")
-
-
-def _reasons(rows: list[dict[str, Any]], canvas: Canvas) -> list[str]:
-    """Return why methods are not applicable, one after the other."""
-    import textwrap
-
-    lines = ["", "not applicable:"] if rows else []
-    for row in rows:
-        lines += textwrap.wrap(
-            row["reason"],
-            canvas.width,
-            initial_indent="- ",
-            subsequent_indent="  ",
-            break_on_hyphens=False,
-        )
-    return lines

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from sampling.methods import DEFAULT_METHOD
+from sampling.errors import EmptySelectionError
 from tui import facts
-from tui.engine import study_of
-from tui.options import GroupsOptions, GroupSort
+from tui.engine import study_as_asked
+from tui.group_list import list_groups
+from tui.options import GroupsOptions
 from tui.output import Answer, emit
-
-_ORDERS: dict[GroupSort, Callable[[dict[str, Any]], Any]] = {
-    GroupSort.TOTAL: lambda row: row["rank"],
-    GroupSort.LAUNCHES: lambda row: -row["launches"],
-    GroupSort.MEAN: lambda row: -row["mean_ns"],
-    GroupSort.COV: lambda row: -(row["cov"] or 0),
-    GroupSort.CLUSTERS: lambda row: -(row["clusters"] or 0),
-    GroupSort.SAMPLES: lambda row: -(row["samples"] or 0),
-    GroupSort.NAME: lambda row: row["name"],
-}
 
 
 def run(options: GroupsOptions) -> None:
     """Read, study, list."""
-    study = study_of(options.profiles, options, method=DEFAULT_METHOD)
-    rows = [facts.group_row(study, index) for index in range(len(study.counts.groups))]
-    rows.sort(key=_ORDERS[options.sort])
-    rows = rows[: options.top]
+    study = study_as_asked(options.profiles, options)
+    listed = list_groups(study, options.sort, options.filter or "", options.top)
+    if not listed.groups:
+        raise EmptySelectionError(
+            f"--filter {options.filter!r}: no kernel group's key contains it",
+            remedy="`kernelpoint groups` lists them",
+        )
+    rows = [facts.group_row(study, index) for index in listed.groups]
     codes = tuple(finding.code for finding in study.findings)
     emit(
         Answer("groups", rows, lambda _: facts.groups_table(rows), warnings=codes),

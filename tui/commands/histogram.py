@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sampling.study import Study
 from tui import facts
-from tui.charts.histogram import histogram
 from tui.charts.histogram_data import HistogramData, histogram_data
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi
-from tui.engine import chosen_kernel, study_of
+from tui.engine import chosen_kernel, study_as_asked
+from tui.histogram_text import histogram_text
 from tui.options import HistogramOptions
 from tui.output import Answer, Canvas, emit
-from tui.tables import shortened
 
 _BINS = 60
 _HEIGHT = 20
@@ -21,7 +19,7 @@ _HEIGHT = 20
 
 def run(options: HistogramOptions) -> None:
     """Read, study, draw."""
-    study = study_of(options.profiles, options, method=options.method)
+    study = study_as_asked(options.profiles, options)
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     clusters = facts.clusters_of_group(study, group)
     durations_ns, launches = study.counts.group_pairs(group)
@@ -30,7 +28,7 @@ def run(options: HistogramOptions) -> None:
         Answer(
             "histogram",
             _results(study, group, clusters, data),
-            lambda canvas: _text(study, group, clusters, options, canvas),
+            lambda canvas: _text(study, group, options, canvas),
             rows=_rows(clusters, data),
             warnings=tuple(finding.code for finding in study.findings),
         ),
@@ -68,19 +66,6 @@ def _rows(clusters: list[tuple[int, int]], data: HistogramData) -> list[dict[str
     ]
 
 
-def _text(
-    study: Study, group: int, clusters: list[tuple[int, int]], options: HistogramOptions, canvas: Canvas
-) -> str:
-    width = options.width or canvas.width
-    durations_ns, launches = study.counts.group_pairs(group)
-    grid = histogram(
-        durations_ns,
-        launches,
-        clusters,
-        width,
-        options.height or _HEIGHT,
-        log=options.log,
-        ascii_only=canvas.ascii_only,
-    )
-    title = shortened(f"#{group + 1} {study.counts.groups[group].key}", width, ascii_only=canvas.ascii_only)
-    return f"{title}\n{ansi(grid) if canvas.color else plain(grid)}"
+def _text(study: Study, group: int, options: HistogramOptions, canvas: Canvas) -> str:
+    sized = replace(canvas, width=options.width or canvas.width)
+    return histogram_text(study, group, sized, options.height or _HEIGHT, log=options.log)

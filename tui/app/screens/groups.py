@@ -27,9 +27,10 @@ from tui.app.widgets.search_input import SearchInput
 from tui.app.widgets.wrapped import Wrapped
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, put
-from tui.charts.histogram import histogram
 from tui.command_line import command_line, options_of
+from tui.histogram_text import group_histogram, histogram_text
 from tui.options import GroupsOptions, GroupSort, HistogramOptions
+from tui.output import Canvas
 
 _DELAY_SECONDS = 0.08
 """A cursor key that is held down draws one chart, not twenty."""
@@ -167,31 +168,43 @@ class GroupsScreen(ViewScreen):
 
     def pane_text(self) -> PaneText:
         """The table with all its columns and whole keys, or the chart as it stands."""
-        study, selected = self.session.study, self.session.selected
+        session, study = self.session, self.session.study
         if study is None:
             return PaneText("kernelpoint", "")
-        # The chart may still wait to be drawn.
-        self._show_chart()
-        chart = self.query_one(Chart)
-        if self.focused is chart and selected is not None:
-            return PaneText(
-                f"kernelpoint-histogram-{selected + 1}",
-                f"#{selected + 1} {_key(study, selected)}\n{chart.text}\n",
-            )
+        if self._is_chart_meant():
+            width, height = self._chart_size()
+            canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+            text = histogram_text(study, session.selected or 0, canvas, height, log=session.log)
+            return PaneText(f"kernelpoint-histogram-{(session.selected or 0) + 1}", text + "\n")
         rows = [facts.group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
         return PaneText("kernelpoint-groups", facts.groups_table(rows) + "\n" if rows else "")
 
     def command(self) -> str:
-        """`histogram` of the selected group, or `groups`; a filter is the screen's alone."""
+        """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""
         session = self.session
-        if self.focused is self.query_one(Chart) and session.selected is not None:
-            kernel = f"#{session.selected + 1}"
+        options = options_with_overrides(session)
+        if self._is_chart_meant():
+            width, height = self._chart_size()
+            kernel = f"#{(session.selected or 0) + 1}"
             histogram_options = options_of(
-                HistogramOptions, options_with_overrides(session), kernel=kernel, log=session.log
+                HistogramOptions, options, kernel=kernel, log=session.log, width=width, height=height
             )
             return command_line("histogram", histogram_options)
-        groups_options = options_of(GroupsOptions, options_with_overrides(session), sort=session.sort)
+        listed = self.query_one(GroupTable).listed
+        top = None if len(listed.groups) == listed.matching else len(listed.groups)
+        groups_options = options_of(
+            GroupsOptions, options, sort=session.sort, filter=session.search or None, top=top
+        )
         return command_line("groups", groups_options)
+
+    def _is_chart_meant(self) -> bool:
+        """Return whether the pane in focus is the chart of a group."""
+        return self.focused is self.query_one(Chart) and self.session.selected is not None
+
+    def _chart_size(self) -> tuple[int, int]:
+        """Return the chart's columns and rows, of which a command takes no fewer than one."""
+        width, height = self.query_one(Chart).size
+        return max(width, 1), max(height, 1)
 
 
 def draw_group(session: Session, width: int, height: int) -> Grid:
@@ -201,15 +214,7 @@ def draw_group(session: Session, width: int, height: int) -> Grid:
         grid = blank(width, height)
         put(grid, 0, 0, "no kernel group matches")
         return grid
-    durations_ns, launches = study.counts.group_pairs(selected)
-    clusters = facts.clusters_of_group(study, selected)
-    return histogram(
-        durations_ns, launches, clusters, width, height, log=session.log, ascii_only=session.ascii_only
-    )
-
-
-def _key(study: Study, selected: int) -> str:
-    return study.counts.groups[selected].key
+    return group_histogram(study, selected, width, height, log=session.log, ascii_only=session.ascii_only)
 
 
 def _name(study: Study, selected: int | None) -> str:

@@ -16,7 +16,7 @@ PADDING = 2
 
 _LEAST_LABEL = 30
 _LEAST_NAME = 12
-_DROPPED_FIRST = ("total", "strata", "CoV", "rank", "drawn", "mean", "launches")
+_DROPPED_FIRST = ("total", "mean", "CoV", "rank", "drawn", "launches", "strata")
 
 
 def group_columns(study: Study, groups: Sequence[int], width: int, *, ascii_only: bool) -> list[Column]:
