@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
 from tui import diagnostics, terminal
 from tui.diagnostics import ExitCode
-from tui.registry import FIRST_WORDS, named_command
+from tui.registry import FIRST_WORDS, SECOND_WORDS, named_command
 from tui.scale_words import with_flags_repeated
 
 _NOT_A_PROFILE = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
@@ -65,15 +66,12 @@ def _with_command(arguments: list[str]) -> list[str]:
     """
     if arguments and arguments[0] in _NOT_A_PROFILE:
         return [argument for argument in arguments if argument != "--ascii"]
+    if arguments[:1] == ["scale"]:
+        return ["scale", *with_flags_repeated(_with_scale_command(arguments[1:]))]
     if not arguments or arguments[0] in FIRST_WORDS:
-        return with_flags_repeated(arguments) if arguments[:1] == ["scale"] else arguments
+        return arguments
     first = arguments[0]
-    later = next((argument for argument in arguments[1:] if argument in FIRST_WORDS), None)
-    if first.startswith("-") and later is not None and not Path(later).exists():
-        raise OptionError(
-            f"{first} stands before the command",
-            remedy=f"options follow it: `kernelpoint {later} {first} ...`",
-        )
+    _check_order(arguments, FIRST_WORDS, diagnostics.PROGRAM)
     close = get_close_matches(first, FIRST_WORDS, 1)
     if close and _is_bare_word(first) and not Path(first).exists():
         raise ProfileError(
@@ -82,6 +80,42 @@ def _with_command(arguments: list[str]) -> list[str]:
             remedy=f"did you mean `{diagnostics.PROGRAM} {close[0]}`?",
         )
     return ["open", *arguments]
+
+
+def _with_scale_command(words: list[str]) -> list[str]:
+    """Put `open` before what follows `scale` and is no command of it: a file, or an option of `scale open`.
+
+    A word that reads like a command misspelt stays, for the parser knows which one is near. Without a
+    terminal, `scale` alone stays too: it is the family's help.
+    """
+    commands = SECOND_WORDS["scale"]
+    if not words:
+        return ["open"] if terminal.is_interactive() else []
+    first = words[0]
+    is_misspelt = _is_bare_word(first) and not Path(first).exists()
+    if first in (*commands, "--help", "-h") or is_misspelt:
+        return words
+    _check_order(words, commands, f"{diagnostics.PROGRAM} scale")
+    return ["open", *words]
+
+
+def _check_order(words: list[str], commands: Sequence[str], before: str) -> None:
+    """Refuse an option that stands before the command it is meant for.
+
+    Parameters
+    ----------
+    before : what was typed before these words.
+
+    Raises
+    ------
+    OptionError : the first word is an option, and a command follows.
+    """
+    later = next((word for word in words[1:] if word in commands), None)
+    if words[0].startswith("-") and later is not None and not Path(later).exists():
+        raise OptionError(
+            f"{words[0]} stands before the command",
+            remedy=f"options follow it: `{before} {later} {words[0]} ...`",
+        )
 
 
 def _is_bare_word(text: str) -> bool:
@@ -98,7 +132,7 @@ def _help_for(arguments: list[str]) -> str:
     first = arguments[0]
     if first.startswith("-"):
         return f"{diagnostics.PROGRAM} --help"
-    return f"{diagnostics.PROGRAM} {named_command(arguments)} --help"
+    return f"{diagnostics.PROGRAM} {named_command(_with_command(arguments))} --help"
 
 
 def _dispatched(arguments: list[str]) -> int:

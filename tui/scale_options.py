@@ -95,6 +95,9 @@ class ScalePredictOptions(ScaleOptions):
     benchmark: str | None = option(
         None, "Only this one of a CSV, drawn.", "--benchmark", "-b", panel=_MEASURED, metavar="NAME"
     )
+    name: str | None = option(
+        None, "What to call the benchmark in the results.", "--name", panel=_MEASURED, metavar="TEXT"
+    )
     ipc: tuple[str, ...] = option(
         (),
         "IPC of a scale model (repeat, or by commas).",
@@ -130,6 +133,20 @@ class ScalePredictOptions(ScaleOptions):
     target: tuple[str, ...] = option(
         (), "Sizes to predict, by commas (or repeat).", "--target", "-t", panel=_RULES, metavar="SIZES"
     )
+
+
+@dataclass(frozen=True)
+class ScaleOpenOptions(OutputOptions):
+    """`scale open`."""
+
+    files: tuple[str, ...] = argument(
+        (), "CSV or TOML as `scale predict` reads them; made-up numbers if none.", "FILE", required=False
+    )
+    benchmark: str | None = option(
+        None, "Only this one of a CSV.", "--benchmark", "-b", panel=_MEASURED, metavar="NAME"
+    )
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From the options of `scale predict` to the questions the engine is asked."""
+"""From the options of `scale predict` to the questions the engine is asked, and to its answers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,39 @@ from pathlib import Path
 from scalemodel.curve_file import CurvePoints, read_curve_points
 from scalemodel.errors import OptionError
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
+from scalemodel.outcome import Outcome
+from scalemodel.prediction import predict
 from scalemodel.question_file import ScaleQuestion, read_questions
 from scalemodel.rules import DEFAULT_RULE, RULES
 from tui.scale_options import ScalePredictOptions
 from tui.scale_words import pairs_of, sizes_of, words_of
+
+Pairs = Sequence[tuple[Measurements, Outcome]]
+
+
+def predictions_of(options: ScalePredictOptions) -> Pairs:
+    """Return what was measured of each benchmark, and what is predicted from it.
+
+    Raises
+    ------
+    InputError, OptionError : see `questions_of` and `scalemodel.prediction.predict`.
+    """
+    return [(question.measurements, _answered(question, options)) for question in questions_of(options)]
+
+
+def _answered(question: ScaleQuestion, options: ScalePredictOptions) -> Outcome:
+    has_cliffs = question.measurements.scaling.has_cliffs
+    return predict(
+        question.measurements,
+        question.targets,
+        rules=rules_of(options.rule),
+        confidence=options.confidence,
+        simulated=question.simulated,
+        f_mem=options.f_mem,
+        assume_f_mem=options.assume_f_mem,
+        curve_is_modelled=options.modelled_curve or (options.mpki_from is not None and has_cliffs),
+        proportional_from=options.proportional_from.value,
+    )
 
 
 def rules_of(values: Sequence[str], default: Sequence[str] = (DEFAULT_RULE,)) -> tuple[str, ...]:
@@ -39,6 +68,7 @@ def questions_of(options: ScalePredictOptions) -> tuple[ScaleQuestion, ...]:
         )
     ] or [_typed(options, curve)]
     if len(questions) > 1:
+        _check_one("--name", options.name, questions)
         _check_one("--f-mem", options.f_mem, questions)
         _check_one("--mpki-from", options.mpki_from, questions)
     return tuple(_asked(question, options, curve) for question in questions)
@@ -91,6 +121,8 @@ def _typed(options: ScalePredictOptions, curve: CurvePoints | None) -> ScaleQues
 def _asked(question: ScaleQuestion, options: ScalePredictOptions, curve: CurvePoints | None) -> ScaleQuestion:
     """Return the question with what the options say instead of the file."""
     measurements = question.measurements if curve is None else _with_curve(question.measurements, curve)
+    if options.name is not None:
+        measurements = replace(measurements, name=options.name)
     if options.peak_ipc_per_sm is not None:
         measurements = replace(measurements, peak_ipc_per_sm=options.peak_ipc_per_sm)
     simulated = sizes_of("--simulated", options.simulated) or question.simulated

@@ -151,6 +151,17 @@ RESULTS: dict[str, Schema] = {
         floor_ns=NUMBER,
         judged=_or_null(_object(repeats=COUNT, **ERRORS)),
     ),
+    "trade-off": _list(
+        _object(
+            epsilon=FRACTION,
+            samples=COUNT,
+            strata=COUNT,
+            sampled_duration_ns=NUMBER,
+            speedup=NUMBER,
+            **BOUNDS,
+        ),
+        minItems=1,
+    ),
     "compare": _list(
         _object(
             **METHOD_ON_PROFILE
@@ -278,8 +289,8 @@ PLAN = _object(
 
 
 def envelope(command: str) -> Schema:
-    """Return the schema of a command's JSON answer; without a terminal `open` and `demo` are `summary`."""
-    named = "summary" if command in {"open", "demo"} else command
+    """Return the schema of a command's JSON answer; without a terminal the app's commands are others."""
+    named = {"open": "summary", "demo": "summary", "scale open": "scale predict"}.get(command, command)
     schema = _object(
         schema={"const": 1},
         tool={"const": "kernelpoint"},
@@ -287,6 +298,6 @@ def envelope(command: str) -> Schema:
         command={"const": named},
         seed=INDEX,
         warnings=_list(TEXT),
-        results=RESULTS[command],
+        results=RESULTS[named],
     )
     return schema | {"additionalProperties": False}

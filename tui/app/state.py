@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from sampling.splitting import Overrides
-from sampling.study import Study
 from tui.options import GroupSort, SampleOptions
+
+# They bring numpy, which the first paint does not wait for.
+if TYPE_CHECKING:
+    from sampling.splitting import Overrides
+    from sampling.study import Study
+    from tui.scale_desk import ScaleDesk
 
 
 # Two sessions are the same only if they are one object: comparing would compare whole profiles.
@@ -28,6 +33,7 @@ class Session:
     search : the text that the keys of listed groups contain, in any case.
     log : whether durations are shown on a logarithmic axis.
     ascii_only : whether all glyphs are ASCII.
+    scale : the tables of view 5; None until one is read or edited.
     """
 
     options: SampleOptions = field(default_factory=SampleOptions)
@@ -41,6 +47,7 @@ class Session:
     search: str = ""
     log: bool = False
     ascii_only: bool = False
+    scale: ScaleDesk | None = None
 
     @property
     def profiles(self) -> tuple[str, ...]:

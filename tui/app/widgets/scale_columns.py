@@ -1,0 +1,135 @@
+"""The columns of the table of sizes: what was typed, and beside it what is predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tui.charts.quantities import UNKNOWN
+from tui.scale_rows import prediction_row
+from tui.scale_sheet import CELLS, Role, ScaleSheet, SheetRow
+from tui.scale_sheet_check import WrongCell, number_in, size_in
+from tui.scale_sheet_options import SheetAnswer
+from tui.scale_text import ipc_text, signed_share
+
+GAP = 2
+WRONG_MARK = "!"
+_MOST_TYPED = 9
+_HEADINGS = {"size": "size", "ipc": "IPC", "mpki": "MPKI", "f_mem": "f_mem"}
+_DROPPED_FIRST = ("low to high", "error", "predicted")
+
+
+@dataclass(frozen=True, slots=True)
+class SheetColumn:
+    """One column: its cells are as wide as its width, or shorter.
+
+    Attributes
+    ----------
+    heading : what it is called.
+    cells : a text a row.
+    width : in terminal cells.
+    to_right : whether texts stand at its right end.
+    """
+
+    heading: str
+    cells: Sequence[str]
+    width: int
+    to_right: bool = True
+
+
+def sheet_columns(
+    sheet: ScaleSheet, answer: SheetAnswer | None, wrong: Sequence[WrongCell], width: int
+) -> list[SheetColumn]:
+    """Return the columns that fit in `width` cells: those to type in first, by the order of `CELLS`.
+
+    Parameters
+    ----------
+    answer : None where nothing can be predicted.
+    wrong : cells to mark, with a sign that follows their text.
+    """
+    marked = {(each.row, each.cell) for each in wrong}
+    columns = [_typed(sheet, cell, marked) for cell in CELLS]
+    roles = [
+        _role_text(row) + (WRONG_MARK if (place, "role") in marked else "")
+        for place, row in enumerate(sheet.rows)
+    ]
+    columns.append(_column("role", roles, to_right=False))
+    columns += _predicted(sheet, answer)
+    for heading in _DROPPED_FIRST:
+        if sum(column.width + GAP for column in columns) - GAP <= width:
+            break
+        columns = [column for column in columns if column.heading != heading]
+    return columns
+
+
+def _typed(sheet: ScaleSheet, cell: str, marked: set[tuple[int | None, str]]) -> SheetColumn:
+    """Return a column of what was typed, with room for a mark behind each text."""
+    texts = [
+        _short(getattr(row, cell)) + (WRONG_MARK if (place, cell) in marked else " ")
+        for place, row in enumerate(sheet.rows)
+    ]
+    return _column(_HEADINGS[cell] + " ", texts)
+
+
+def _column(heading: str, texts: Sequence[str], *, to_right: bool = True) -> SheetColumn:
+    return SheetColumn(heading, texts, max(map(len, (heading, *texts))), to_right)
+
+
+def _short(text: str) -> str:
+    """Return a cell's text; of a number too long to show, as many digits as there is room for."""
+    if len(text) <= _MOST_TYPED:
+        return text
+    try:
+        number = number_in(text)
+    except ValueError:
+        return text[:_MOST_TYPED]
+    return f"{number:.4g}"[:_MOST_TYPED]
+
+
+def _role_text(row: SheetRow) -> str:
+    """Return a row's role in a word; a target that was simulated too is a measured one."""
+    if row.is_blank:
+        return ""
+    if row.role is Role.CURVE:
+        return "curve" if row.mpki else "unused"
+    return "measured" if row.role is Role.TARGET and row.ipc else row.role.value
+
+
+def _predicted(sheet: ScaleSheet, answer: SheetAnswer | None) -> list[SheetColumn]:
+    """Return what the first rule says of each row, its interval, and its error where that is known."""
+    rows = {} if answer is None else _by_size(answer)
+    texts = [_prediction_texts(rows.get(size_in(row) or 0), row) for row in sheet.rows]
+    columns = [
+        _column("predicted", [text[0] for text in texts]),
+        _column("low to high", [text[1] for text in texts]),
+    ]
+    if any(text[2] for text in texts):
+        columns.append(_column("error", [text[2] for text in texts]))
+    return columns
+
+
+def _by_size(answer: SheetAnswer) -> dict[int, Mapping[str, float | None]]:
+    measurements, outcome = answer.pairs[0]
+    rows: dict[int, Mapping[str, float | None]] = {}
+    for prediction in outcome.predictions:
+        rows.setdefault(prediction.target, prediction_row(measurements, prediction))
+    return rows
+
+
+def _prediction_texts(found: Mapping[str, float | None] | None, row: SheetRow) -> tuple[str, str, str]:
+    if not row.is_target or row.is_blank:
+        return "", "", ""
+    if found is None:
+        return UNKNOWN, "", ""
+    ipc, error = found["ipc"], found["error"]
+    return (
+        UNKNOWN if ipc is None else ipc_text(ipc),
+        _range_text(found["low"], found["high"]),
+        "" if error is None else signed_share(error),
+    )
+
+
+def _range_text(low: float | None, high: float | None) -> str:
+    if low is None:
+        return ""
+    return f"from {ipc_text(low)}" if high is None else f"{ipc_text(low)} to {ipc_text(high)}"

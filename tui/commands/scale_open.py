@@ -1,0 +1,56 @@
+"""`scale open`: the app on a table of sizes; what `scale predict` prints where there is no terminal."""
+
+from __future__ import annotations
+
+import sys
+
+from sampling.errors import OptionError
+from tui import terminal
+from tui.command_line import options_of
+from tui.commands import scale_predict
+from tui.diagnostics import note
+from tui.options import SampleOptions
+from tui.scale_desk import desk_of
+from tui.scale_options import ScaleOpenOptions, ScalePredictOptions
+from tui.scale_sheet_options import read_sheets
+
+
+def run(options: ScaleOpenOptions) -> None:
+    """Open the app if a person can see and steer it, else predict.
+
+    Raises
+    ------
+    OptionError : there is no terminal, and the app is insisted on or there is no file.
+    """
+    if terminal.is_interactive():
+        _open_app(options)
+        return
+    if options.app:
+        raise OptionError("--app: there is no terminal to open the app in", remedy="over SSH, use `ssh -t`")
+    if not options.files:
+        raise OptionError(
+            "no terminal to open the app in, and no file to predict from", remedy="give one, or use `ssh -t`"
+        )
+    scale_predict.run(options_of(ScalePredictOptions, options))
+    note(_why_no_app(), quiet=options.quiet)
+
+
+def _open_app(options: ScaleOpenOptions) -> None:
+    from tui.app.app import ascii_wanted, run_app
+    from tui.app.screens.scale import ScaleScreen
+    from tui.app.state import Session
+
+    # What cannot be read is said before the terminal is taken.
+    sources = read_sheets(options.files, options.benchmark)
+    session = Session(
+        options_of(SampleOptions, options),
+        ascii_only=ascii_wanted(options),
+        scale=desk_of(sources) if sources else None,
+    )
+    run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME)
+
+
+def _why_no_app() -> str:
+    if terminal.is_terminal(sys.stdout) and terminal.is_terminal(sys.stderr):
+        return "keys cannot be read from standard input, so this is the prediction; give a file by its name"
+    return "no terminal, so this is the prediction; `ssh -t` opens the app"
