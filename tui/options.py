@@ -290,6 +290,11 @@ class TreeOptions(PlanningOptions, ProfileOptions):
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
     )
     max_depth: int | None = option(None, "Draw no deeper than this.", "--max-depth", metavar="N", least=0)
+    decisions: int | None = option(
+        None, "Only the first N decisions; the next is proposed.", "--decisions", metavar="N", least=0
+    )
+    node: str | None = option(None, "Show this node: root, or L or R a step.", "--node", metavar="PATH")
+    log: bool = option(False, "A logarithmic duration axis.", "--log")
 
 
 @dataclass(frozen=True)

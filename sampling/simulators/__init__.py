@@ -39,6 +39,11 @@ class Exporter(Protocol):
         """Return the files that tell the target which launches to simulate."""
 
 
+def exporter_names() -> tuple[str, ...]:
+    """Return the names of all exporters."""
+    return tuple(_MODULES)
+
+
 def exporter_named(name: str) -> Exporter:
     """Return an exporter.
 

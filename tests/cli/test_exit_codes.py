@@ -13,7 +13,10 @@ import pytest
 Run = Any
 Kernelpoint = Callable[..., Run]
 
-READING = ("open", "summary", "info", "groups", "histogram", "tree", "sample", "compare", "convert")
+READING = (
+    *("open", "summary", "info", "groups", "histogram", "tree"),
+    *("sample", "trade-off", "compare", "convert"),
+)
 
 USAGE: dict[str, tuple[str, str]] = {
     "summary PROFILE --nonsense": ("--nonsense", "kernelpoint summary --help"),

@@ -80,7 +80,11 @@ def test_a_window_of_time_keeps_what_starts_in_it(
 
 @pytest.mark.parametrize("words", [("--range", "ProfilerStep#7"), ("--time", "9000000:30000000")])
 @pytest.mark.parametrize(
-    "command", ["open", "summary", "info", "groups", "histogram", "tree", "sample", "compare", "convert"]
+    "command",
+    [
+        *("open", "summary", "info", "groups", "histogram", "tree"),
+        *("sample", "trade-off", "compare", "convert"),
+    ],
 )
 def test_every_command_that_reads_a_profile_takes_them(
     kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path, command: str, words: tuple[str, str]
@@ -88,6 +92,7 @@ def test_every_command_that_reads_a_profile_takes_them(
     more = {
         "convert": ("-o", str(tmp_path / "x.parquet")),
         "compare": ("--methods", "root", "--repeats", "3"),
+        "trade-off": ("--epsilons", "0.05"),
     }
     run = kernelpoint(command, gpt2, *words, *more.get(command, ()), *COUNTED)
     assert run.code == 0, run.err

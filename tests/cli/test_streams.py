@@ -24,6 +24,7 @@ SILENT = (
     "histogram",
     "tree",
     "sample",
+    "trade-off",
     "compare",
     "judge",
     "methods",

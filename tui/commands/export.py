@@ -6,10 +6,11 @@ from pathlib import Path
 
 from sampling.errors import OptionError
 from sampling.plan_file import read_plan
-from sampling.simulators import Exported, exporter_named
+from sampling.simulators import exporter_named
 from tui.diagnostics import note
 from tui.options import ExportOptions
-from tui.output import STDOUT, Answer, emit, new_file, write_stdout
+from tui.output import STDOUT, Answer, emit, write_stdout
+from tui.plan_writing import write_exported
 
 
 def run(options: ExportOptions) -> None:
@@ -23,7 +24,7 @@ def run(options: ExportOptions) -> None:
         write_stdout(files[0][1])
         written = [STDOUT]
     else:
-        written = _write(files, Path(options.output or f"{options.to}-export"), force=options.force)
+        written = write_exported(files, Path(options.output or f"{options.to}-export"), force=options.force)
     note(f"{options.to}: {exporter.NOTE}", quiet=options.quiet)
     results = {"files": written, "launches": len(plan.drawn)}
     emit(
@@ -32,15 +33,3 @@ def run(options: ExportOptions) -> None:
         to_stderr=options.output == STDOUT,
         redirect=False,
     )
-
-
-def _write(files: Exported, folder: Path, *, force: bool) -> list[str]:
-    paths = [folder / relative for relative, _ in files]
-    existing = [path for path in paths if path.exists()]
-    if existing and not force:
-        raise OptionError(f"{existing[0]} exists", remedy="give another -o, or --force to overwrite")
-    for path, (_, content) in zip(paths, files, strict=True):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(path) as temporary:
-            temporary.write_text(content, encoding="utf-8")
-    return [str(path) for path in paths]

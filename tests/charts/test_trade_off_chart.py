@@ -1,0 +1,110 @@
+"""The chart of a trade-off: where its points stand, and that the chosen one is seen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.trade_off import TradeOffPoint, default_epsilons
+from tui.charts.grid import Grid
+from tui.charts.plain import plain
+from tui.charts.trade_off import CHOSEN, OTHER, trade_off_chart
+
+GOLDEN = Path(__file__).parent / "golden"
+EPSILONS = default_epsilons(0.05)
+
+
+def points_at(epsilons: Sequence[float], power: float = 1.0) -> list[TradeOffPoint]:
+    return [TradeOffPoint(each, 9, 3, 1e6, 1000 * each**power, each, None) for each in epsilons]
+
+
+def cells(grid: Grid, style: int, symbol: str) -> list[tuple[int, int]]:
+    """The (row, column) of a symbol within the plot: right of the value axis, above the legend."""
+    foot = int(np.argwhere(grid.glyph == "└")[0, 0])
+    found = np.argwhere((grid.style == style) & (grid.glyph == symbol)).tolist()
+    return sorted((row, column) for row, column in found if row < foot)
+
+
+def test_every_point_has_its_column_and_the_chosen_one_its_own_sign() -> None:
+    grid = trade_off_chart(points_at(EPSILONS), EPSILONS, 0.05, 80, 20)
+    assert len(cells(grid, OTHER, "o")) == 12
+    (chosen,) = cells(grid, CHOSEN, "■")
+    columns = sorted(column for _, column in [*cells(grid, OTHER, "o"), chosen])
+    assert columns.index(chosen[1]) == sorted(EPSILONS).index(0.05)
+    assert "■ the plan: epsilon 0.05, speedup 50.0x" in plain(grid)
+
+
+def test_both_axes_are_logarithmic() -> None:
+    """Speedup in proportion to epsilon is a straight line: equal ratios are equally far apart."""
+    epsilons = [0.01, 0.02, 0.04, 0.08, 0.16]
+    grid = trade_off_chart(points_at(epsilons), epsilons, 0.5, 80, 23)
+    found = cells(grid, OTHER, "o")
+    assert len(found) == 5
+    rows, columns = zip(*sorted(found, key=lambda cell: cell[1]), strict=True)
+    assert np.ptp(np.diff(columns)) <= 1
+    assert np.ptp(np.diff(rows)) <= 1
+    assert list(rows) == sorted(rows, reverse=True), "a larger speedup stands higher"
+
+
+def test_points_not_yet_computed_are_absent_and_the_others_do_not_move_sideways() -> None:
+    whole = trade_off_chart(points_at(EPSILONS), EPSILONS, 0.05, 80, 20)
+    some = trade_off_chart(points_at(EPSILONS[:4]), EPSILONS, 0.05, 80, 20)
+    shown = {column for _, column in cells(some, OTHER, "o")}
+    assert len(shown) == 3
+    assert shown < {column for _, column in cells(whole, OTHER, "o")}
+    assert [column for _, column in cells(some, CHOSEN, "■")] == [
+        column for _, column in cells(whole, CHOSEN, "■")
+    ]
+
+
+def test_without_its_point_the_chosen_epsilon_is_not_claimed() -> None:
+    text = plain(trade_off_chart(points_at([0.01]), EPSILONS, 0.05, 60, 12))
+    assert "■" not in text
+    assert "0.05" in text, "the axis still has its place"
+
+
+def test_nothing_yet_is_said() -> None:
+    assert plain(trade_off_chart([], EPSILONS, 0.05, 40, 8)).strip() == "no plan designed yet"
+    assert plain(trade_off_chart([], (), 0.05, 5, 1)) == "no p…"
+
+
+def test_below_twenty_by_four_there_are_numbers() -> None:
+    text = plain(trade_off_chart(points_at(EPSILONS), EPSILONS, 0.05, 19, 3))
+    assert text.splitlines()[-1] == "■ 0.05 50", "the chosen one is among them"
+
+
+@given(
+    st.lists(st.floats(1e-9, 0.99), max_size=14, unique=True),
+    st.integers(0, 14),
+    st.floats(-3, 3),
+    st.integers(0, 120),
+    st.integers(0, 40),
+    st.booleans(),
+)
+def test_a_grid_has_the_size_asked_for(
+    epsilons: list[float], known: int, power: float, width: int, height: int, ascii_only: bool
+) -> None:
+    chosen = epsilons[0] if epsilons else 0.05
+    points = points_at(epsilons[:known], power)
+    grid = trade_off_chart(points, epsilons, chosen, width, height, ascii_only=ascii_only)
+    assert grid.glyph.shape == grid.style.shape == (height, width)
+    assert plain(grid).isascii() or not ascii_only
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.parametrize("size", [(80, 16), (40, 10), (20, 4)])
+@pytest.mark.parametrize("known", [1, 6, 13])
+def test_golden(known: int, size: tuple[int, int], ascii_only: bool) -> None:
+    """As in golden/; run once with UPDATE_GOLDEN=1 to write them anew, and read the difference."""
+    grid = trade_off_chart(points_at(EPSILONS[:known], 0.4), EPSILONS, 0.05, *size, ascii_only=ascii_only)
+    text = plain(grid) + "\n"
+    name = f"trade-off-{known}-{size[0]}x{size[1]}-{'ascii' if ascii_only else 'unicode'}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        (GOLDEN / name).write_text(text, encoding="utf-8", newline="\n")
+    assert text == (GOLDEN / name).read_text(encoding="utf-8")

@@ -1,0 +1,91 @@
+"""The options of the form: texts, steps, and what a typed text means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import OptionError
+from sampling.methods import method_names
+from tui.app.widgets.option_fields import OPTION_FIELDS, Number, OptionField
+from tui.options import SampleOptions
+
+# The fields, without a screen.
+
+
+def field(name: str) -> OptionField:
+    return next(each for each in OPTION_FIELDS if each.name == name)
+
+
+LADDERS = [each.name for each in OPTION_FIELDS if isinstance(each, Number)]
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_steps_go_up_to_an_end_and_back(name: str) -> None:
+    of, options = field(name), SampleOptions()
+    seen = [of.text(options)]
+    for _ in range(40):
+        following = of.stepped(options, 1)
+        if following is None:
+            break
+        back = of.stepped(following, -1)
+        assert back is not None
+        assert of.text(back) == of.text(options), "one back is where it was"
+        options = following
+        seen.append(of.text(options))
+    assert len(set(seen)) == len(seen)
+    numbers = [float(text) for text in seen if text != "none"]
+    assert numbers == sorted(numbers)
+    assert (seen[-1] == "none") == (name == "group_epsilon")
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_steps_go_down_to_a_value_the_engine_takes(name: str) -> None:
+    of, options = field(name), SampleOptions()
+    while (before := of.stepped(options, -1)) is not None:
+        assert float(of.text(before)) < float(of.text(options))
+        options = before
+    assert of.taken(SampleOptions(), of.text(options)) == options
+
+
+@given(st.floats(1e-6, 0.999))
+def test_a_fraction_between_two_steps_goes_to_the_next(value: float) -> None:
+    of = field("epsilon")
+    options = of.taken(SampleOptions(), repr(value))
+    assert options.epsilon == value
+    for by in (1, -1):
+        stepped = of.stepped(options, by)
+        assert stepped is None or (stepped.epsilon - value) * by > 0
+
+
+def test_choices_go_round() -> None:
+    of, options = field("method"), SampleOptions()
+    seen = []
+    for _ in method_names():
+        seen.append(of.text(options))
+        options = of.stepped(options, 1) or options
+    assert seen == list(method_names())
+    assert options == SampleOptions()
+    assert of.stepped(options, -1) == replace(options, method=method_names()[-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("group_epsilon", "0.25"), ("min_samples", "2"), ("noise_floor", ".05")]
+)
+def test_a_default_is_not_given(name: str, text: str) -> None:
+    other = field(name).stepped(SampleOptions(), 1)
+    assert other not in {None, SampleOptions()}
+    assert field(name).taken(other, text) == SampleOptions()  # type: ignore[arg-type]
+
+
+def test_settings_are_split_as_a_shell_does() -> None:
+    of = field("set")
+    options = of.taken(SampleOptions(), "single-iteration.range='step 3' root.k_max=2")
+    assert options.set == ("single-iteration.range=step 3", "root.k_max=2")
+    assert of.taken(SampleOptions(), of.text(options)) == options
+    assert of.taken(options, "") == SampleOptions()
+    with pytest.raises(OptionError, match="No closing quotation"):
+        of.taken(options, "root.k_max='2")

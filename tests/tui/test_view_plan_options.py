@@ -1,0 +1,186 @@
+"""View 3: options edited in place, and the plan that follows."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from tests.tui.driving import (
+    App,
+    screen_text,
+    study_in,
+    wait_for,
+)
+from tests.tui.plan_driving import (
+    chart_text,
+    details_of,
+    form_of,
+    go_to,
+    retype,
+    running,
+    settled,
+)
+from tui.app import planning
+from tui.app.screens.plan import PlanScreen
+from tui.app.widgets.option_form import OptionInput
+from tui.options import OpenOptions
+
+# Options.
+
+
+async def test_steps_change_the_plan(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await go_to(pilot, app, "epsilon")
+        for key, epsilon in (("plus", 0.07), ("right", 0.1), ("minus", 0.07), ("h", 0.05), ("minus", 0.03)):
+            await pilot.press(key)
+            await wait_for(
+                pilot, lambda epsilon=epsilon: app.session.options.epsilon == epsilon, f"{epsilon}"
+            )  # type: ignore[misc]
+            await settled(app, pilot)
+            assert study_in(app).design.target.epsilon == epsilon
+            assert f"> epsilon          {epsilon:g}" in screen_text(app)
+            assert f"epsilon {epsilon:g}" in chart_text(app).splitlines()[-1]
+        await pilot.press("plus", "plus", "plus", "plus")
+        await wait_for(pilot, lambda: app.session.options.epsilon == 0.15, "the last of many steps")
+
+
+async def test_a_choice_is_made_by_arrows_or_enter(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await pilot.press("right")
+        await settled(app, pilot)
+        assert app.session.options.method == study_in(app).design.method == "root"
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert study_in(app).design.method == "stem"
+        text = screen_text(app)
+        assert "group-epsilon    0.25 (not used)" in text
+        await go_to(pilot, app, "group_by")
+        groups = len(study_in(app).counts.groups)
+        await pilot.press("right")
+        await settled(app, pilot)
+        assert app.session.options.group_by.value == "name"
+        assert len(study_in(app).counts.groups) < groups
+        await go_to(pilot, app, "with_replacement")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert app.session.options.with_replacement is True
+
+
+async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await go_to(pilot, app, "set")
+        await pilot.press("enter", *"root.k_max=4 q1?", "escape")
+        await wait_for(pilot, lambda: app.focused is form_of(app), "escape leaves the field")
+        assert app.session.options.set == ()
+        assert not app.screen.query(OptionInput)
+        await retype(pilot, app, "set", "root.k_max=4")
+        await wait_for(pilot, lambda: app.session.options.set == ("root.k_max=4",), "the setting is taken")
+        await retype(pilot, app, "epsilon", "0.0123")
+        await settled(app, pilot)
+        assert study_in(app).design.target.epsilon == 0.0123
+        assert isinstance(app.screen, PlanScreen), "no digit changed the view"
+        await pilot.press("0", *".2", "enter")
+        await settled(app, pilot)
+        assert app.session.options.epsilon == 0.2, "a fraction is begun by its first digit"
+        await retype(pilot, app, "group_epsilon", "none")
+        await settled(app, pilot)
+        assert study_in(app).design.target.group_epsilon is None
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: isinstance(app.focused, Input), "a field")
+        await pilot.press("tab")
+        await wait_for(pilot, lambda: not app.screen.query(OptionInput), "another pane ends the typing")
+        assert app.session.options.group_epsilon == "none"
+
+
+WRONG = [
+    ("epsilon", "5", "--epsilon is a fraction between 0 and 1, not 5; did you mean 0.05?"),
+    ("epsilon", "abc", "--epsilon: 'abc' is not a valid float"),
+    ("confidence", "1", "--confidence is a fraction between 0 and 1, not 1"),
+    ("group_epsilon", "0", "--group-epsilon is a fraction between 0 and 1, not 0"),
+    ("min_samples", "0", "--min-samples is 1 to 2^53, not 0"),
+    ("min_samples", "2.5", "--min-samples: '2.5' is not a valid integer"),
+    ("noise_floor", "1", "--noise-floor is a fraction from 0, below 1, not 1"),
+    ("seed", "-1", "--seed is 0 or more, not -1"),
+    ("set", "root.kmax=3", "--set root.kmax=3: root has no option 'kmax'; did you mean 'k_max'?"),
+]
+
+
+def form_text(app: App) -> str:
+    """The rows of the form."""
+    region = form_of(app).region
+    rows = screen_text(app).splitlines()[region.y : region.bottom]
+    return "\n".join(row[region.x : region.right].rstrip() for row in rows)
+
+
+def is_said_below(app: App, marked: str, said: str) -> bool:
+    """Whether words follow a row of the form; long words are broken at hyphens."""
+    _, _, below = form_text(app).partition(f"{marked}\n")
+    return " ".join(below.split()).replace("- ", "-").startswith(said)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_a_wrong_value_is_said_at_its_field_and_the_plan_stays(gpt: str, size: tuple[int, int]) -> None:
+    async with running(gpt, size) as (app, pilot):
+        study, options = app.session.study, app.session.options
+        for name, text, said in WRONG:
+            await retype(pilot, app, name, text)
+            marked = f"> {form_of(app).field.label:<17}{text} ?"
+            await wait_for(pilot, partial(is_said_below, app, marked, said), f"{said} below {marked}")
+            assert (app.session.study, app.session.options) == (study, options)
+            await pilot.press("escape")
+            await wait_for(pilot, lambda: " ?" not in form_text(app), "gone")
+
+
+async def test_what_the_engine_refuses_is_said_at_the_field_and_stepped_past(gpt: str) -> None:
+    """pks needs metrics that the profile has not; the next methods can be chosen all the same."""
+    async with running(gpt, (120, 40), options=OpenOptions(method="random")) as (app, pilot):
+        before = study_in(app)
+        await pilot.press("right")
+        await wait_for(pilot, lambda: app.session.problem is not None, "the engine says no")
+        await wait_for(pilot, lambda: "pks needs metrics of every launch" in screen_text(app), "in words")
+        assert app.session.study is before
+        assert app.session.options.method == "random"
+        assert "< pks > ?" in screen_text(app)
+        await pilot.press("right")
+        await wait_for(pilot, lambda: "< two-level > ?" in screen_text(app), "the next is refused too")
+        await pilot.press("left", "left", "left")
+        await wait_for(pilot, lambda: app.session.options.method == "allegro", "one that applies")
+        await settled(app, pilot)
+        assert "?" not in "".join(line[:42] for line in screen_text(app).splitlines()[1:12])
+
+
+async def test_nothing_waits_for_a_plan(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, made = threading.Event(), planning.plan_again
+
+    def slow(*given: Any) -> Any:
+        assert release.wait(20)
+        return made(*given)
+
+    async with running(gpt) as (app, pilot):
+        monkeypatch.setattr(planning, "plan_again", slow)
+        figures = f"{details_of(app).plan.samples} of 13,920"
+        await go_to(pilot, app, "epsilon")
+        await pilot.press("minus")
+        await wait_for(pilot, lambda: "─ planning ─" in screen_text(app), "what is being done")
+        await pilot.press("j", "j")
+        assert form_of(app).field.name == "group_epsilon", "the form still answers"
+        assert figures in screen_text(app), "the old figures stay"
+        await pilot.press("S")
+        await wait_for(pilot, lambda: "the plan is being made" in screen_text(app), "not the old one")
+        release.set()
+        await settled(app, pilot)
+        assert study_in(app).design.target.epsilon == 0.03
+        assert "planning" not in screen_text(app)
+
+
+async def test_a_change_made_while_another_is_planned_keeps_both(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await go_to(pilot, app, "epsilon")
+        await pilot.press("plus", "plus", "j", "plus")
+        await wait_for(pilot, lambda: app.session.options.confidence == 0.98, "the second change")
+        await settled(app, pilot)
+        assert (app.session.options.epsilon, app.session.options.confidence) == (0.1, 0.98)

@@ -1,0 +1,88 @@
+"""Each pane of the view of the plan as text, and the command that prints the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+
+from tui.app.overrides_file import options_with_overrides
+from tui.app.plan_details import PlanDetails
+from tui.command_line import command_line, options_of
+from tui.options import OutputFormat, PlanList, SampleOptions, TradeOffOptions
+from tui.output import Canvas
+from tui.plan_text import plan_text
+from tui.trade_off_text import trade_off_text
+
+
+class PlanPane(StrEnum):
+    """What a pane shows."""
+
+    FIGURES = "plan"
+    TRADE_OFF = "trade-off"
+    STRATA = "strata"
+    LAUNCHES = "launches"
+    FINDINGS = "findings"
+
+
+#: Those that share a place where there is little room.
+DETAILS = (PlanPane.TRADE_OFF, PlanPane.STRATA, PlanPane.LAUNCHES, PlanPane.FINDINGS)
+
+Size = tuple[int, int]
+
+
+def pane_text(pane: PlanPane, details: PlanDetails, size: Size, canvas: Canvas) -> str:
+    """Return what the pane's command prints.
+
+    What is not there yet is not waited for: then it is the figures, and the command is theirs.
+
+    Parameters
+    ----------
+    size : width and height of the chart.
+    canvas : of the whole terminal.
+    """
+    if pane is PlanPane.TRADE_OFF and details.trade_off.points:
+        known = details.trade_off
+        # As the command sees it, which is told of those epsilons alone.
+        known = replace(known, epsilons=tuple(point.epsilon for point in known.points))
+        return trade_off_text(known, *size, canvas) + "\n"
+    listing = details.strata if pane is PlanPane.STRATA else details.launches
+    if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
+        return listing.text(canvas.width, ascii_only=canvas.ascii_only) + "\n"
+    return plan_text(details.study, details.plan, details.judgement, canvas) + "\n"
+
+
+def pane_command(pane: PlanPane, details: PlanDetails, size: Size) -> str:
+    """Return the command line that prints what `pane_text` gives; split decisions are written to a file.
+
+    Raises
+    ------
+    OSError : that file cannot be written.
+    """
+    options = _shown(details)
+    if pane is PlanPane.TRADE_OFF and details.trade_off.points:
+        width, height = size
+        of_chart = options_of(
+            TradeOffOptions, options, epsilons=_epsilons(details), width=width, height=height
+        )
+        return command_line("trade-off", of_chart, always=("method",))
+    listed = {
+        PlanPane.STRATA: None if details.strata is None else PlanList.STRATA,
+        PlanPane.LAUNCHES: None if details.launches is None else PlanList.LAUNCHES,
+    }.get(pane)
+    # What is not judged yet is not judged by the command either.
+    judge = options.judge if listed or details.is_judged else 0
+    return command_line("sample", replace(options, list=listed, judge=judge), always=("method",))
+
+
+def _shown(details: PlanDetails) -> SampleOptions:
+    """Return the options of the plan, for a command that prints to a screen like this one."""
+    session = details.session
+    options = options_with_overrides(session)
+    return replace(options, format=OutputFormat.TABLE, output=None, ascii=options.ascii or session.ascii_only)
+
+
+def _epsilons(details: PlanDetails) -> str | None:
+    """Return the epsilons of the points that are there; None where they are all."""
+    if details.is_traded:
+        return None
+    return ",".join(f"{point.epsilon!r}" for point in details.trade_off.points)

@@ -1,0 +1,231 @@
+"""What the form of options can change: each option's text, what a typed text means, its next value."""
+
+from __future__ import annotations
+
+import shlex
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from sampling.errors import OptionError
+from sampling.group_by import GroupBy
+from sampling.methods import check_settings, method_names
+from sampling.seeds import Stream, generator
+from sampling.targets import Target
+from tui.engine import target_of
+from tui.options import SampleOptions
+
+_FLAGS = {option.name: option.metadata.get("flags", ("",))[0] for option in fields(SampleOptions)}
+# The round fractions of three decades.
+_FRACTIONS = tuple(float(f"{digit}e{power}") for power in (-3, -2, -1) for digit in (1, 1.5, 2, 3, 5, 7))
+_CONFIDENCES = (0.5, 0.68, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
+_SPREADS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
+_NONE = "none"
+
+
+def checked(options: SampleOptions) -> SampleOptions:
+    """Return options that the engine accepts, as far as that can be told without the profile.
+
+    Raises
+    ------
+    OptionError : it does not accept them; in the words of the command line.
+    """
+    target_of(options)
+    check_settings(options.set)
+    generator(options.seed, Stream.DESIGN)
+    return options
+
+
+@dataclass(frozen=True, slots=True)
+class OptionField(ABC):
+    """One option of the form.
+
+    Attributes
+    ----------
+    name : of the field of `SampleOptions`.
+    """
+
+    name: str
+
+    @property
+    def label(self) -> str:
+        """The option as the command line calls it."""
+        return self.flag.removeprefix("--")
+
+    @property
+    def flag(self) -> str:
+        """Its flag."""
+        return str(_FLAGS[self.name])
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether its value is typed, not chosen."""
+        return True
+
+    @abstractmethod
+    def text(self, options: SampleOptions) -> str:
+        """The value as it is typed and shown."""
+
+    @abstractmethod
+    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
+        """The options with the value that a text means.
+
+        Raises
+        ------
+        OptionError : it means none, or one that cannot be.
+        """
+
+    @abstractmethod
+    def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
+        """The options with the next value, or with `by` = -1 the one before; None where there is none."""
+
+    def used(self, options: SampleOptions) -> bool:  # noqa: ARG002 - most are, whatever the others
+        """Whether the plan depends on it."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(OptionField):
+    """One of a few values; after the last comes the first.
+
+    Attributes
+    ----------
+    values, texts : what it may be, and how each is shown.
+    """
+
+    values: tuple[Any, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def is_typed(self) -> bool:
+        """No."""
+        return False
+
+    def text(self, options: SampleOptions) -> str:
+        """The chosen one."""
+        return self.texts[self.values.index(getattr(options, self.name))]
+
+    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
+        """Choose by the text."""
+        if text not in self.texts:
+            raise OptionError(f"{self.flag}: {text!r} is not one of {', '.join(self.texts)}")
+        return _with(options, self.name, self.values[self.texts.index(text)])
+
+    def stepped(self, options: SampleOptions, by: int) -> SampleOptions:
+        """Choose the next."""
+        place = self.values.index(getattr(options, self.name)) + by
+        return _with(options, self.name, self.values[place % len(self.values)])
+
+
+@dataclass(frozen=True, slots=True)
+class Number(OptionField):
+    """A number, or for some options none.
+
+    Attributes
+    ----------
+    ladder : the values to step along; none for whole numbers, which go up and down by one.
+    default : what it is where it is not given; None where its own default says it.
+    may_be_none : whether the word "none" is a value too, beyond the last step.
+    of_joint : whether only the method joint looks at it.
+    """
+
+    ladder: tuple[float, ...] = ()
+    default: float | None = None
+    may_be_none: bool = False
+    of_joint: bool = False
+
+    def value(self, options: SampleOptions) -> float | None:
+        """The number; None for none."""
+        given = getattr(options, self.name)
+        if given is None:
+            return self.default
+        return None if given == _NONE else float(given)
+
+    def text(self, options: SampleOptions) -> str:
+        """All digits that count."""
+        value = self.value(options)
+        if value is None:
+            return _NONE
+        return f"{int(value)}" if not self.ladder else f"{value:.12g}"
+
+    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
+        """Read the number."""
+        word = text.strip()
+        if self.may_be_none and word == _NONE:
+            return checked(self._put(options, None))
+        try:
+            value = float(word) if self.ladder else int(word)
+        except ValueError as error:
+            kind = "float" if self.ladder else "integer"
+            raise OptionError(f"{self.flag}: {word!r} is not a valid {kind}") from error
+        return checked(self._put(options, value))
+
+    def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
+        """The next round value, or the next whole number if the engine accepts it."""
+        value = self.value(options)
+        if not self.ladder:
+            try:
+                return checked(self._put(options, int(value or 0) + by))
+            except OptionError:
+                return None
+        # None lies beyond the last step.
+        place = float("inf") if value is None else value
+        beyond = [step for step in self.ladder if (step - place) * by > 0]
+        if beyond:
+            return self._put(options, beyond[0] if by > 0 else beyond[-1])
+        return self._put(options, None) if self.may_be_none and by > 0 and value is not None else None
+
+    def used(self, options: SampleOptions) -> bool:
+        """Not by other methods than joint, for some."""
+        return not self.of_joint or options.method == "joint"
+
+    def _put(self, options: SampleOptions, value: float | None) -> SampleOptions:
+        """Return the options with this number; the default is not given, so that commands stay short."""
+        if self.default is not None and value == self.default:
+            return _with(options, self.name, None)
+        if self.may_be_none:
+            return _with(options, self.name, _NONE if value is None else f"{value!r}")
+        return _with(options, self.name, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(OptionField):
+    """Options of single methods, METHOD.NAME=VALUE, blanks between."""
+
+    def text(self, options: SampleOptions) -> str:
+        """As a shell would take them."""
+        return shlex.join(options.set)
+
+    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
+        """Split at blanks, and check each."""
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError as error:
+            raise OptionError(f"{self.flag} {text}: {error}") from error
+        return checked(_with(options, self.name, words))
+
+    def stepped(self, options: SampleOptions, by: int) -> None:  # noqa: ARG002 - there is nothing to step
+        """None."""
+        return
+
+
+def _with(options: SampleOptions, name: str, value: Any) -> SampleOptions:
+    changes: dict[str, Any] = {name: value}
+    return replace(options, **changes)
+
+
+_DEFAULT = Target()
+_GROUP_FRACTIONS = tuple(sorted({*_FRACTIONS, _DEFAULT.group_epsilon or 0.25}))
+
+OPTION_FIELDS: tuple[OptionField, ...] = (
+    Choice("method", method_names(), method_names()),
+    Number("epsilon", _FRACTIONS),
+    Number("confidence", _CONFIDENCES),
+    Number("group_epsilon", _GROUP_FRACTIONS, _DEFAULT.group_epsilon, may_be_none=True, of_joint=True),
+    Number("min_samples", default=_DEFAULT.min_samples, of_joint=True),
+    Number("noise_floor", _SPREADS, _DEFAULT.noise_floor, of_joint=True),
+    Choice("with_replacement", (False, True), ("no", "yes")),
+    Choice("group_by", tuple(GroupBy), tuple(GroupBy)),
+    Number("seed"),
+    Settings("set"),
+)

@@ -1,0 +1,122 @@
+"""Two rows that ask where the plan goes: a file of its own, or a folder for a simulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from sampling.simulators import exporter_names
+from tui.app.plan_details import PLAN_NAME
+from tui.app.widgets.line import Line
+
+
+@dataclass
+class PlaceGiven(Message):
+    """The plan is to go there.
+
+    Attributes
+    ----------
+    name : of a file, or of a folder where an exporter is chosen.
+    target : the exporter; None for the plan itself.
+    """
+
+    name: str
+    target: str | None
+
+
+@dataclass
+class PromptLeft(Message):
+    """It is to go nowhere."""
+
+
+class PlaceInput(Input):
+    """The field for the name."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "leave", "Leave it", key_display="esc"),
+        Binding("up", "target(-1)", "Target", show=False),
+        Binding("down", "target(1)", "Target", show=False),
+    ]
+
+    @dataclass
+    class Turned(Message):
+        """Another target is wanted."""
+
+        by: int
+
+    def action_leave(self) -> None:
+        """Write nothing."""
+        self.post_message(PromptLeft())
+
+    def action_target(self, by: int) -> None:
+        """Choose another target."""
+        self.post_message(self.Turned(by))
+
+
+class PlanPrompt(Vertical):
+    """Asks for a name; what is wrong with one is said in the row above it."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._target: str | None = None
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        """The words over the field."""
+        yield Line(ascii_only=self._ascii_only)
+        with Horizontal():
+            yield Static()
+            yield PlaceInput(compact=True, select_on_focus=False)
+
+    def ask(self, target: str | None) -> None:
+        """Ask for a file for the plan, or for a folder for what an exporter makes of it."""
+        self._target = target
+        self._fill(PLAN_NAME if target is None else f"{target}-export")
+        self._explain()
+        self.display = True
+        self.query_one(PlaceInput).focus()
+
+    def _fill(self, name: str) -> None:
+        field = self.query_one(PlaceInput)
+        field.value = name
+        field.cursor_position = len(name)
+
+    def _explain(self) -> None:
+        words = ["Save the plan to a new file; enter saves, esc leaves", "Save to a new file"]
+        if self._target is not None:
+            among = ", up and down change it" if len(exporter_names()) > 1 else ""
+            words = [f"Export for {self._target}{among}; enter writes, esc leaves", f"For {self._target}"]
+        self.query_one(Line).show(words)
+        self.query_one(Static).update("File: " if self._target is None else "Folder: ")
+
+    def refuse(self, words: str) -> None:
+        """Say why the name cannot be taken; the field is still there."""
+        self.query_one(Line).show([words])
+
+    def close(self) -> None:
+        """Ask no more."""
+        self.display = False
+
+    @on(PlaceInput.Turned)
+    def _turn(self, event: PlaceInput.Turned) -> None:
+        event.stop()
+        if self._target is None:
+            return
+        names, field = exporter_names(), self.query_one(PlaceInput)
+        untouched = field.value == f"{self._target}-export"
+        self._target = names[(names.index(self._target) + event.by) % len(names)]
+        if untouched:
+            self._fill(f"{self._target}-export")
+        self._explain()
+
+    @on(Input.Submitted)
+    def _take(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(PlaceGiven(event.value.strip(), self._target))

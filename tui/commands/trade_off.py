@@ -1,0 +1,69 @@
+"""`trade-off`: what a plan costs at one epsilon after another."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from sampling.errors import OptionError
+from sampling.study import Study
+from sampling.targets import Target
+from sampling.trade_off import check_has_trade_off, default_epsilons, trade_off
+from tui.engine import overrides_of, progress_of, study_as_asked, target_of
+from tui.options import TradeOffOptions
+from tui.output import Answer, Canvas, emit
+from tui.trade_off_text import HEIGHT, TradeOff, trade_off_text
+
+
+def run(options: TradeOffOptions) -> None:
+    """Read once, design a plan at each epsilon, draw."""
+    check_has_trade_off(options.method)
+    target = target_of(options)
+    epsilons = _epsilons(options.epsilons, target)
+    overrides = overrides_of(options.overrides)
+    study = study_as_asked(options.profiles, options, overrides)
+    with progress_of(options) as progress:
+        points = trade_off(
+            study.counts,
+            options.method,
+            target,
+            options.seed,
+            epsilons,
+            settings=options.set,
+            overrides=overrides,
+            progress=progress,
+        )
+        known = TradeOff(options.method, target, epsilons, tuple(points))
+    emit(_answer(study, known, options), options)
+
+
+def _epsilons(given: str | None, target: Target) -> tuple[float, ...]:
+    """Return the epsilons asked for, each once; round ones around the plan's if none is named.
+
+    Raises
+    ------
+    OptionError : one is no number, or no fraction.
+    """
+    if given is None:
+        return default_epsilons(target.epsilon)
+    words = [word.strip() for word in given.split(",") if word.strip()]
+    try:
+        epsilons = tuple(dict.fromkeys(replace(target, epsilon=float(word)).epsilon for word in words))
+    except ValueError as error:
+        raise OptionError(f"--epsilons {given}: fractions by commas are meant") from error
+    except OptionError as error:
+        raise OptionError(f"--epsilons {given}: {error.message}", remedy=error.remedy) from error
+    if not epsilons:
+        raise OptionError("--epsilons names no epsilon", remedy="give fractions by commas, such as 0.01,0.02")
+    return epsilons
+
+
+def _answer(study: Study, known: TradeOff, options: TradeOffOptions) -> Answer:
+    def text(canvas: Canvas) -> str:
+        return trade_off_text(known, options.width or canvas.width, options.height or HEIGHT, canvas)
+
+    return Answer(
+        "trade-off",
+        [asdict(point) for point in known.ascending],
+        text,
+        warnings=tuple(finding.code for finding in study.findings),
+    )

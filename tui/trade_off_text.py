@@ -1,0 +1,98 @@
+"""A trade-off as `trade-off` prints it: the chart over the table of its points."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from itertools import takewhile
+
+from sampling.targets import Target
+from sampling.trade_off import TradeOffPoint
+from tui import facts
+from tui.charts import quantities
+from tui.charts.grid import Grid
+from tui.charts.plain import plain
+from tui.charts.rich_sink import ansi
+from tui.charts.trade_off import trade_off_chart
+from tui.output import Canvas
+from tui.tables import Column, table
+
+HEIGHT = 16
+"""Rows of the chart where nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOff:
+    """What is known of a trade-off.
+
+    Attributes
+    ----------
+    target : what the plan itself is asked; its epsilon is the chosen one.
+    epsilons : all that are or will be computed, in any order.
+    points : those computed, in any order.
+    """
+
+    method: str
+    target: Target
+    epsilons: tuple[float, ...]
+    points: tuple[TradeOffPoint, ...] = ()
+
+    @property
+    def ascending(self) -> list[TradeOffPoint]:
+        """The points by their epsilon."""
+        return sorted(self.points, key=lambda point: point.epsilon)
+
+    def chart(self, width: int, height: int, *, ascii_only: bool) -> Grid:
+        """Draw the points."""
+        return trade_off_chart(
+            self.points, self.epsilons, self.target.epsilon, width, height, ascii_only=ascii_only
+        )
+
+
+def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas) -> str:
+    """Return what was asked in a line, the chart of this size, the points in a table, and where it levels."""
+    grid = known.chart(width, height, ascii_only=canvas.ascii_only)
+    heading = f"{known.method}, confidence {known.target.confidence:g}"
+    lines = [heading, ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
+    level = level_text(known)
+    if level is not None:
+        lines += ["", *textwrap.wrap(level, canvas.width)]
+    return "\n".join(lines)
+
+
+def level_text(known: TradeOff) -> str | None:
+    """Return from which epsilon on the plan stays the same, and why; None where it does not."""
+    cost = [(point.samples, point.sampled_duration_ns) for point in known.ascending]
+    level = list(takewhile(lambda each: each == cost[-1], reversed(cost)))
+    if len(level) < 2:
+        return None
+    first = known.ascending[len(cost) - len(level)]
+    text = f"From epsilon {first.epsilon:g} on the plan stays the same"
+    if known.method != "joint":
+        return f"{text}."
+    asked = facts.counted(known.target.min_samples, "launch", "launches") + " a stratum"
+    if known.target.group_epsilon is not None:
+        asked = f"the bound of each kernel group, {known.target.group_epsilon:g}, and {asked}"
+    return f"{text}: {asked} ask for more than epsilon does."
+
+
+def trade_off_table(known: TradeOff) -> str:
+    """Return the points in a table, by epsilon, the chosen one marked."""
+    points = known.ascending
+    chosen = ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points]
+    return table(
+        [
+            Column("epsilon", [f"{point.epsilon:g}" for point in points]),
+            Column("speedup", [quantities.ratio(point.speedup) for point in points]),
+            Column("drawn", [quantities.count(point.samples) for point in points]),
+            Column("strata", [quantities.count(point.strata) for point in points]),
+            Column("sampled", [quantities.duration(point.sampled_duration_ns) for point in points]),
+            Column("bound", [_share(point.bound) for point in points]),
+            Column("group", [_share(point.group_bound) for point in points]),
+            Column("", chosen, to_right=False),
+        ]
+    )
+
+
+def _share(bound: float | None) -> str:
+    return quantities.UNKNOWN if bound is None else quantities.share(bound)
