@@ -23,6 +23,7 @@ from tui import cli
 from tui.bundled import sample_scale_question
 from tui.command_line import command_line
 from tui.output import Canvas
+from tui.scale_desk import made_up_desk
 from tui.scale_options import ScalePredictOptions
 from tui.scale_questions import predictions_of
 from tui.scale_sheet import (
@@ -40,6 +41,7 @@ from tui.scale_sheet import (
 )
 from tui.scale_sheet_check import ROLE, wrong_cells
 from tui.scale_sheet_options import answer_of, place_text, read_sheets
+from tui.scale_status import farewell
 from tui.scale_text import predict_text
 
 # dct of the paper: the numbers of its artifact, as METHODS has them.
@@ -374,3 +376,15 @@ def test_the_command_line_prints_what_the_sheet_says(question: ScaleQuestion, ho
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_reads_back(value: float) -> None:
     assert float(number_text(value)) == value
+
+
+def test_leaving_says_the_largest_target_and_its_command() -> None:
+    desk = made_up_desk()
+    assert farewell(desk) is None
+    edited = desk.edited(desk.sheet.with_cell(0, "ipc", "101"))
+    line = farewell(edited)
+    assert line is not None
+    assert line.startswith("128 SMs: IPC ")
+    assert "   kernelpoint scale predict " in line
+    assert "8=101" in line
+    assert farewell(desk.edited(desk.sheet.with_cell(0, "ipc", "fast"))) is None

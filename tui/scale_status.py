@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from scalemodel.errors import OptionError
+from tui.command_line import command_line
 from tui.scale_desk import ScaleDesk
 from tui.scale_sheet import ALL_RULES
 from tui.scale_sheet_options import SheetAnswer
@@ -88,3 +90,20 @@ def _level(desk: ScaleDesk) -> str:
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def farewell(desk: ScaleDesk) -> str | None:
+    """Return the largest target's prediction and the command that gives it; None of numbers as bundled."""
+    if desk.is_made_up and not desk.is_edited:
+        return None
+    try:
+        answer = desk.answer()
+    except OptionError:
+        # A wrong cell has been said beside the table.
+        return None
+    measurements, outcome = answer.pairs[0]
+    line = command_line("scale predict", answer.command)
+    last = max(outcome.predictions, key=lambda each: each.target)
+    if last.ipc is None:
+        return line
+    return f"{last.target} {measurements.scaling.unit}: IPC {last.ipc:.4g} by {last.method}   {line}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sampling.study import Study
-from tui import facts
+from tui import facts, scale_status
 from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
 from tui.charts import quantities
@@ -81,7 +81,7 @@ def status_lines(session: Session, study: Study) -> list[str]:
 def farewell(session: Session) -> str | None:
     """Return what stays in the terminal, split decisions written to a file; None if nothing was loaded."""
     if session.study is None:
-        return None
+        return None if session.scale is None else scale_status.farewell(session.scale)
     line = plan_line(session.study)
     try:
         options = options_with_overrides(session)
