@@ -27,8 +27,10 @@ _ROUNDING = 1e-12
 # A node whose variance, halved, is less than this share of what a group may have is deep enough.
 _DEEP_ENOUGH = 1e-3
 _PRICE_RATIO = 1e-6
-# How often groups are left on a step and the others priced anew, and for what share of the budget.
+# How often groups are left on a step and the others priced anew, and for what share of the budget; the new
+# price is looked for between this share of the old one and the old one first.
 _MOST_ROUNDS = 8
+_NEAR = 0.9
 _SLACK_WORTH_USING = 1e-3
 
 
@@ -293,7 +295,9 @@ def group_prices(priced: PricedForest, budget: FloatArray) -> FloatArray:
         cut = few.cut(price)
         return few.time_ns(cut), few.variance(cut)
 
-    prices[~enough] = _least_prices(costs, budget[~enough], few.census_price())
+    prices[~enough] = _least_prices(
+        costs, budget[~enough], np.zeros(few.groups), few.census_price()
+    )
     return prices
 
 
@@ -308,8 +312,9 @@ def prices(priced: PricedForest, least_price: FloatArray, budget: float) -> Floa
     ----------
     least_price : (groups,) the groups' own prices.
     """
+    common = None
     for _ in range(_MOST_ROUNDS):
-        common = common_price(priced, least_price, budget)
+        common = common_price(priced, least_price, budget, enough=common)
         price = np.maximum(least_price, common)
         variance = priced.variance(priced.cut(price))
         if common == 0 or budget - variance.sum() < _SLACK_WORTH_USING * budget:
@@ -320,32 +325,42 @@ def prices(priced: PricedForest, least_price: FloatArray, budget: float) -> Floa
     return price
 
 
-def common_price(priced: PricedForest, least_price: FloatArray, budget: float) -> float:
+def common_price(
+    priced: PricedForest, least_price: FloatArray, budget: float, *, enough: float | None = None
+) -> float:
     """Return the least common price at which the workload's variance is within budget; 0 if none is needed.
 
     Parameters
     ----------
     least_price : (groups,) the groups' own prices; a group uses the larger of its own and the common one.
+    enough : a price known to be within budget; the one wanted is expected not far below.
     """
 
     def costs(price: FloatArray) -> tuple[FloatArray, FloatArray]:
         cut = priced.cut(np.maximum(least_price, price[0]))
         return priced.time_ns(cut).sum(keepdims=True), priced.variance(cut).sum(keepdims=True)
 
-    if costs(np.zeros(1))[1][0] <= budget:
+    low, high = np.zeros(1), priced.census_price().max(keepdims=True)
+    if enough is not None:
+        near = np.array([enough * _NEAR])
+        low, high = (near, np.array([enough])) if costs(near)[1][0] > budget else (low, near)
+    if not low[0] and costs(low)[1][0] <= budget:
         return 0.0
-    return float(_least_prices(costs, np.array([budget]), priced.census_price().max(keepdims=True))[0])
+    return float(_least_prices(costs, np.array([budget]), low, high)[0])
 
 
 def _least_prices(
-    costs: Callable[[FloatArray], tuple[FloatArray, FloatArray]], budget: FloatArray, high: FloatArray
+    costs: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    budget: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
 ) -> FloatArray:
     """Return (k,) the least price of each of k problems that brings its variance within its budget.
 
     Parameters
     ----------
     costs : price (k,) -> sampled time and variance (k,) each of the cheapest strata at that price.
-    high : (k,) prices that are high enough; 0 is too low for each.
+    low, high : (k,) prices that are too low and high enough.
 
     Notes
     -----
@@ -355,7 +370,7 @@ def _least_prices(
     to the other. That ends exactly, after about as many steps as bisecting the logarithm of the
     variance takes to tell two corners apart.
     """
-    low_time, low_variance = costs(np.zeros(len(budget)))
+    low_time, low_variance = costs(low)
     high_time, high_variance = costs(high)
     slope = np.zeros(len(budget))
     searching = np.ones(len(budget), dtype=np.bool_)
