@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.allocation import FloatArray, IntArray
+from sampling.cluster_forest import UNSPLIT, ClusterForest
 from sampling.duration_counts import DurationCounts, range_std_ns
 from sampling.errors import OptionError
 from sampling.k_means import best_partitions
@@ -154,6 +155,14 @@ class SplitTree:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """A cluster of a tree that is still growing, and the samples that the decision above gave it."""
+
+    cluster: Cluster
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Pending:
     """A cluster to decide on; with ``rest``, one that a split into several parts has decided already."""
 
@@ -164,12 +173,22 @@ class _Pending:
     rest: Proposal | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What becomes of a pending cluster, before its children are linked to it."""
+
+    pending: _Pending
+    node: SplitNode
+    proposal: Proposal | None
+
+
 class TreeGrower:
     """Grows one group's tree: `step` takes the next decision in pre-order, `undo` takes the last one back.
 
     Parameters
     ----------
     overrides : path -> verdict, the user's decisions in place of the rule's.
+    forest : where halves are looked up, and kept, instead of being found anew; for rules of two parts.
     """
 
     def __init__(
@@ -178,28 +197,51 @@ class TreeGrower:
         group: int,
         rule: SplitRule,
         overrides: Mapping[str, Verdict] | None = None,
+        forest: ClusterForest | None = None,
     ) -> None:
         self._counts = counts
         self._group = group
         self._rule = rule
         self._overrides = dict(overrides or {})
+        self._forest = forest if rule.most_parts == 2 else None
         self._nodes: list[SplitNode] = []
-        self._done: list[_Pending] = []
-        root = measured_cluster(counts, int(counts.offsets[group]), int(counts.offsets[group + 1]))
+        self._done: list[_Decision] = []
+        self._next: _Decision | None = None
+        root = _group_cluster(counts, group)
+        # A group's root has the group's number in the forest.
+        self._number = {(root.start, root.stop): group}
         self._pending = [_Pending(root, "", _samples_at_root(rule, root), None)]
+
+    @property
+    def taken(self) -> int:
+        """How many decisions have been taken."""
+        return len(self._nodes)
 
     @property
     def tree(self) -> SplitTree:
         """The decisions so far."""
         return SplitTree(self._group, tuple(self._nodes))
 
+    @property
+    def ahead(self) -> SplitNode | None:
+        """The decision that `step` takes next; None when there is none left."""
+        decision = self._decide()
+        return None if decision is None else decision.node
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """The clusters that the decisions so far lead to, final or not yet decided on, shortest first."""
+        final = [_share(node) for node in self._nodes if node.verdict is Verdict.KEEP]
+        still_open = [Share(pending.cluster, pending.samples_old) for pending in self._pending]
+        return tuple(sorted(final + still_open, key=lambda share: share.cluster.start))
+
     def step(self) -> SplitNode | None:
         """Take the next decision; None when there is none left."""
-        if not self._pending:
+        decision = self._decide()
+        if decision is None:
             return None
-        pending = self._pending[-1]
-        index = len(self._nodes)
-        node, proposal = self._decided(pending, index)
+        pending, node, proposal = decision.pending, decision.node, decision.proposal
+        index = node.index
         self._pending.pop()
         if pending.parent is not None and pending.path.endswith("R"):
             self._nodes[pending.parent] = replace(self._nodes[pending.parent], right=index)
@@ -209,19 +251,22 @@ class TreeGrower:
             self._pending.append(left)
             node = replace(node, left=index + 1)
         self._nodes.append(node)
-        self._done.append(pending)
+        self._done.append(decision)
+        self._next = None
         return node
 
     def undo(self) -> bool:
-        """Take back the last decision; False when there is none."""
+        """Take back the last decision, which is ahead again; False when there is none."""
         if not self._nodes:
             return False
-        node, pending = self._nodes.pop(), self._done.pop()
+        node, decision = self._nodes.pop(), self._done.pop()
+        pending = decision.pending
         if node.verdict is Verdict.SPLIT:
             del self._pending[-2:]
         if pending.parent is not None and pending.path.endswith("R"):
             self._nodes[pending.parent] = replace(self._nodes[pending.parent], right=None)
         self._pending.append(pending)
+        self._next = decision
         return True
 
     def run(self) -> SplitTree:
@@ -253,7 +298,13 @@ class TreeGrower:
         whole = measured_cluster(self._counts, parts[0].start, parts[-1].stop)
         return _Pending(whole, path + "R", sum(samples), index, rest)
 
-    def _decided(self, pending: _Pending, index: int) -> tuple[SplitNode, Proposal | None]:
+    def _decide(self) -> _Decision | None:
+        """Return the next decision, made once however often it is looked at."""
+        if self._next is None and self._pending:
+            self._next = self._decided(self._pending[-1], len(self._nodes))
+        return self._next
+
+    def _decided(self, pending: _Pending, index: int) -> _Decision:
         cluster, samples_old = pending.cluster, pending.samples_old
         if pending.rest is None:
             samples_old = self._rule.samples_kept(cluster, samples_old)
@@ -290,7 +341,7 @@ class TreeGrower:
             reason=reason,
             overridden=override is not None,
         )
-        return node, proposal
+        return _Decision(pending, node, proposal)
 
     def _settled(self, cluster: Cluster, samples_old: int) -> str | None:
         if cluster.stop - cluster.start == 1:
@@ -304,6 +355,8 @@ class TreeGrower:
 
     def _partitions(self, cluster: Cluster) -> list[tuple[Cluster, ...]]:
         counts = self._counts
+        if self._forest is not None:
+            return [self._halves(self._forest, cluster)]
         partitions = best_partitions(
             counts.launches_before,
             counts.time_before_ns,
@@ -318,6 +371,96 @@ class TreeGrower:
             )
             for bounds in partitions
         ]
+
+    def _halves(self, forest: ClusterForest, cluster: Cluster) -> tuple[Cluster, ...]:
+        number = self._number[cluster.start, cluster.stop]
+        # Nodes are only ever added, children before they are linked: what is split can be read by anyone.
+        if forest.left[number] == UNSPLIT:
+            with forest.lock:
+                forest.split(np.array([number]))
+        left = int(forest.left[number])
+        halves = tuple(
+            Cluster(
+                int(forest.start[half]),
+                int(forest.stop[half]),
+                int(forest.launches[half]),
+                float(forest.mean_ns[half]),
+                float(forest.std_ns[half]),
+            )
+            for half in (left, left + 1)
+        )
+        self._number |= {(half.start, half.stop): left + at for at, half in enumerate(halves)}
+        return halves
+
+
+class KnownTree:
+    """A tree known to its end, its decisions taken and taken back one by one as a `TreeGrower` does."""
+
+    def __init__(self, tree: SplitTree) -> None:
+        self._whole = tree
+        self._taken = 0
+
+    @property
+    def taken(self) -> int:
+        """How many decisions have been taken."""
+        return self._taken
+
+    @property
+    def tree(self) -> SplitTree:
+        """The decisions so far."""
+        taken = self._taken
+        nodes = tuple(
+            replace(node, right=None) if node.right is not None and node.right >= taken else node
+            for node in self._whole.nodes[:taken]
+        )
+        return SplitTree(self._whole.group, nodes)
+
+    @property
+    def ahead(self) -> SplitNode | None:
+        """The decision that `step` takes next; None when there is none left."""
+        nodes = self._whole.nodes
+        return replace(nodes[self._taken], left=None, right=None) if self._taken < len(nodes) else None
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """The clusters that the decisions so far lead to, final or not yet decided on, shortest first."""
+        nodes, taken = self._whole.nodes, self._taken
+        children = [child for node in nodes[:taken] for child in (node.left, node.right)]
+        still_open = [child for child in children if child is not None and child >= taken]
+        final = [node.index for node in nodes[:taken] if node.verdict is Verdict.KEEP]
+        reached = [nodes[index] for index in final + still_open] if taken else [nodes[0]]
+        return tuple(sorted(map(_share, reached), key=lambda share: share.cluster.start))
+
+    def step(self) -> SplitNode | None:
+        """Take the next decision; None when there is none left."""
+        if self._taken == len(self._whole.nodes):
+            return None
+        self._taken += 1
+        return replace(self._whole.nodes[self._taken - 1], right=None)
+
+    def undo(self) -> bool:
+        """Take back the last decision; False when there is none."""
+        if self._taken == 0:
+            return False
+        self._taken -= 1
+        return True
+
+
+def _share(node: SplitNode) -> Share:
+    cluster = Cluster(node.start, node.stop, node.launches, node.mean_ns, node.std_ns)
+    return Share(cluster, node.samples_old)
+
+
+def _group_cluster(counts: DurationCounts, group: int) -> Cluster:
+    """Return all of a kernel group as a cluster."""
+    launches = int(counts.group_launches[group])
+    return Cluster(
+        int(counts.offsets[group]),
+        int(counts.offsets[group + 1]),
+        launches,
+        int(counts.group_duration_ns[group]) / launches,
+        float(counts.group_std_ns[group]),
+    )
 
 
 def _samples_at_root(rule: SplitRule, root: Cluster) -> int:

@@ -15,7 +15,7 @@ from sampling.group_by import GroupBy
 from sampling.progress import Progress
 from sampling.split_tree import Cluster, ClusterArrays, Proposal, SplitRule, SplitTree, TreeGrower, Verdict
 from sampling.splitting import Overrides, split_groups
-from sampling.strata import Strata
+from sampling.strata import Clusters, Strata
 from sampling.targets import Target
 
 SOURCE = "Allegro, section IV"
@@ -124,6 +124,16 @@ def stratify(
 ) -> Strata:
     """Split every group; draw from each final cluster what it needs by itself, at most all of it."""
     clusters, samples = split_groups(counts, rule(target, options), overrides, progress)
+    return sized(clusters, samples, target, options)
+
+
+def sized(
+    clusters: Clusters,
+    samples: IntArray,
+    target: Target,
+    options: Options,  # noqa: ARG001 - one form for all methods that grow trees by a rule
+) -> Strata:
+    """Return clusters with what each needs by itself, ``samples`` (s,), at most all of it."""
     if not target.with_replacement:
         samples = np.minimum(samples, clusters.launches)
     return clusters.with_samples(samples, with_replacement=target.with_replacement)

@@ -90,7 +90,11 @@ def stratify(
     progress: Progress | None = None,
 ) -> Strata:
     """Return the cheapest strata that meet both bounds, noise floor included."""
-    solution = solve(counts, target, overrides, progress)
+    return planned(solve(counts, target, overrides, progress), target)
+
+
+def planned(solution: Solution, target: Target) -> Strata:
+    """Return the strata of a solution."""
     notes = (_NOT_REPLACED,) if target.with_replacement else ()
     strata = solution.clusters.with_samples(solution.samples, notes=notes)
     return replace(strata, noise_floor=target.noise_floor, least_samples=target.min_samples)
@@ -179,7 +183,12 @@ def _with_slack_used(
 def _root_strata(counts: DurationCounts, target: Target, epsilon: float) -> tuple[Clusters, IntArray]:
     """Return ROOT's strata that bound every group by epsilon, with the least sizes that meet it."""
     clusters, _ = split_groups(counts, RootRule(replace(target, epsilon=epsilon)))
-    samples = water_filled_sample_sizes(
+    return clusters, _root_sizes(clusters, target, epsilon)
+
+
+def _root_sizes(clusters: Clusters, target: Target, epsilon: float) -> IntArray:
+    """Return (s,) the least sizes that bound every group of the clusters by epsilon."""
+    return water_filled_sample_sizes(
         clusters.launches,
         clusters.mean_ns,
         clusters.std_ns,
@@ -189,7 +198,6 @@ def _root_strata(counts: DurationCounts, target: Target, epsilon: float) -> tupl
         floor=target.min_samples,
         noise_floor=target.noise_floor,
     )
-    return clusters, samples
 
 
 def _cheaper_by_root(
@@ -288,30 +296,71 @@ def split_tree(
     overrides: Overrides | None = None,
 ) -> SplitTree:
     """Return how a group came to its strata, every node with the price of whole and of split."""
-    solution = solve(counts, target, overrides)
-    if solution.from_root[group]:
-        rule = RootRule(replace(target, epsilon=solution.root_epsilon))
-        grown = TreeGrower(counts, group, rule).run()
-        first = replace(
-            grown.nodes[0],
-            reason=f"ROOT's strata take less time here than any price finds; {grown.nodes[0].reason}",
-        )
-        return SplitTree(group, (first, *grown.nodes[1:]))
-    return _TreeAtPrice(counts, solution, group, (overrides or {}).get(counts.groups[group].key, {})).tree()
+    return SolvedTrees(counts, target, solve(counts, target, overrides), overrides).tree(group)
+
+
+class SolvedTrees:
+    """How the groups came to the strata of one solution, each tree written down when it is asked for."""
+
+    def __init__(
+        self, counts: DurationCounts, target: Target, solution: Solution, overrides: Overrides | None = None
+    ) -> None:
+        self._counts = counts
+        self._target = target
+        self._solution = solution
+        self._overrides = overrides or {}
+        self._decisions = solution.priced.decisions(solution.price)
+
+    def tree(self, group: int) -> SplitTree:
+        """Return how a group came to its strata, every node with the price of whole and of split."""
+        solution = self._solution
+        if solution.from_root[group]:
+            rule = RootRule(replace(self._target, epsilon=solution.root_epsilon))
+            grown = TreeGrower(self._counts, group, rule).run()
+            first = replace(
+                grown.nodes[0],
+                reason=f"ROOT's strata take less time here than any price finds; {grown.nodes[0].reason}",
+            )
+            return SplitTree(group, (first, *grown.nodes[1:]))
+        decided = self._overrides.get(self._counts.groups[group].key, {})
+        return _TreeAtPrice(self._counts, solution, self._decisions, group, decided).tree()
+
+    @property
+    def whole(self) -> IntArray:
+        """(groups,) the samples that each group kept whole costs at its price."""
+        # The first rows of the forest are the roots.
+        return self._decisions[0][: self._solution.priced.groups]
+
+    def sizes(self, clusters: Clusters, samples: IntArray) -> IntArray:
+        """Return the sizes of clusters of groups that are not split to their end.
+
+        Parameters
+        ----------
+        samples : (s,) what each costs at its group's price; where ROOT's strata are taken, the least sizes
+            for their bound are returned instead.
+        """
+        from_root = self._solution.from_root[clusters.group]
+        if not from_root.any():
+            return samples
+        return np.where(from_root, _root_sizes(clusters, self._target, self._solution.root_epsilon), samples)
 
 
 class _TreeAtPrice:
     """Writes down one group's tree in pre-order, from the decisions at its price."""
 
     def __init__(
-        self, counts: DurationCounts, solution: Solution, group: int, decided: Mapping[str, Verdict]
+        self,
+        counts: DurationCounts,
+        solution: Solution,
+        decisions: tuple[IntArray, FloatArray, FloatArray, BoolArray],
+        group: int,
+        decided: Mapping[str, Verdict],
     ) -> None:
         self._counts = counts
         self._priced = solution.priced
         self._group = group
         self._by_user = set(decided)
-        self._samples, self._whole, self._least, self._splits = solution.priced.decisions(solution.price)
-        self._price = float(solution.price[group])
+        self._samples, self._whole, self._least, self._splits = decisions
         self._nodes: list[SplitNode] = []
 
     def tree(self) -> SplitTree:

@@ -22,7 +22,7 @@ from sampling.group_by import GroupBy
 from sampling.progress import Progress
 from sampling.split_tree import Cluster, ClusterArrays, Proposal, SplitRule, SplitTree, TreeGrower, Verdict
 from sampling.splitting import Overrides, split_groups
-from sampling.strata import Strata
+from sampling.strata import Clusters, Strata
 from sampling.targets import Target
 
 SOURCE = "STEM+ROOT, section IV"
@@ -155,6 +155,16 @@ def stratify(
     [STEM+ROOT Theorem 1]; with it the bound holds for each group, and Theorem 1 covers their union.
     """
     clusters, samples = split_groups(counts, rule(target, options), overrides, progress)
+    return sized(clusters, samples, target, options)
+
+
+def sized(clusters: Clusters, samples: IntArray, target: Target, options: Options) -> Strata:
+    """Return clusters, whole groups of them, with the sizes that keep each group's bound.
+
+    Parameters
+    ----------
+    samples : (s,) what the decision above each gave it; the published script's sizes.
+    """
     if options.variant == "script":
         sizes = np.maximum(samples, 1)
         if not target.with_replacement:

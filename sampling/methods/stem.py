@@ -6,9 +6,20 @@ Under one and the same ``--group-by`` it is Allegro; the papers differ in the gr
 from __future__ import annotations
 
 from sampling.group_by import GroupBy
-from sampling.methods.allegro import Options, split_tree, stratify
+from sampling.methods.allegro import Options, rule, sized, split_tree, stratify
 
-__all__ = ["NEEDS", "PUBLISHED_GROUPING", "RANDOM", "SOURCE", "SPLITS", "Options", "split_tree", "stratify"]
+__all__ = [
+    "NEEDS",
+    "PUBLISHED_GROUPING",
+    "RANDOM",
+    "SOURCE",
+    "SPLITS",
+    "Options",
+    "rule",
+    "sized",
+    "split_tree",
+    "stratify",
+]
 
 SOURCE = "STEM+ROOT, section V-A (STEM-only)"
 NEEDS: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.grid import MARKER
+from tui.charts.grid import MARKER, PROPOSED, SELECTED
 from tui.charts.plain import plain
 from tui.charts.tree import tree
 
@@ -186,3 +186,44 @@ def test_golden(width: int, ascii_only: bool) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8", newline="\n")
     assert text == path.read_text(encoding="utf-8")
+
+
+def test_the_proposed_node_is_the_last_row_and_no_cluster_yet() -> None:
+    rows = plain(tree(TREE[:4], 80, proposed=TREE[4])).split("\n")
+    assert "RLL" in rows[5]
+    assert "? keep" in rows[5]
+    assert rows[5][:14].split()[-1] == "RLL", "no symbol"
+    assert rows[-2:] == ["! decided by the user", "? proposed, decided on next"]
+    assert "! split" in rows[4]
+    assert "?" not in plain(tree(TREE, 80))
+    grid = tree([], 80, proposed=TREE[0])
+    assert (grid.style[1] == PROPOSED).any()
+    assert "!? split" in plain(tree([], 80, proposed=Node("", "split", overridden=True)))
+
+
+def test_a_proposed_node_below_the_depth_is_counted() -> None:
+    rows = plain(tree(TREE[:4], 80, proposed=TREE[4], max_depth=2)).split("\n")
+    assert rows[5].strip() == "└─ ... 1 node below"
+
+
+def test_the_marked_node_stands_out_without_colour() -> None:
+    grid = tree(TREE, 80, marked="RL")
+    rows = plain(grid).split("\n")
+    assert [row.startswith("> ") for row in rows] == [row.strip(" └├─>│").startswith("RL ") for row in rows]
+    assert (grid.style[4] == SELECTED).sum() == len("   ├─ RL") - len("   ├─ ")
+    assert [row[2:] for row in rows] == plain(tree(TREE, 78)).split("\n")
+
+
+def test_a_mark_on_no_node_only_keeps_its_place() -> None:
+    rows = plain(tree(TREE, 80, marked="-")).split("\n")
+    assert all(row.startswith("  ") for row in rows)
+
+
+@given(paths, st.integers(0, 20), st.integers(1, 8), st.integers(60, 200))
+def test_some_rows_are_those_of_the_whole(splits: set[str], first: int, most: int, width: int) -> None:
+    nodes = grown(splits)
+    part = plain(tree(nodes, width, rows=(first, first + most), ascii_only=True)).split("\n")
+    assert part[0].startswith("node")
+    assert len(part) - 1 == len(nodes[first : first + most])
+    for row, node in zip(part[1:], nodes[first : first + most], strict=True):
+        assert (node.path or "root") in row

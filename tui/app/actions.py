@@ -12,6 +12,14 @@ APP = "app"
 VIEW = "view"
 GROUPS = "groups"
 TABLE = "table"
+TREE = "tree"
+PLAN = "plan"
+FORM = "form"
+LIST = "list"
+COMPARE = "compare"
+SCALE = "scale"
+SHEET = "sheet"
+WORDS = "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,15 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         APP, "app.quit", "q,ctrl+q", "q", "Quit", "leave; the plan's command line stays behind", show=True
     ),
+    Action(
+        APP,
+        "app.suspend_process",
+        "ctrl+z",
+        "^z",
+        "Suspend",
+        "back to the shell, where fg goes on",
+        palette=False,
+    ),
     Action(APP, "app.help", "question_mark,f1", "? F1", "Help", "what the keys do here", show=True),
     Action(TABLE, "cursor_down", "j,down", "j down", "Down", "the next kernel group", palette=False),
     Action(TABLE, "cursor_up", "k,up", "k up", "Up", "the kernel group before", palette=False),
@@ -51,10 +68,84 @@ ACTIONS: tuple[Action, ...] = (
     Action(TABLE, "scroll_bottom", "G,end", "G end", "Last", "the last kernel group", palette=False),
     Action(TABLE, "page_down", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
     Action(TABLE, "page_up", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    Action(TABLE, "app.view('Split tree')", "enter,right,l", "enter l", "Tree", "how this group is split"),
     Action(GROUPS, "search", "slash", "/", "Filter", "show only groups whose key contains a text", show=True),
     Action(GROUPS, "clear_search", "escape", "esc", "Show all", "show all groups again"),
     Action(GROUPS, "sort", "s", "s", "Sort", "sort by the next column", show=True),
     Action(GROUPS, "log", "x", "x", "Log", "logarithmic or linear durations", show=True),
+    Action(
+        TREE, "step", "right_square_bracket,right", "] right", "Step", "take the decision ahead", show=True
+    ),
+    Action(TREE, "step_back", "left_square_bracket,left", "[ left", "Back", "undo the last step"),
+    Action(TREE, "next_group", "right_curly_bracket", "}", "Next group", "to the next kernel group"),
+    Action(TREE, "previous_group", "left_curly_bracket", "{", "Last group", "to the kernel group before"),
+    Action(TREE, "finish_group", "e", "e", "End of group", "take all decisions on this group"),
+    Action(TREE, "finish", "E", "E", "End of all", "take all decisions on all groups"),
+    Action(TREE, "node_down", "j,down", "j down", "Down", "look at the decision after", palette=False),
+    Action(TREE, "node_up", "k,up", "k up", "Up", "look at the decision before", palette=False),
+    Action(TREE, "split_node", "plus,equals_sign", "+ =", "Split", "split the node in focus", show=True),
+    Action(TREE, "keep_node", "minus", "-", "Keep", "keep the node in focus whole", show=True),
+    Action(TREE, "undo_decision", "u", "u", "Undo", "take your last decision back"),
+    Action(TREE, "method", "m", "m", "Method", "the trees of root or of joint"),
+    Action(TREE, "log", "x", "x", "Log", "logarithmic or linear durations"),
+    Action(SHEET, "move(0, 1)", "j,down", "j down", "Down", "the next size", palette=False),
+    Action(SHEET, "move(0, -1)", "k,up", "k up", "Up", "the size before", palette=False),
+    Action(SHEET, "move(-1, 0)", "h,left", "h left", "Left", "the cell before", palette=False),
+    Action(SHEET, "move(1, 0)", "l,right", "l right", "Right", "the next cell", palette=False),
+    Action(SHEET, "edge(-1)", "g,home", "g home", "First", "the first size", palette=False),
+    Action(SHEET, "edge(1)", "G,end", "G end", "Last", "the last size", palette=False),
+    Action(
+        SHEET,
+        "edit",
+        "enter",
+        "enter",
+        "Edit",
+        "type in the cell; tab goes on, esc leaves",
+        show=True,
+        palette=False,
+    ),
+    Action(SHEET, "clear_cell", "backspace", "bksp", "Clear", "empty the cell", palette=False),
+    Action(SCALE, "new_row", "n", "n", "Row", "add a size below", show=True),
+    Action(SCALE, "remove_row", "D,delete", "D del", "Remove", "remove the size"),
+    Action(SCALE, "mark", "m", "m", "Mark", "simulated, target, both, or a point of the curve"),
+    Action(SCALE, "undo", "u", "u", "Undo", "take the last edit back"),
+    Action(SCALE, "empty", "N", "N", "Empty", "an empty table, to type in"),
+    Action(SCALE, "open_file", "o", "o", "Open", "read a CSV or TOML", show=True),
+    Action(SCALE, "next_benchmark", "b", "b", "Benchmark", "the next benchmark of the file"),
+    Action(SCALE, "next_rule", "r", "r", "Rule", "the next rule, or all of them"),
+    Action(SCALE, "next_confidence", "i", "i", "Interval", "intervals of 80, 90 or 95 %"),
+    Action(SCALE, "assume", "a", "a", "Assume", "assume f_mem where it is needed and not known, or not"),
+    Action(SCALE, "next_scaling", "s", "s", "Scaling", "strong or weak scaling, or of chiplets"),
+    Action(SCALE, "next_unit", "t", "t", "Unit", "MPKI of thread or of warp instructions"),
+    Action(SCALE, "ask_peak", "p", "p", "Peak", "the most IPC of an SM, which bounds a cliff's gain"),
+    Action(WORDS, "scroll_down", "j,down", "j down", "Down", "a line down", palette=False),
+    Action(WORDS, "scroll_up", "k,up", "k up", "Up", "a line up", palette=False),
+    Action(COMPARE, "run", "r", "r", "Run", "compare all methods anew", show=True),
+    Action(COMPARE, "cancel", "c,escape", "c esc", "Cancel", "compare no further; what is there stays"),
+    Action(COMPARE, "take", "enter,p", "enter p", "Take", "plan by the method under the cursor", show=True),
+    Action(COMPARE, "sort", "s", "s", "Sort", "sort by the next figure"),
+    Action(COMPARE, "move(1)", "j,down", "j down", "Down", "the next method", palette=False),
+    Action(COMPARE, "move(-1)", "k,up", "k up", "Up", "the method before", palette=False),
+    Action(COMPARE, "move(-99)", "g,home", "g home", "First", "the first method", palette=False),
+    Action(COMPARE, "move(99)", "G,end", "G end", "Last", "the last method", palette=False),
+    Action(COMPARE, "page(1)", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
+    Action(COMPARE, "page(-1)", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    Action(FORM, "field_down", "j,down", "j down", "Down", "the next option", palette=False),
+    Action(FORM, "field_up", "k,up", "k up", "Up", "the option before", palette=False),
+    Action(FORM, "edit", "enter", "enter", "Edit", "type a value; a choice goes on by one", palette=False),
+    Action(FORM, "step(1)", "plus,right,l", "+ right l", "More", "the next value", palette=False),
+    Action(FORM, "step(-1)", "minus,left,h", "- left h", "Less", "the value before", palette=False),
+    Action(FORM, "give_up", "escape", "esc", "As planned", "drop a refused value", palette=False),
+    Action(LIST, "scroll_down", "j,down", "j down", "Down", "a row down", palette=False),
+    Action(LIST, "scroll_up", "k,up", "k up", "Up", "a row up", palette=False),
+    Action(LIST, "scroll_home", "g,home", "g home", "First", "the first row", palette=False),
+    Action(LIST, "scroll_end", "G,end", "G end", "Last", "the last row", palette=False),
+    Action(LIST, "page_down", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
+    Action(LIST, "page_up", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    Action(PLAN, "next_detail", "t", "t", "More", "trade-off, strata, launches, findings"),
+    Action(PLAN, "save", "S", "S", "Save", "save the plan to a new file", show=True),
+    Action(PLAN, "export", "x", "x", "Export", "hand the plan to a simulator or tool", show=True),
+    Action(PLAN, "close_details", "escape", "esc", "Options", "back to the options", palette=False),
     Action(VIEW, "app.focus_next", "tab", "tab", "Pane", "to the other pane", palette=False),
     Action(
         VIEW, "copy_pane", "y", "y", "Copy", "copy the pane's text to the terminal's clipboard", show=True

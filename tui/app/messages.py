@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from sampling.study import Study
+# It brings numpy, which the first paint does not wait for.
+if TYPE_CHECKING:
+    from sampling.study import Study
 
 
 @dataclass

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tui.app.screens.compare import CompareScreen
 from tui.app.screens.groups import GroupsScreen
+from tui.app.screens.plan import PlanScreen
+from tui.app.screens.scale import ScaleScreen
+from tui.app.screens.split_tree import SplitTreeScreen
 from tui.app.screens.view import ViewScreen
 
 
@@ -22,7 +26,13 @@ class View:
         return self.screen.NAME
 
 
-VIEWS: tuple[View, ...] = (View("1", GroupsScreen),)
+VIEWS: tuple[View, ...] = (
+    View("1", GroupsScreen),
+    View("2", SplitTreeScreen),
+    View("3", PlanScreen),
+    View("4", CompareScreen),
+    View("5", ScaleScreen, needs_profile=False),
+)
 FIRST_VIEW = VIEWS[0].name
 
 

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tui.charts.glyphs import GlyphSet, cluster_style, cluster_symbol, glyph_set
-from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, PLAIN, Grid, blank, fitted, put
+from tui.charts.grid import (
+    AXIS,
+    HEADING,
+    LABEL,
+    MARKER,
+    PLAIN,
+    PROPOSED,
+    SELECTED,
+    Grid,
+    blank,
+    copy,
+    fitted,
+    put,
+)
 from tui.charts.quantities import UNKNOWN, count, duration
 
 _GAP = 2
 _SPLIT = "split"
 _OVERRIDE_MARK = "!"
+_PROPOSAL_MARK = "?"
+_CURSOR = "> "
 
 
 class TreeNode(Protocol):
@@ -52,6 +67,7 @@ class _Row:
     node: TreeNode | None
     cluster: int | None = None
     hidden: int = 0
+    is_proposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,36 +99,76 @@ _MOST_WANTED = ("mean", "launches", "tau old", "tau new", "CoV", "samples")
 
 
 def tree(
-    nodes: Sequence[TreeNode], width: int, *, max_depth: int | None = None, ascii_only: bool = False
+    nodes: Sequence[TreeNode],
+    width: int,
+    *,
+    proposed: TreeNode | None = None,
+    marked: str | None = None,
+    max_depth: int | None = None,
+    rows: tuple[int, int] | None = None,
+    ascii_only: bool = False,
 ) -> Grid:
-    """A grid of `width` columns: a heading, a row a node, and what an exclamation mark means if there is one.
+    """A grid of `width` columns: a heading, a row a node, and notes on what the marks of decisions mean.
 
     Leaves carry the symbol that their cluster has in the histogram. Columns without room are left out.
 
     Parameters
     ----------
     nodes : in pre-order, or the first of them: the tree after as many decisions.
+    proposed : the node that is decided on next, in a row of its own after the others.
+    marked : the path of the node that the user is at, shown by a mark before its row.
     max_depth : nodes deeper than this (the root has depth 0) are only counted.
+    rows : draw only the rows from the first of these numbers up to, not with, the second, without notes.
     """
-    if not nodes:
+    if not nodes and proposed is None:
         return blank(width, 0)
     glyphs = glyph_set(ascii_only=ascii_only)
-    rows = _shortest_labels(_rows(nodes, max_depth, glyphs), width)
-    drawn = [row.node for row in rows if row.node is not None]
-    overridden = any(_is_overridden(node) for node in drawn)
-    grid = blank(width, 1 + len(rows) + overridden)
-    symbol_column = min(max(len(_label(row)) for row in rows if row.node is not None) + 1, width // 2)
+    all_rows = (
+        _rows(nodes, max_depth, glyphs)
+        if proposed is None
+        else _rows_ahead(nodes, proposed, max_depth, glyphs)
+    )
+    left = 0 if marked is None else len(_CURSOR)
+    drawn = _shortest_labels(all_rows if rows is None else all_rows[slice(*rows)], width - left)
+    notes = _notes(drawn) if rows is None else []
+    grid = _drawn(drawn, notes, marked, width - left, ascii_only=ascii_only)
+    if marked is None:
+        return grid
+    with_margin = blank(width, grid.height)
+    copy(grid, with_margin, 0, left)
+    for top, row in enumerate(drawn, start=1):
+        if row.node is not None and row.node.path == marked:
+            put(with_margin, top, 0, _CURSOR, MARKER)
+    return with_margin
+
+
+def _drawn(
+    rows: Sequence[_Row], notes: Sequence[str], marked: str | None, width: int, *, ascii_only: bool
+) -> Grid:
+    """The heading, the rows, the notes."""
+    grid = blank(width, 1 + len(rows) + len(notes))
+    widest = max((len(_label(row)) for row in rows if row.node is not None), default=0)
+    symbol_column = min(widest + 1, width // 2)
     put(grid, 0, 0, "node", HEADING)
     for top, row in enumerate(rows, start=1):
-        _draw_label(grid, top, row, symbol_column, ascii_only=ascii_only)
+        _draw_label(grid, top, row, marked, symbol_column, ascii_only=ascii_only)
     left = symbol_column + 1
-    for column in _columns_with_room(drawn, width - left):
+    for column in _columns_with_room(rows, width - left):
         left += _GAP + _draw_column(grid, left + _GAP, column, rows)
     _draw_decisions(grid, left + _GAP, rows, ascii_only=ascii_only)
-    if overridden:
-        note = fitted(f"{_OVERRIDE_MARK} decided by the user", grid.width, ascii_only=ascii_only)
-        put(grid, grid.height - 1, 0, note, MARKER)
+    for top, note in enumerate(notes, start=1 + len(rows)):
+        put(grid, top, 0, fitted(note, grid.width, ascii_only=ascii_only), MARKER)
     return grid
+
+
+def _notes(rows: Sequence[_Row]) -> list[str]:
+    """What the marks in these rows mean."""
+    notes = []
+    if any(row.node is not None and _is_overridden(row.node) for row in rows):
+        notes.append(f"{_OVERRIDE_MARK} decided by the user")
+    if any(row.is_proposed for row in rows):
+        notes.append(f"{_PROPOSAL_MARK} proposed, decided on next")
+    return notes
 
 
 def _rows(nodes: Sequence[TreeNode], max_depth: int | None, glyphs: GlyphSet) -> list[_Row]:
@@ -137,6 +193,16 @@ def _rows(nodes: Sequence[TreeNode], max_depth: int | None, glyphs: GlyphSet) ->
     return rows
 
 
+def _rows_ahead(
+    nodes: Sequence[TreeNode], proposed: TreeNode, max_depth: int | None, glyphs: GlyphSet
+) -> list[_Row]:
+    """The rows with that of the proposed node, whose cluster is not there yet."""
+    *rows, last = _rows([*nodes, proposed], max_depth, glyphs)
+    if last.node is proposed:
+        last = replace(last, cluster=None, is_proposed=True)
+    return [*rows, last]
+
+
 def _are_last_children(nodes: Sequence[TreeNode]) -> list[bool]:
     """Whether no later sibling of each node is there."""
     last = []
@@ -151,8 +217,9 @@ def _shortest_labels(rows: Sequence[_Row], width: int) -> list[_Row]:
     """The rows, a level of branches three columns wide, or two, one or none to fit in a third of `width`."""
     narrowed = list(rows)
     for step in (3, 2, 1, 0):
-        narrowed = [_Row(_every(row.branches, step), row.node, row.cluster, row.hidden) for row in rows]
-        if max(len(_label(row)) for row in narrowed if row.node is not None) <= width // 3:
+        narrowed = [replace(row, branches=_every(row.branches, step)) for row in rows]
+        labels = [len(_label(row)) for row in narrowed if row.node is not None]
+        if max(labels, default=0) <= width // 3:
             break
     return narrowed
 
@@ -168,17 +235,22 @@ def _label(row: _Row) -> str:
     return row.branches + (row.node.path or "root")
 
 
-def _draw_label(grid: Grid, top: int, row: _Row, symbol_column: int, *, ascii_only: bool) -> None:
+def _draw_label(
+    grid: Grid, top: int, row: _Row, marked: str | None, symbol_column: int, *, ascii_only: bool
+) -> None:
     room = grid.width if row.node is None else symbol_column - 1
-    put(grid, top, 0, fitted(_label(row), room, ascii_only=ascii_only), LABEL)
+    is_marked = row.node is not None and row.node.path == marked
+    label = fitted(_label(row), room, ascii_only=ascii_only)
+    put(grid, top, 0, label, SELECTED if is_marked else LABEL)
     put(grid, top, 0, row.branches[:room], AXIS)
     if row.cluster is not None:
         symbol = cluster_symbol(row.cluster, ascii_only=ascii_only)
         put(grid, top, symbol_column, symbol, cluster_style(row.cluster))
 
 
-def _columns_with_room(nodes: Sequence[TreeNode], width: int) -> list[_Column]:
-    room = width - _GAP - max(len(_verdict(node)) for node in nodes)
+def _columns_with_room(rows: Sequence[_Row], width: int) -> list[_Column]:
+    nodes = [row.node for row in rows if row.node is not None]
+    room = width - _GAP - max((len(_verdict(row)) for row in rows), default=0)
     chosen = set()
     by_heading = {column.heading: column for column in _COLUMNS}
     for heading in _MOST_WANTED:
@@ -190,7 +262,7 @@ def _columns_with_room(nodes: Sequence[TreeNode], width: int) -> list[_Column]:
 
 
 def _width(column: _Column, nodes: Sequence[TreeNode]) -> int:
-    return max(len(column.heading), *(len(column.cell(node)) for node in nodes))
+    return max([len(column.heading), *(len(column.cell(node)) for node in nodes)])
 
 
 def _draw_column(grid: Grid, left: int, column: _Column, rows: Sequence[_Row]) -> int:
@@ -208,22 +280,29 @@ def _draw_decisions(grid: Grid, left: int, rows: Sequence[_Row], *, ascii_only: 
     put(grid, 0, left, fitted("decision", room, ascii_only=ascii_only), HEADING)
     for top, row in enumerate(rows, start=1):
         if row.node is not None:
-            decision = fitted(_decision(row.node, room), room, ascii_only=ascii_only)
-            put(grid, top, left, decision, MARKER if _is_overridden(row.node) else LABEL)
+            decision = fitted(_decision(row, room), room, ascii_only=ascii_only)
+            style = MARKER if _is_overridden(row.node) else PROPOSED if row.is_proposed else LABEL
+            put(grid, top, left, decision, style)
 
 
-def _decision(node: TreeNode, room: int) -> str:
+def _decision(row: _Row, room: int) -> str:
     """The verdict; its reason too where there is room for all of it, or where no numbers stand for it."""
-    verdict = _verdict(node)
+    node, verdict = row.node, _verdict(row)
+    if node is None:
+        return ""
     explained = f"{verdict}: {node.reason}"
     return explained if node.reason and (len(explained) <= room or node.tau_new_ns is None) else verdict
 
 
-def _verdict(node: TreeNode) -> str:
+def _verdict(row: _Row) -> str:
+    node = row.node
+    if node is None:
+        return ""
     threshold = node.threshold_ns
     is_split = node.verdict == _SPLIT and threshold is not None
     verdict = f"split at {_duration_if_known(threshold)}" if is_split else str(node.verdict)
-    return f"{_OVERRIDE_MARK} {verdict}" if _is_overridden(node) else verdict
+    marks = _OVERRIDE_MARK * _is_overridden(node) + _PROPOSAL_MARK * row.is_proposed
+    return f"{marks} {verdict}" if marks else verdict
 
 
 def _is_overridden(node: TreeNode) -> bool:

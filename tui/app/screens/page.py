@@ -27,15 +27,18 @@ class Page(VerticalScroll):
 
     def __init__(self, write: Callable[[int], Text]) -> None:
         super().__init__()
-        self._write = write
+        self._write, self._width = write, 0
 
     def compose(self) -> ComposeResult:
-        """The text."""
-        yield Static()
+        """The text, for the width it will have, lest it be drawn twice."""
+        self._width = self.app.size.width
+        yield Static(self._write(self._width))
 
     def on_resize(self, _: events.Resize) -> None:
         """Write for this width."""
-        self.query_one(Static).update(self._write(self.size.width))
+        if self.size.width != self._width:
+            self._width = self.size.width
+            self.query_one(Static).update(self._write(self._width))
 
 
 class PageScreen(Screen[None]):

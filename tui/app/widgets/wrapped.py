@@ -22,8 +22,16 @@ class Wrapped(Widget, can_focus=False):
 
     def show(self, shorten: Callable[[int], str]) -> None:
         """Show another text; `shorten` returns it in at most so many cells."""
+        rows = self._rows_shown
         self._shorten = shorten
-        self.refresh(layout=True)
+        # Laying out draws the whole screen anew.
+        self.refresh(layout=self._rows_shown != rows)
+
+    @property
+    def _rows_shown(self) -> int:
+        rows = self.get_content_height(self.size, self.size, self.size.width)
+        most = self.styles.max_height
+        return rows if most is None else min(rows, int(most.value))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """Rows for all of the text."""

@@ -1,0 +1,129 @@
+"""What view 2 does with a walk through the split decisions, in a thread of its own: no widget here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sampling.duration_counts import DurationCounts
+from sampling.errors import OptionError
+from sampling.progress import Progress
+from sampling.split_tree import Verdict
+from sampling.splitting import Overrides
+from sampling.targets import Target
+from sampling.tree_walk import TreeWalk
+from tui.app.state import Session, same_overrides
+from tui.engine import target_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WalkSpec:
+    """What a walk is made from."""
+
+    counts: DurationCounts
+    method: str
+    target: Target
+    seed: int
+    settings: tuple[str, ...]
+    overrides: Overrides
+
+    def is_like(self, other: WalkSpec | None) -> bool:
+        """Return whether a walk made from the other goes the same way."""
+        return (
+            other is not None
+            and self.counts is other.counts
+            and (self.method, self.target, self.seed, self.settings)
+            == (other.method, other.target, other.seed, other.settings)
+            and same_overrides(self.overrides, other.overrides)
+        )
+
+
+def spec_of(session: Session, method: str) -> WalkSpec | None:
+    """Return what the session asks of a walk by this method; None while nothing is read."""
+    if session.study is None:
+        return None
+    options = session.options
+    return WalkSpec(
+        session.study.counts, method, target_of(options), options.seed, options.set, session.overrides
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A walk, and what it was made from."""
+
+    spec: WalkSpec
+    walk: TreeWalk
+
+
+Change = Callable[[Walked | None, Progress], Walked | None]
+"""Moves a walk on, or makes another; raises SamplingError where it cannot."""
+
+
+def begin(spec: WalkSpec, group: int) -> Change:
+    """Return how to walk by another spec: from where the last walk stood, or from the start of a group."""
+
+    def change(walked: Walked | None, progress: Progress) -> Walked:
+        walk = _walk(spec, progress)
+        if walked is not None and walked.spec.counts is spec.counts:
+            walk.resume(walked.walk.place)
+        else:
+            walk.enter(group)
+        return Walked(spec, walk)
+
+    return change
+
+
+def move(how: Callable[[TreeWalk], object]) -> Change:
+    """Return how to move on in the same walk."""
+
+    def change(walked: Walked | None, _: Progress) -> Walked | None:
+        if walked is not None:
+            how(walked.walk)
+        return walked
+
+    return change
+
+
+def decide(
+    node: tuple[int, str] | None, verdict: Verdict, tell: Callable[[WalkSpec, int, str], object]
+) -> Change:
+    """Return how to decide otherwise on a node.
+
+    Parameters
+    ----------
+    node : its group and path; None is the one ahead, whose decision is then taken.
+    tell : called with what the walk is made from afterwards, and the group and path of the node.
+    """
+
+    def change(walked: Walked | None, progress: Progress) -> Walked | None:
+        if walked is None:
+            return None
+        place = walked.walk.place
+        group, wanted = (place.group, place.path) if node is None else node
+        if group != place.group:
+            # The user has moved on since.
+            return walked
+        if wanted is None:
+            raise OptionError("the group is split to its end", remedy="[ or k goes back to a decision")
+        spec = replace(walked.spec, overrides=walked.walk.overridden(wanted, verdict))
+        walk = _walk(spec, progress)
+        walk.resume(place)
+        if wanted == place.path:
+            walk.step()
+        tell(spec, group, wanted)
+        return Walked(spec, walk)
+
+    return change
+
+
+def _walk(spec: WalkSpec, progress: Progress) -> TreeWalk:
+    return TreeWalk(
+        spec.counts,
+        spec.method,
+        spec.target,
+        seed=spec.seed,
+        settings=spec.settings,
+        overrides=spec.overrides,
+        progress=progress,
+    )

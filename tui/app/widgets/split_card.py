@@ -1,0 +1,46 @@
+"""The facts of a node in a few rows."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.charts.grid import fitted
+
+
+class SplitCard(Widget, can_focus=False):
+    """Lines broken between words; where there are too few rows, the last ones are not shown."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._lines: tuple[str, ...] = ()
+
+    def show(self, lines: Sequence[str]) -> None:
+        """Show other lines."""
+        if tuple(lines) != self._lines:
+            self._lines = tuple(lines)
+            self.refresh()
+
+    @property
+    def text(self) -> str:
+        """The rows shown."""
+        return "\n".join(self._rows(self.size.width)[: self.size.height])
+
+    def _rows(self, width: int) -> list[str]:
+        return [
+            fitted(row, width, ascii_only=self._ascii_only)
+            for line in self._lines
+            for row in textwrap.wrap(line, max(width, 4), subsequent_indent="  ")
+        ]
+
+    def render_line(self, y: int) -> Strip:
+        """One row, and blanks."""
+        width = self.size.width
+        rows = self._rows(width)
+        row = rows[y] if y < len(rows) else ""
+        return Strip([Segment(row.ljust(width), self.rich_style)], width)
