@@ -13,6 +13,8 @@ One that draws at random looks at durations alone::
     SPLITS: bool                     # whether it splits groups, so that overrides make sense
     def stratify(counts, target, options, rng, overrides=None, progress=None) -> Strata
     def split_tree(counts, group, target, options, overrides=None) -> SplitTree    # if it splits
+    def rule(target, options) -> SplitRule                         # if it splits by a rule, group by group
+    def sized(clusters, samples, target, options) -> Strata        # the sizes of any clusters of such a rule
 
 One that does not looks at single launches and their features::
 

@@ -215,6 +215,19 @@ async def test_a_sort_goes_to_the_top_of_the_list(resnet: str) -> None:
         assert (app.session.selected, table_of(app).cursor_row, table_of(app).scroll_y) == (first, 0, 0)
 
 
+async def test_the_cursor_is_where_another_view_went(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: "[2] #1 " in screen_text(app), "the tree of the selected group")
+        await pilot.press("}", "}")
+        await wait_for(pilot, lambda: app.session.selected == 2, "two groups on")
+        await pilot.press("1")
+        await wait_for(pilot, lambda: "[tab] #3 " in screen_text(app), "its histogram")
+        assert table_of(app).highlighted == 2
+        await pilot.press("j")
+        await wait_for(pilot, lambda: app.session.selected == 3, "on from there")
+
+
 @pytest.mark.parametrize(("size", "rows"), [((60, 15), 1), ((80, 24), 1), ((120, 40), 3), ((200, 60), 4)])
 async def test_the_selected_groups_key_is_in_sight(resnet: str, size: tuple[int, int], rows: int) -> None:
     async with running(resnet, size) as (app, _):

@@ -13,6 +13,7 @@ Int64Array = npt.NDArray[np.int64]
 # The ticks of profilers' clocks, in nanoseconds, and the share of durations that must be whole ticks.
 _CLOCK_TICKS_NS = (1_000, 40, 32, 10)
 _SHARE_OF_WHOLE_TICKS = 0.95
+_ENOUGH_TO_SEE_TICKS = 10_000
 # From this many clock ticks a bin on, a tick more or less in a bin is no longer seen.
 _TICKS_NOT_SEEN = 8
 _LARGEST_NS = int(np.iinfo(np.int64).max)
@@ -71,25 +72,33 @@ def histogram_data(
     """
     if bins < 1:
         raise ValueError(f"`bins` must be at least 1, not {bins}.")
-    cluster = cluster_of(values_ns, clusters)
+    if (values_ns[1:] < values_ns[:-1]).any():
+        order = np.argsort(values_ns)
+        values_ns, counts = values_ns[order], counts[order]
     edges_ns, has_zero_bin = _log_edges(values_ns, bins) if log else (_linear_edges(values_ns, bins), False)
-    column = np.clip(np.searchsorted(edges_ns, values_ns, side="right") - 1, 0, bins - 1)
-    rows = max(len(clusters), 1)
-    launches = np.bincount(cluster * bins + column, weights=counts, minlength=rows * bins)
-    cluster_counts = launches.astype(np.int64).reshape(rows, bins)
+    # Among sorted durations bins and clusters are runs: what both share is a difference of two sums.
+    before = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    bin_bounds = np.concatenate([[0], np.searchsorted(values_ns, edges_ns[1:-1]), [values_ns.size]])
+    first, last = _cluster_runs(values_ns, clusters)
+    inside = np.clip(bin_bounds, first[:, None], last[:, None])
+    cluster_counts = np.diff(before[inside], axis=1)
     return HistogramData(edges_ns, cluster_counts.sum(axis=0), cluster_counts, has_zero_bin)
 
 
-def cluster_of(values_ns: Int64Array, clusters: Sequence[tuple[int, int]]) -> npt.NDArray[np.intp]:
-    """(p,) index of the cluster whose closed range holds each duration."""
+def _cluster_runs(
+    values_ns: Int64Array, clusters: Sequence[tuple[int, int]]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """(clusters,) each: the first of the sorted durations in each cluster, and the one past its last."""
     if not clusters:
-        return np.zeros(values_ns.size, dtype=np.intp)
+        return np.zeros(1, dtype=np.intp), np.full(1, values_ns.size)
     low, high = np.array(clusters, dtype=np.int64).T
-    cluster = np.minimum(np.searchsorted(high, values_ns, side="left"), len(clusters) - 1)
-    outside = (values_ns < low[cluster]) | (values_ns > high[cluster])
-    if outside.any():
-        raise ValueError(f"`clusters` must cover every duration, but not {values_ns[outside][0]} ns.")
-    return cluster
+    first, last = np.searchsorted(values_ns, low, "left"), np.searchsorted(values_ns, high, "right")
+    if int((last - first).sum()) < values_ns.size:
+        held = np.zeros(values_ns.size, dtype=np.bool_)
+        for start, stop in zip(first, last, strict=True):
+            held[start:stop] = True
+        raise ValueError(f"`clusters` must cover every duration, but not {values_ns[~held][0]} ns.")
+    return first, last
 
 
 def useful_bins(values_ns: Int64Array, most: int, *, log: bool = False) -> int:
@@ -104,7 +113,8 @@ def useful_bins(values_ns: Int64Array, most: int, *, log: bool = False) -> int:
 
 def _clock_ticks(values_ns: Int64Array) -> tuple[int, int, int]:
     """The clock's tick in nanoseconds, the first tick in the durations' range, and how many it has."""
-    tick_ns = next((tick for tick in _CLOCK_TICKS_NS if _are_whole_ticks(values_ns, tick)), 1)
+    some_ns = values_ns[:: max(values_ns.size // _ENOUGH_TO_SEE_TICKS, 1)]
+    tick_ns = next((tick for tick in _CLOCK_TICKS_NS if _are_whole_ticks(some_ns, tick)), 1)
     first, last = ((int(ns) + tick_ns // 2) // tick_ns for ns in (values_ns.min(), values_ns.max()))
     return tick_ns, first, last - first + 1
 

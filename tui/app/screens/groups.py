@@ -77,6 +77,11 @@ class GroupsScreen(ViewScreen):
         """The field to filter by is there once it is asked for."""
         self.query_one("#search").display = False
 
+    def on_screen_resume(self) -> None:
+        """Go to the group that another view went to."""
+        # Only now: while this view is open, the cursor may be further on than the session.
+        self.query_one(GroupTable).select(self.session.selected)
+
     def follow(self, shown: Session | None, session: Session) -> None:
         """Show what differs from what is shown."""
         study = session.study

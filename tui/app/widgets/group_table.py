@@ -29,6 +29,12 @@ class GroupTable(DataTable[Text]):
         self._study, self._listed = study, listed
         self._rebuild(selected)
 
+    def select(self, group: int | None) -> None:
+        """Go to a group, if it is listed."""
+        if group in self._listed.groups and group != self.highlighted:
+            with self.prevent(DataTable.RowHighlighted):
+                self.move_cursor(row=self._listed.groups.index(group))
+
     @property
     def listed(self) -> GroupList:
         """The groups listed."""
