@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from typing import Literal, Protocol
 
 ColorMode = Literal["auto", "always", "never"]
@@ -91,6 +91,22 @@ def width(environ: Mapping[str, str], stream: Stream | None) -> int:
         return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
     except (OSError, ValueError):
         return DEFAULT_WIDTH
+
+
+def forget_stale_size(environ: MutableMapping[str, str], stream: Stream | None) -> None:
+    """Take ``COLUMNS`` and ``LINES`` out of the environment where the terminal itself says how large it is.
+
+    A shell that exports them leaves them behind when the window changes, and the app would draw for them.
+    """
+    if stream is None:
+        return
+    try:
+        size = os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return
+    if all(size):
+        environ.pop("COLUMNS", None)
+        environ.pop("LINES", None)
 
 
 def is_terminal(stream: Stream | None) -> bool:

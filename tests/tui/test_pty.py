@@ -7,39 +7,67 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
 import termios
+import time
 from pathlib import Path
 
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 MOST_STARTUP_BYTES = 64 * 1024
+MOST_BYTES_A_KEY = 16 * 1024
+MOST_BYTES_TO_OPEN = 40 * 1024
 ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
+MOUSE_ON = re.compile(rb"\x1b\[\?(1000|1002|1003|1005|1006|1015|1016)h")
+MOUSE_OFF = re.compile(rb"\x1b\[\?(1000|1002|1003|1005|1006|1015|1016)l")
+COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
+
+# By the signal; or by force, where a write to the terminal that has gone does not return.
+HUNG_UP = {-signal.SIGHUP, 128 + signal.SIGHUP}
+
+# The terminal becomes the process's own, which a dropped connection then sends SIGHUP.
+OWN_TERMINAL = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
 
 
 class Terminal:
-    """The program on a pseudo-terminal of 80x24."""
+    """The program on a pseudo-terminal of 80x24.
 
-    def __init__(self, *arguments: str, program: tuple[str, ...] = ("-m", "tui"), **environ: str) -> None:
+    `own` makes it the controlling terminal of the program, as it is at the other end of SSH.
+    """
+
+    def __init__(
+        self,
+        *arguments: str,
+        program: tuple[str, ...] = ("-m", "tui"),
+        size: tuple[int, int] = (80, 24),
+        own: bool = False,
+        **environ: str,
+    ) -> None:
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *reversed(size), 0, 0))
         self.modes = termios.tcgetattr(slave)
-        self._slave = slave
+        self.slave = slave
         self.output = b""
         self._process = subprocess.Popen(
-            [sys.executable, *program, *arguments],
+            [sys.executable, *(("-c", OWN_TERMINAL) if own else ()), *program, *arguments],
             stdin=slave,
             stdout=slave,
             stderr=slave,
             env=os.environ | {"PYTHONPATH": str(PROJECT)} | environ,
         )
 
-    def read_until(self, wanted: bytes) -> None:
-        """Collect what the program writes, up to the bytes wanted."""
-        while wanted not in self.output:
+    def read_until(self, wanted: bytes, *, after: int = 0) -> None:
+        """Collect what the program writes, up to the bytes wanted, which stand after so many others."""
+        while wanted not in self.output[after:]:
             self._read(f"{wanted!r} in {self.output[-2000:]!r}")
 
     def _read(self, missing: str) -> bool:
@@ -56,6 +84,40 @@ class Terminal:
         """Type."""
         os.write(self._master, keys)
 
+    def resize(self, width: int, height: int) -> None:
+        """Make the window another size."""
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        self._process.send_signal(signal.SIGWINCH)
+
+    def settle(self) -> int:
+        """Collect what is written until nothing comes any more, and return how much there is by then."""
+        give_up = time.monotonic() + 30
+        while select.select([self._master], [], [], 0.6)[0]:
+            assert time.monotonic() < give_up, f"it goes on writing: {self.output[-500:]!r}"
+            self._read("anything")
+        return len(self.output)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send the program a signal."""
+        self._process.send_signal(number)
+
+    def wait_for_state(self, state: str) -> None:
+        """Collect what is written until the process is in a state, as `ps` shows it."""
+        give_up = time.monotonic() + 30
+        while Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0] != state:
+            assert time.monotonic() < give_up, f"never {state}"
+            if select.select([self._master], [], [], 0.05)[0]:
+                self._read("anything")
+
+    def hang_up(self) -> int:
+        """Drop the connection, and return the exit code of the program, which must end by itself."""
+        os.close(self.slave)
+        os.close(self._master)
+        try:
+            return self._process.wait(timeout=30)
+        finally:
+            self._process.kill()
+
     def leave(self) -> int:
         """Wait for the program's end and return its exit code."""
         modes = None
@@ -64,9 +126,9 @@ class Terminal:
             if ready:
                 self._read("the end")
             elif self._process.poll() is not None:
-                modes = termios.tcgetattr(self._slave)
+                modes = termios.tcgetattr(self.slave)
                 break
-        os.close(self._slave)
+        os.close(self.slave)
         os.close(self._master)
         assert modes == self.modes, "the terminal's modes are as before"
         return self._process.returncode
@@ -85,6 +147,7 @@ def test_start_look_and_quit(resnet: str) -> None:
     terminal.press(b"q")
     assert terminal.leave() == 0
     assert len(terminal.output) < MOST_STARTUP_BYTES
+    assert set(MOUSE_ON.findall(terminal.output)) == set(MOUSE_OFF.findall(terminal.output)) != set()
     assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 1
     assert re.fullmatch(
         r"joint, epsilon 0\.05: \d+ of 5,600 launches, [\d.]+x   "
@@ -108,10 +171,7 @@ def test_no_colour_or_no_unicode_is_written_where_none_is_wanted(
     if "--ascii" in arguments:
         assert terminal.output.isascii()
     else:
-        colours = re.findall(
-            rb"\x1b\[(?:[0-9;]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m", terminal.output
-        )
-        assert colours == []
+        assert COLOUR.findall(terminal.output) == []
 
 
 def test_a_terminal_without_unicode_gets_ascii(gpt: str) -> None:
@@ -120,6 +180,15 @@ def test_a_terminal_without_unicode_gets_ascii(gpt: str) -> None:
     terminal.press(b"q")
     assert terminal.leave() == 0
     assert terminal.output.isascii()
+
+
+def test_the_window_is_as_large_as_it_is_whatever_the_environment_says(gpt: str) -> None:
+    terminal = Terminal(gpt, COLUMNS="47", LINES="99")
+    terminal.read_until(b"Command")
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    rows = {int(row) for row in re.findall(rb"\x1b\[([0-9]+);[0-9]+H", terminal.output)}
+    assert max(rows) == 24
 
 
 @pytest.mark.parametrize(
@@ -147,20 +216,32 @@ def test_filters_that_leave_nothing(resnet: str) -> None:
 
 CRASHING = """
 import sys
+from tui.app import planning
 from tui.app.screens import groups
 def broken(*_):
     local_secret = "in a local variable"
     raise RuntimeError("a defect")
-groups.draw_group = broken
+{place} = broken
 from tui import cli
 sys.exit(cli.run(sys.argv[1:]))
 """
 
 
-def test_a_crash_is_one_line_and_a_log_file(resnet: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "keys"),
+    [
+        pytest.param("groups.draw_group", b"", id="drawing"),
+        pytest.param("planning.load_study", b"", id="worker"),
+        pytest.param("groups.GroupsScreen.action_sort", b"s", id="key"),
+    ],
+)
+def test_a_crash_is_one_line_and_a_log_file(resnet: str, tmp_path: Path, place: str, keys: bytes) -> None:
     script = tmp_path / "crashing.py"
-    script.write_text(CRASHING)
+    script.write_text(CRASHING.format(place=place))
     terminal = Terminal(resnet, program=(str(script),), TMPDIR=str(tmp_path))
+    if keys:
+        terminal.read_until(b"Command")
+        terminal.press(keys)
     assert terminal.leave() == 1
     assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 1
     found = re.fullmatch(
@@ -170,3 +251,136 @@ def test_a_crash_is_one_line_and_a_log_file(resnet: str, tmp_path: Path) -> None
     log = Path(found[1]).read_text()
     assert "in broken" in log
     assert b"local_secret" not in terminal.output
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> str:
+    """A profile that is never read to its end: nobody writes to this pipe."""
+    pipe = tmp_path / "endless.json"
+    os.mkfifo(pipe)
+    return str(pipe)
+
+
+IGNORING_HANGUPS = """
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from tui import cli
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["signalled", "no signal"])
+@pytest.mark.parametrize("reading", [False, True], ids=["shown", "reading"])
+def test_a_dropped_connection_ends_the_program(
+    resnet: str, endless: str, tmp_path: Path, own: bool, reading: bool
+) -> None:
+    terminal = Terminal(endless if reading else resnet, own=own, TMPDIR=str(tmp_path))
+    terminal.read_until(b"Reading endless.json" if reading else b"Command")
+    assert terminal.hang_up() in HUNG_UP
+    assert [path.name for path in tmp_path.iterdir()] == ["endless.json"], (
+        "neither a crash log nor a part of a file"
+    )
+
+
+def test_a_connection_that_takes_no_more_output_ends_a_program_that_ignores_hangups(gpt: str) -> None:
+    terminal = Terminal(gpt, program=("-c", IGNORING_HANGUPS), own=True)
+    terminal.read_until(b"Command")
+    # Unread, this fills the terminal's buffer and the queue before it: the program waits to write.
+    for _ in range(100):
+        terminal.press(b"jkx")
+        terminal.resize(79, 24)
+        terminal.resize(80, 24)
+    assert terminal.hang_up() in HUNG_UP
+
+
+@pytest.mark.parametrize(
+    ("number", "reading"), [(signal.SIGTERM, False), (signal.SIGTERM, True), (signal.SIGINT, False)]
+)
+def test_a_signal_ends_the_program_and_gives_the_terminal_back(
+    resnet: str, endless: str, number: signal.Signals, reading: bool
+) -> None:
+    terminal = Terminal(endless if reading else resnet)
+    terminal.read_until(b"Reading endless.json" if reading else b"Command")
+    terminal.send(number)
+    assert terminal.leave() == -number
+    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 1
+    assert terminal.after == ""
+
+
+def test_reading_can_be_left_while_it_hears_nothing(endless: str) -> None:
+    terminal = Terminal(endless)
+    terminal.read_until(b"q quit")
+    for size in ((1, 1), (10, 3), (80, 24)):
+        before = len(terminal.output)
+        terminal.resize(*size)
+        terminal.read_until(b"\x1b[", after=before)
+    terminal.read_until(b"q quit", after=before)
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    assert terminal.after == ""
+
+
+def test_ctrl_z_gives_the_terminal_back_until_the_program_goes_on(resnet: str) -> None:
+    terminal = Terminal(resnet)
+    terminal.read_until(b"Command")
+    terminal.press(b"\x1a")
+    terminal.read_until(LEFT)
+    terminal.wait_for_state("T")
+    assert termios.tcgetattr(terminal.slave) == terminal.modes
+    before = terminal.settle()
+    terminal.send(signal.SIGCONT)
+    terminal.read_until(b"explicit_convolve", after=before)
+    terminal.press(b"\x03")
+    terminal.read_until(b"q quits", after=before)
+    terminal.press(b"\x11")
+    assert terminal.leave() == 0
+    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 2
+
+
+def test_no_mouse_is_asked_for_where_none_is_wanted(resnet: str) -> None:
+    terminal = Terminal(resnet, "--no-mouse")
+    terminal.read_until(b"Command")
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    assert MOUSE_ON.findall(terminal.output) == []
+
+
+def test_a_key_takes_few_bytes_and_nothing_is_written_without_one(gpt: str) -> None:
+    terminal = Terminal(gpt)
+    terminal.read_until(b"Command")
+    before = terminal.settle()
+    opening = {b"?", b"/", b"\x10", b"2", b"1"}
+    for key in (
+        b"j",
+        b"G",
+        b"s",
+        b"x",
+        b"\t",
+        b"y",
+        b"?",
+        b"q",
+        b"/",
+        b"a",
+        b"\x1b",
+        b"\x10",
+        b"\x1b",
+        b"2",
+        b"1",
+    ):
+        terminal.press(key)
+        # A cursor that blinks in a field would never let it settle.
+        after = terminal.settle()
+        assert after - before < (MOST_BYTES_TO_OPEN if key in opening else MOST_BYTES_A_KEY), key
+        before = after
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+
+
+def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
+    names = "import sys; import tui.commands.open_profile, tui.app.app; print(*sys.modules, sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", names], cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
+    )
+    imported = set(done.stdout.split())
+    assert "textual.app" in imported
+    assert not imported & {"numpy", "sampling.study", "tui.engine", "tui.app.screens.view"}

@@ -7,32 +7,33 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding
-from textual.command import CommandPalette
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from sampling.errors import SamplingError
-from sampling.splitting import Overrides
 from tui import terminal
-from tui.app import wording
+from tui.app import hangup
 from tui.app.actions import APP, actions_of, bindings
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
-from tui.app.planning import CancelledError, load_study, plan_again, throttled
-from tui.app.screens.help import HelpScreen
 from tui.app.screens.loading import LoadingScreen
-from tui.app.screens.view import ViewScreen
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named
 from tui.command_line import options_of
-from tui.engine import overrides_of, target_of
+from tui.diagnostics import ExitCode, exit_code_of
 from tui.options import MethodOptions, OutputOptions, SampleOptions
 from tui.output import write_stdout
+
+# Engine, screens and numpy are imported where they are needed: the first paint waits for none of them.
+if TYPE_CHECKING:
+    from sampling.splitting import Overrides
+
+_OTHER_VIEWS_AFTER_SECONDS = 0.3
 
 
 class KernelPointApp(App[None]):
@@ -41,18 +42,20 @@ class KernelPointApp(App[None]):
     Attributes
     ----------
     session : what is shown; see `change`, `plan` and `decide`.
+    views : what the tabs name.
     failure : why the app left, where it did not leave by the user's wish.
     """
 
     CSS_PATH = "app.tcss"
     TITLE = "KernelPoint"
-    MODES = {view.name: view.screen for view in VIEWS}  # noqa: RUF012
+    MODES = {view.name: view.open for view in VIEWS}  # noqa: RUF012
     BINDINGS = [  # noqa: RUF012
         *bindings(APP),
         *(Binding(view.key, f"view('{view.name}')", view.name, show=False) for view in VIEWS),
     ]
 
-    session: reactive[Session] = reactive(Session(), init=False)
+    # Each view draws what differs: that the session is another one draws nothing by itself.
+    session: reactive[Session] = reactive(Session(), init=False, repaint=False)
 
     def __init__(self, session: Session, *, view: str = FIRST_VIEW) -> None:
         # The terminal's own colours; asked for here, for NO_COLOR looks at nothing later.
@@ -76,7 +79,18 @@ class KernelPointApp(App[None]):
         if self.session.profiles:
             self.load()
         else:
-            await self.switch_mode(self._view)
+            await self._open_first_view()
+
+    async def _open_first_view(self) -> None:
+        await self.switch_mode(self._view)
+        # By then the first one is drawn.
+        self.set_timer(_OTHER_VIEWS_AFTER_SECONDS, self._bring_other_views)
+
+    @work(thread=True, exit_on_error=False, group="views")
+    def _bring_other_views(self) -> None:
+        """Import the screens of all views while the first of them is looked at."""
+        for view in VIEWS:
+            _ = view.screen
 
     def change(self, **changes: Any) -> None:
         """Show a session that differs in these fields."""
@@ -119,18 +133,24 @@ class KernelPointApp(App[None]):
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="study")
     def _study(self, generation: int, before: Session | None, wanted: Session) -> None:
+        from tui.app import planning
+
+        # It opens next.
+        _ = view_named(self._view).screen
         worker = get_current_worker()
 
         def report(done: int, total: int, what: str) -> None:
             self.post_message(StudyProgress(generation, done, total, what))
 
-        progress = throttled(report, lambda: worker.is_cancelled)
+        progress = planning.throttled(report, lambda: worker.is_cancelled)
         try:
             if before is None or before.study is None:
-                study = load_study(wanted.options, wanted.overrides, progress)
+                study = planning.load_study(wanted.options, wanted.overrides, progress)
             else:
-                study = plan_again(before.study, before.options, wanted.options, wanted.overrides, progress)
-        except CancelledError:
+                study = planning.plan_again(
+                    before.study, before.options, wanted.options, wanted.overrides, progress
+                )
+        except planning.CancelledError:
             return
         self.post_message(StudyReady(generation, study))
 
@@ -161,7 +181,7 @@ class KernelPointApp(App[None]):
         self.change(study=event.study, doing=None, problem=None, **changes)
         self._shown = self.session
         if is_first:
-            await self.switch_mode(self._view)
+            await self._open_first_view()
 
     @on(StudyFailed)
     def _show_failure(self, event: StudyFailed) -> None:
@@ -178,12 +198,23 @@ class KernelPointApp(App[None]):
         self.failure = error
         self.exit(return_code=1)
 
+    @on(events.DescendantFocus)
+    def _stop_blinking(self, event: events.DescendantFocus) -> None:
+        """A cursor that blinks in a field is written to the terminal twice a second, over SSH too."""
+        from textual.widgets import Input
+
+        if isinstance(event.widget, Input):
+            event.widget.cursor_blink = False
+
     def say(self, text: str, *, failed: bool = False) -> None:
         """Tell the user what an action did."""
         self.notify(text, severity="error" if failed else "information", markup=False)
 
     def action_help(self) -> None:
         """Show what the keys do in this view."""
+        from tui.app.screens.help import HelpScreen
+        from tui.app.screens.view import ViewScreen
+
         screen = self.screen
         if isinstance(screen, ViewScreen):
             self.push_screen(
@@ -198,6 +229,8 @@ class KernelPointApp(App[None]):
 
     def action_command_palette(self) -> None:
         """Open the palette; its own placeholder ends in a glyph that ASCII lacks."""
+        from textual.command import CommandPalette
+
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(CommandPalette(placeholder="Search for actions", id="--command-palette"))
 
@@ -214,6 +247,8 @@ class KernelPointApp(App[None]):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The palette: the actions of the view, and the other views."""
+        from tui.app.screens.view import ViewScreen
+
         scopes = screen.SCOPES if isinstance(screen, ViewScreen) else (APP,)
         for action in actions_of(*scopes):
             if action.palette:
@@ -248,14 +283,27 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
     SamplingError : the workload cannot be shown; raised once the terminal is as it was.
     """
     _settle_color(session.options)
+    terminal.forget_stale_size(os.environ, sys.__stdout__)
     app = KernelPointApp(session, view=view)
-    app.run(mouse=mouse)
+    hangup.run(app, mouse=mouse).die()
     error = app.failure or app.crash
+    if error is None:
+        _take_leave(app.session)
+    if hangup.is_busy():
+        hangup.end_now(ExitCode.OK if error is None else exit_code_of(error))
     if error is not None:
         raise error
-    line = wording.farewell(app.session)
+
+
+def _take_leave(session: Session) -> None:
+    """Print what was open and the command line that makes it again, if anything was."""
+    if session.study is None and session.scale is None:
+        return
+    from tui.app import wording
+
+    line = wording.farewell(session)
     if line is not None:
-        write_stdout(line + "\n")
+        write_stdout(f"{line}\n")
 
 
 def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
@@ -263,10 +311,13 @@ def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
 
     Raises
     ------
-    OptionError, PlanFileError : an option is wrong, or the file of split decisions cannot be read.
+    PlanFileError : the file of split decisions cannot be read.
     """
-    target_of(options)
-    overrides = overrides_of(options.overrides) or {}
+    overrides: Overrides = {}
+    if options.overrides is not None:
+        from sampling.plan_file import read_overrides
+
+        overrides = read_overrides(options.overrides)
     own = options_of(SampleOptions, options, profiles=profiles)
     return Session(own, overrides=overrides, ascii_only=ascii_wanted(options))
 

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from tui.app.screens.compare import CompareScreen
-from tui.app.screens.groups import GroupsScreen
-from tui.app.screens.plan import PlanScreen
-from tui.app.screens.scale import ScaleScreen
-from tui.app.screens.split_tree import SplitTreeScreen
-from tui.app.screens.view import ViewScreen
+if TYPE_CHECKING:
+    from tui.app.screens.view import ViewScreen
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view's key, its name, the screen that shows it, and whether that shows a workload."""
+    """A view's key, its name as in the tabs, the screen that shows it, and whether that shows a workload.
+
+    Attributes
+    ----------
+    place : the screen's module in `tui.app.screens`, a colon, its class; imported once it is wanted, for no
+        view is to wait for all others.
+    """
 
     key: str
-    screen: type[ViewScreen]
+    name: str
+    place: str
     needs_profile: bool = True
 
     @property
-    def name(self) -> str:
-        """Its name, as in the tabs."""
-        return self.screen.NAME
+    def screen(self) -> type[ViewScreen]:
+        """The class of its screen."""
+        module, _, name = self.place.partition(":")
+        screen: type[ViewScreen] = getattr(import_module(f"tui.app.screens.{module}"), name)
+        return screen
+
+    def open(self) -> ViewScreen:
+        """Return its screen."""
+        return self.screen()
 
 
 VIEWS: tuple[View, ...] = (
-    View("1", GroupsScreen),
-    View("2", SplitTreeScreen),
-    View("3", PlanScreen),
-    View("4", CompareScreen),
-    View("5", ScaleScreen, needs_profile=False),
+    View("1", "Groups", "groups:GroupsScreen"),
+    View("2", "Split tree", "split_tree:SplitTreeScreen"),
+    View("3", "Plan", "plan:PlanScreen"),
+    View("4", "Compare", "compare:CompareScreen"),
+    View("5", "Scale model", "scale:ScaleScreen", needs_profile=False),
 )
 FIRST_VIEW = VIEWS[0].name
 

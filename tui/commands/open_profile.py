@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from tui import terminal
-from tui.commands import summary
 from tui.diagnostics import note
 from tui.options import MethodOptions, OpenOptions
 
@@ -26,6 +25,9 @@ def show(profiles: tuple[str, ...], options: MethodOptions, *, insist: bool, mou
         from sampling.errors import OptionError
 
         raise OptionError("--app: there is no terminal to open the app in", remedy="over SSH, use `ssh -t`")
+    # It brings the engine, which the app's first paint does not wait for.
+    from tui.commands import summary
+
     summary.show(profiles, options)
     note(_why_no_app(), quiet=options.quiet)
 

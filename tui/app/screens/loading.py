@@ -7,10 +7,9 @@ from pathlib import Path
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import Screen
+from textual.widgets import Static
 
 from tui.app.state import Session
-from tui.app.widgets.line import Line
-from tui.charts.glyphs import ASCII_FILLS, UNICODE
 
 _WIDEST_BAR = 40
 
@@ -18,6 +17,7 @@ _WIDEST_BAR = 40
 class LoadingScreen(Screen[None]):
     """Says what is read; `q` and `esc` leave."""
 
+    DEFAULT_CSS = "LoadingScreen Static { height: 1; text-wrap: nowrap; text-overflow: clip; }"
     BINDINGS = [("escape", "app.quit", "Quit")]  # noqa: RUF012
 
     def __init__(self, session: Session) -> None:
@@ -28,18 +28,18 @@ class LoadingScreen(Screen[None]):
         """A title, a line, a bar, a hint."""
         names = ", ".join(Path(profile).name for profile in self._session.profiles)
         with Vertical(id="loading"):
-            for name, text in (("what", f"Reading {names}"), ("bar", ""), ("hint", "q quit")):
-                line = Line(ascii_only=self._session.ascii_only, id=name)
-                line.show([text])
-                yield line
+            # Not the other screens' lines: those bring numpy, which the first paint does not wait for.
+            yield Static(f"Reading {names}", id="what", markup=False)
+            yield Static(id="bar", markup=False)
+            yield Static("q quit", id="hint", markup=False)
 
     def report(self, done: int, total: int, what: str) -> None:
         """Show where the work stands."""
-        self.query_one("#what", Line).show([what])
-        if total:
-            self.query_one("#bar", Line).show([self._bar(min(done / total, 1.0))])
+        self.query_one("#what", Static).update(what)
+        # What has no measure has no bar: that of the step before it would stand at its end.
+        self.query_one("#bar", Static).update(self._bar(min(done / total, 1.0)) if total else "")
 
     def _bar(self, share: float) -> str:
-        full = ASCII_FILLS[0] if self._session.ascii_only else UNICODE.levels[-1]
-        cells = min(self.size.width - 10, _WIDEST_BAR)
+        full = "#" if self._session.ascii_only else "\N{FULL BLOCK}"
+        cells = max(min(self.size.width - 10, _WIDEST_BAR), 0)
         return f"{full * round(share * cells):{cells}} {100 * share:.0f} %"
