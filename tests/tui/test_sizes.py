@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from textual.widget import Widget
-from textual.widgets._footer import FooterKey
 
 from tests.tui.driving import App, Running, opened, screen_text, wait_for
+from tui.app.actions import ACTIONS
 from tui.app.views import VIEWS, View
 
 ODD_SIZES = [(1, 1), (2, 40), (10, 3), (20, 6), (300, 4), (40, 10), (60, 15), (79, 23), (140, 20), (200, 60)]
@@ -30,14 +30,12 @@ async def resized(app: App, pilot: Running, width: int, height: int) -> None:
 
 
 def cut_off(app: App) -> list[Widget]:
-    """The widgets that reach out of the window at its right; below 80 columns the footer may."""
+    """The widgets that reach out of the window at its right."""
     width = app.size.width
     return [
         widget
         for widget in app.screen.walk_children(Widget)
-        if widget.display
-        and widget.region.right > width
-        and (width >= 80 or not isinstance(widget, FooterKey))
+        if widget.display and widget.region.right > width
     ]
 
 
@@ -66,3 +64,12 @@ async def test_so_does_what_stands_over_a_view(gpt: str, key: str) -> None:
             await resized(app, pilot, *size)
         await pilot.press("escape")
         await wait_for(pilot, lambda: app.screen is view, "the view again")
+
+
+@pytest.mark.parametrize("view", [view.name for view in VIEWS])
+async def test_no_key_in_the_last_row_is_cut(gpt: str, view: str) -> None:
+    titles = {action.title for action in ACTIONS}
+    async with opened(gpt, (60, 15), view=view) as (app, pilot):
+        for width in (60, 47, 80):
+            await pilot.resize_terminal(width, 15)
+            await wait_for(pilot, lambda: screen_text(app).split()[-1] in titles, f"whole words in {width}")

@@ -490,3 +490,10 @@ async def test_a_wide_screen_has_both_panes_however_few_its_rows(resnet: str) ->
         await compared(pilot, app)
         panes = [app.screen.query_one(f"#{name}-pane").region for name in ("methods", "scatter")]
         assert panes[0].height == panes[1].height > 5
+
+
+async def test_methods_out_of_sight_are_counted(gpt: str) -> None:
+    async with opened(gpt, (80, 24), view="Compare") as (app, pilot):
+        await wait_for(pilot, lambda: "[r] again; 5 below" in screen_text(app), "seven of twelve are in sight")
+        await pilot.resize_terminal(200, 60)
+        await wait_for(pilot, lambda: "[r] again ─" in screen_text(app), "all are")

@@ -146,19 +146,23 @@ def _log_ticks(low: float, high: float) -> list[list[float]]:
 
 
 def _middle(axis: ValueAxis) -> float:
-    middle = (axis.low + axis.high) / 2
-    return 10**middle if axis.log else middle
+    return _value(axis, (axis.low + axis.high) / 2)
+
+
+def _value(axis: ValueAxis, place: float) -> float:
+    return 10**place if axis.log else place
 
 
 def _placed(axis: ValueAxis, candidates: Sequence[Sequence[float]]) -> tuple[tuple[int, str], ...]:
-    """The most ticks of which no two stand in rows side by side; else the one in the middle."""
+    """The most ticks of which no two stand in rows side by side, two at least: else what is at both ends."""
     if axis.has_zero:
         return _placed_above_zero(axis, candidates)
     placed = [_labelled(axis, ticks, axis.rows) for ticks in candidates]
-    value = _middle(axis)
-    fewest = next((ticks for ticks in reversed(placed) if ticks), ())
-    alone = fewest[len(fewest) // 2 :][:1] or ((axis.row_of(value), axis.label(value)),)
-    return max(filter(_are_apart, placed), key=len, default=()) or alone
+    most = max(filter(_are_apart, placed), key=len, default=())
+    if len(most) > 1:
+        return most
+    ends = _labelled(axis, [_value(axis, axis.low), _value(axis, axis.high)], axis.rows)
+    return ends if _are_apart(ends) else most or ends[:1]
 
 
 def _placed_above_zero(axis: ValueAxis, candidates: Sequence[Sequence[float]]) -> tuple[tuple[int, str], ...]:

@@ -166,15 +166,22 @@ class CompareScreen(ViewScreen):
         self._show_words()
         self._show_scatter()
 
+    def on_resize(self) -> None:
+        """More methods may be in sight now, or fewer."""
+        self.call_after_refresh(self._show)
+
     def _show(self) -> None:
         """Show all that is known."""
         findings, session = self._findings, self.session
         order = "" if self._sort is CompareSort.METHOD else f" by {self._sort.value}"
-        self.query_one("#methods-pane PaneTitle", PaneTitle).show(
-            f"[4] Methods{order}", _standing(findings, session)
-        )
         doing = None if findings is None else findings.doing
-        self.query_one(CompareTable).show(self._rows(), doing, _invitation(session))
+        table = self.query_one(CompareTable)
+        table.show(self._rows(), doing, _invitation(session))
+        beyond = len(table.methods) - table.page
+        more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
+        self.query_one("#methods-pane PaneTitle", PaneTitle).show(
+            f"[4] Methods{order}", _standing(findings, session) + more
+        )
         self._show_words()
         self._show_scatter()
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.screen import Screen
-from textual.widgets import Footer
 from textual.worker import Worker, WorkerState
 
 from sampling.errors import SamplingError
@@ -20,6 +19,7 @@ from tui.app import wording
 from tui.app.screens.findings import FindingsScreen
 from tui.app.state import Session
 from tui.app.widgets.header_line import HeaderLine
+from tui.app.widgets.keys_line import KeysLine
 from tui.app.widgets.line import Line
 from tui.output import new_file
 
@@ -72,7 +72,7 @@ class ViewScreen(Screen[None]):
         yield HeaderLine([(view.key, view.name) for view in self.app.views], self.NAME, ascii_only=ascii_only)
         yield from self.compose_panes()
         yield Line(ascii_only=ascii_only, id="plan")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeysLine()
 
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
