@@ -272,15 +272,33 @@ def _dimensions(value: Sequence[int] | None) -> Dimensions | None:
     return int(x), int(y), int(z)
 
 
-def overrides_document(overrides: Overrides) -> dict[str, Any]:
-    """Return split decisions as an overrides file has them, and a plan file."""
-    return {
+def overrides_document(overrides: Overrides, method: str | None = None) -> dict[str, Any]:
+    """Return split decisions as an overrides file has them, and a plan file.
+
+    Parameters
+    ----------
+    method : in whose trees they were made; a plan file has it among its options.
+    """
+    return ({} if method is None else {"method": method}) | {
         "overrides": [
             {"key": key, "path": path, "decision": str(verdict)}
             for key, decisions in overrides.items()
             for path, verdict in decisions.items()
         ]
     }
+
+
+def method_of_overrides(path: str) -> str | None:
+    """Return in whose trees the decisions of an overrides or plan file were made; None if it is not said.
+
+    Raises
+    ------
+    PlanFileError : it cannot be read.
+    """
+    document = _json_object(path)
+    options = document.get("options")
+    method = document.get("method", options.get("method") if isinstance(options, dict) else None)
+    return method if isinstance(method, str) else None
 
 
 def read_overrides(path: str) -> dict[str, dict[str, Verdict]]:

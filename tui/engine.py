@@ -13,7 +13,7 @@ from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.kernel_choice import KernelChoice, choose_kernel
 from sampling.methods import check_settings, method_named, random_method, splitting_method
-from sampling.plan_file import read_overrides
+from sampling.plan_file import method_of_overrides, read_overrides
 from sampling.profile import Profile
 from sampling.progress import Progress
 from sampling.readers import read_profile
@@ -88,9 +88,19 @@ def note_unused(options: PlanningOptions, method: str) -> None:
             note(f"--set {setting}: not used by {method}", quiet=options.quiet)
 
 
-def overrides_of(path: str | None) -> Overrides | None:
-    """Return the split decisions of an overrides file, None without one."""
-    return None if path is None else read_overrides(path)
+def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | None:
+    """Return the split decisions of an overrides file, None without one; another method's are said."""
+    if path is None:
+        return None
+    overrides = read_overrides(path)
+    made_for = None if path == "-" else method_of_overrides(path)
+    if overrides and made_for not in {None, method}:
+        note(
+            f"--overrides {path}: decided in the trees of {made_for}, and used in those of {method}; "
+            f"--method {made_for} gives the plan they were made for",
+            quiet=quiet,
+        )
+    return overrides
 
 
 def check_overrides(overrides: Overrides | None, method: str) -> None:
@@ -163,7 +173,7 @@ def study_as_asked(
     overrides : in place of those of the file that the options name.
     """
     if overrides is None:
-        overrides = overrides_of(options.overrides)
+        overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     return study_of(
         paths,
         options,

@@ -187,14 +187,9 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
     return f"{head}\n{bounds_line(study.design, judgement)}"
 
 
-def counted(number: int, one: str, several: str) -> str:
-    """Return how many of something, in words."""
-    return f"{quantities.count(number)} {one if number == 1 else several}"
-
-
 def strata_text(strata: int) -> str:
     """Return how many strata, in words."""
-    return counted(strata, "stratum", "strata")
+    return quantities.counted(strata, "stratum", "strata")
 
 
 def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:

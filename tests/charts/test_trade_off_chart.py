@@ -70,7 +70,7 @@ def test_without_its_point_the_chosen_epsilon_is_not_claimed() -> None:
 
 
 def test_nothing_yet_is_said() -> None:
-    assert plain(trade_off_chart([], EPSILONS, 0.05, 40, 8)).strip() == "no plan designed yet"
+    assert plain(trade_off_chart([], EPSILONS, 0.05, 40, 8)).strip() == "no point of the curve yet"
     assert plain(trade_off_chart([], (), 0.05, 5, 1)) == "no p…"
 
 

@@ -121,3 +121,19 @@ def test_a_logarithmic_axis(kernelpoint: Kernelpoint, gpt2: Path) -> None:
     linear, log = (kernelpoint("tree", gpt2, *RICH, *words).out for words in ((), ("--log",)))
     assert linear != log
     assert linear.split("\n\n")[1:] == log.split("\n\n")[1:], "only the histogram differs"
+
+
+def test_decisions_made_in_another_methods_trees_are_said(
+    kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path
+) -> None:
+    rows = json.loads(kernelpoint("groups", gpt2, "--format", "json").out)["results"]
+    path = tmp_path / "overrides.json"
+    decided = [{"key": rows[0]["key"], "path": "", "decision": "keep"}]
+    path.write_text(json.dumps({"method": "root", "overrides": decided}))
+    said = f"--overrides {path}: decided in the trees of root, and used in those of joint"
+    assert said in kernelpoint("sample", gpt2, "--overrides", path).err
+    assert said not in kernelpoint("sample", gpt2, "--overrides", path, "--quiet").err
+    assert "decided in the trees" not in kernelpoint("tree", gpt2, "--overrides", path).err
+    plan = tmp_path / "plan.json"
+    kernelpoint("sample", gpt2, "--method", "root", "--overrides", path, "-o", plan)
+    assert "decided in the trees of root" in kernelpoint("sample", gpt2, "--overrides", plan).err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import os
 import pty
@@ -384,3 +385,30 @@ def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
     imported = set(done.stdout.split())
     assert "textual.app" in imported
     assert not imported & {"numpy", "sampling.study", "tui.engine", "tui.app.screens.view"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "option"),
+    [
+        (b"3j\r\x7f1\r", "--epsilon 0.01"),
+        (b"3jj\r\x7f\x7f\x7f\x7f0.9\r", "--confidence 0.9"),
+    ],
+)
+def test_keys_in_one_packet_are_taken_in_their_order(gpt: str, keys: bytes, option: str) -> None:
+    terminal = Terminal(gpt)
+    terminal.read_until(b"Command")
+    terminal.press(keys + b"q")
+    assert terminal.leave() == 0
+    assert f" {option} --method joint -o plan.json" in terminal.after
+
+
+def test_what_follows_the_key_that_opens_a_field_goes_there(gpt: str) -> None:
+    terminal = Terminal(gpt)
+    terminal.read_until(b"Command")
+    terminal.press(b"/gemm\rjjY")
+    terminal.read_until(b"\x1b]52;")
+    terminal.read_until(b"\x07")
+    copied = base64.b64decode(terminal.output.rpartition(b"\x1b]52;c;")[2].partition(b"\x07")[0]).decode()
+    assert copied.endswith("gpt2-like.json.gz --filter gemm")
+    terminal.press(b"q")
+    assert terminal.leave() == 0

@@ -20,10 +20,11 @@ from sampling.errors import SamplingError
 from tui import terminal
 from tui.app import hangup
 from tui.app.actions import APP, actions_of, bindings
+from tui.app.key_order import KeyOrder
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
 from tui.app.screens.loading import LoadingScreen
 from tui.app.state import Session
-from tui.app.views import FIRST_VIEW, VIEWS, view_named
+from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.command_line import options_of
 from tui.diagnostics import ExitCode, exit_code_of
 from tui.options import MethodOptions, OutputOptions, SampleOptions
@@ -65,14 +66,24 @@ class KernelPointApp(App[None]):
         self.set_reactive(KernelPointApp.session, session)
         self.set_class(session.ascii_only, "-ascii")
         self.failure: Exception | None = None
-        self.views = VIEWS
+        self.views = views_that_open(has_profile=bool(session.profiles))
         self._view = view
         self._generation = 0
         self._shown = session
+        self._keys = KeyOrder(self, super().on_event)
 
     def get_default_screen(self) -> Screen[None]:
         """What is there before the first view is."""
         return LoadingScreen(self.session)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take keys in their order; the next key takes away what the last one had to say."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            if self._notifications:
+                self.clear_notifications()
+            await self._keys.take(event)
+        else:
+            await super().on_event(event)
 
     async def on_mount(self) -> None:
         """Start to read, or open the view that needs nothing read."""
@@ -222,7 +233,7 @@ class KernelPointApp(App[None]):
                     screen.NAME,
                     screen.ABOUT,
                     actions_of(*screen.SCOPES),
-                    [(view.key, view.name) for view in VIEWS],
+                    [(view.key, view.name) for view in self.views],
                     ascii_only=self.session.ascii_only,
                 )
             )
@@ -243,7 +254,10 @@ class KernelPointApp(App[None]):
 
     def action_help_quit(self) -> None:
         """Say what ctrl+c does not do here."""
-        self.say("q quits")
+        from textual.widgets import Input
+
+        is_typing = isinstance(self.focused, Input)
+        self.say("esc leaves the field, then q quits" if is_typing else "q quits")
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The palette: the actions of the view, and the other views."""
@@ -313,13 +327,13 @@ def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
     ------
     PlanFileError : the file of split decisions cannot be read.
     """
-    overrides: Overrides = {}
+    overrides: Overrides | None = None
     if options.overrides is not None:
-        from sampling.plan_file import read_overrides
+        from tui.engine import overrides_of
 
-        overrides = read_overrides(options.overrides)
+        overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     own = options_of(SampleOptions, options, profiles=profiles)
-    return Session(own, overrides=overrides, ascii_only=ascii_wanted(options))
+    return Session(own, overrides=overrides or {}, ascii_only=ascii_wanted(options))
 
 
 def ascii_wanted(options: OutputOptions) -> bool:

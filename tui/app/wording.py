@@ -8,7 +8,7 @@ from pathlib import Path
 from sampling.study import Study
 from tui import facts, scale_status
 from tui.app.overrides_file import options_with_overrides
-from tui.app.state import Session
+from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.command_line import command_line
 from tui.tables import printable, shortened
@@ -50,23 +50,32 @@ def group_key(study: Study, index: int, cells: int, *, ascii_only: bool) -> str:
     return shortened(group.name, room, ascii_only=ascii_only) + launched
 
 
-def plan_line(study: Study) -> str:
-    """Return what the default plan costs."""
-    row = facts.design_row(study)
-    samples, launches = quantities.count(row["samples"]), quantities.count(study.counts.launches)
-    speedup = quantities.ratio(row["speedup"])
-    return f"{row['method']}, epsilon {row['epsilon']:g}: {samples} of {launches} launches, {speedup}"
-
-
-def plan_lines(study: Study) -> list[str]:
-    """Return what the default plan costs and promises, the longest form first."""
-    row, line = facts.design_row(study), plan_line(study)
-    forms = [f"Plan: {line}", line]
+def plan_lines(session: Session, study: Study) -> list[str]:
+    """Return what the plan costs and promises, the longest form first; split decisions are always named."""
+    row, who = facts.design_row(study), _who(session, study)
+    cost = f"{_drawn(study)}, {quantities.ratio(row['speedup'])}"
+    asked = f"{who}, epsilon {row['epsilon']:g}"
+    forms = [f"Plan: {asked}: {cost}", f"{asked}: {cost}", f"{who}: {cost}"]
     if row["bound"] is not None and row["group_bound"] is not None:
         total, group = quantities.share(row["bound"]), quantities.share(row["group_bound"])
-        forms.insert(0, f"Plan: {line}; bounds: total {total}, group {group}")
-        forms.insert(1, f"{line}; total {total}, group {group}")
-    return ["Plan: " + facts.design_line(study).replace("\n", "; "), *forms]
+        forms[:0] = [
+            f"Plan: {asked}: {cost} expected; bounds: total {total}, group {group}",
+            f"{asked}: {cost}; total {total}, group {group}",
+            f"{who}: {cost}; total {total}, group {group}",
+        ]
+    whole = ["Plan: " + facts.design_line(study).replace("\n", "; ")] if who == row["method"] else []
+    return [*whole, *forms]
+
+
+def _who(session: Session, study: Study) -> str:
+    """Return the plan's method, and how many split decisions are the user's."""
+    taken = decisions(session.overrides)
+    return f"{study.design.method} + {taken} of yours" if taken else study.design.method
+
+
+def _drawn(study: Study) -> str:
+    samples = quantities.count(study.design.samples)
+    return f"{samples} of {quantities.counted(study.counts.launches, 'launch', 'launches')}"
 
 
 def status_lines(session: Session, study: Study) -> list[str]:
@@ -75,14 +84,16 @@ def status_lines(session: Session, study: Study) -> list[str]:
         return [f"Plan: {session.doing}"]
     if session.problem is not None:
         return [f"Plan unchanged: {session.problem}"]
-    return plan_lines(study)
+    return plan_lines(session, study)
 
 
 def farewell(session: Session) -> str | None:
     """Return what stays in the terminal, split decisions written to a file; None if nothing was loaded."""
     if session.study is None:
         return None if session.scale is None else scale_status.farewell(session.scale)
-    line = plan_line(session.study)
+    study = session.study
+    speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
+    line = f"{_who(session, study)}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
     try:
         options = options_with_overrides(session)
     except OSError as error:

@@ -74,6 +74,11 @@ def count(n: int) -> str:
     return f"{n:,}"
 
 
+def counted(number: int, one: str, several: str) -> str:
+    """How many of something, in words: ``"1 launch"``, ``"1,952 launches"``."""
+    return f"{count(number)} {one if number == 1 else several}"
+
+
 def ratio(x: float) -> str:
     """A speedup or another ratio, to three digits: ``"31.2x"``."""
     return f"{_three_digits(x)}x" if math.isfinite(x) else UNKNOWN

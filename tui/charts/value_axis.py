@@ -145,6 +145,14 @@ def _log_ticks(low: float, high: float) -> list[list[float]]:
     return [*kept, *(kept[1][::step] for step in (2, 3, 4)), *(kept[0][start::3] for start in (1, 2))]
 
 
+def _rounded(value: float, digits: int, to: Callable[[float], int]) -> float:
+    """A number rounded up or down to so many digits."""
+    if value == 0:
+        return 0.0
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
+    return to(value / unit) * unit
+
+
 def _middle(axis: ValueAxis) -> float:
     return _value(axis, (axis.low + axis.high) / 2)
 
@@ -154,15 +162,21 @@ def _value(axis: ValueAxis, place: float) -> float:
 
 
 def _placed(axis: ValueAxis, candidates: Sequence[Sequence[float]]) -> tuple[tuple[int, str], ...]:
-    """The most ticks of which no two stand in rows side by side, two at least: else what is at both ends."""
+    """The most ticks of which no two stand in rows side by side, two at least: else one at each end."""
     if axis.has_zero:
         return _placed_above_zero(axis, candidates)
     placed = [_labelled(axis, ticks, axis.rows) for ticks in candidates]
     most = max(filter(_are_apart, placed), key=len, default=())
     if len(most) > 1:
         return most
-    ends = _labelled(axis, [_value(axis, axis.low), _value(axis, axis.high)], axis.rows)
-    return ends if _are_apart(ends) else most or ends[:1]
+    low, high = _value(axis, axis.low), _value(axis, axis.high)
+    for digits in (1, 2, 3):
+        ends = _labelled(
+            axis, [_rounded(low, digits, math.ceil), _rounded(high, digits, math.floor)], axis.rows
+        )
+        if _are_apart(ends):
+            return ends
+    return most or _labelled(axis, [_middle(axis)], axis.rows)
 
 
 def _placed_above_zero(axis: ValueAxis, candidates: Sequence[Sequence[float]]) -> tuple[tuple[int, str], ...]:

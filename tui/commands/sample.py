@@ -19,7 +19,7 @@ _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
 
 def run(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
-    overrides = overrides_of(options.overrides)
+    overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     study = study_as_asked(options.profiles, options, overrides)
     plan = drawn_plan(study.counts, study.design, options.seed)
     for text in study.design.notes:

@@ -19,7 +19,7 @@ def run(options: TradeOffOptions) -> None:
     check_has_trade_off(options.method)
     target = target_of(options)
     epsilons = _epsilons(options.epsilons, target)
-    overrides = overrides_of(options.overrides)
+    overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     study = study_as_asked(options.profiles, options, overrides)
     with progress_of(options) as progress:
         points = trade_off(

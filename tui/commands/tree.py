@@ -20,7 +20,7 @@ _LEFT_OUT = {"start", "stop"}
 
 def run(options: TreeOptions) -> None:
     """Read, split one group, draw."""
-    overrides = overrides_of(options.overrides)
+    overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     splitting_method(options.method)
     study = study_of(options.profiles, options, method=options.method, overrides=overrides)
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)

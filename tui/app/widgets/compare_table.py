@@ -28,6 +28,10 @@ class MethodHighlighted(Message):
     method: str
 
 
+class PageChanged(Message):
+    """Other methods are in sight than before."""
+
+
 class CompareTable(Widget, can_focus=True):
     """Methods with those columns that have room; words instead while there are none."""
 
@@ -99,6 +103,7 @@ class CompareTable(Widget, can_focus=True):
         """The cursor stays in sight."""
         self._keep_in_sight()
         self.refresh()
+        self.post_message(PageChanged())
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor there."""
