@@ -25,7 +25,8 @@ from sampling.splitting import Overrides
 from sampling.targets import Target
 
 
-@dataclass(frozen=True)
+# Two studies are the same only if they are one object: comparing would compare arrays.
+@dataclass(frozen=True, eq=False)
 class Study:
     """What is known of a workload once it is read and one method has designed a plan for it.
 

@@ -23,7 +23,7 @@ from tui.app.actions import APP, actions_of, bindings
 from tui.app.key_order import KeyOrder
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
 from tui.app.screens.loading import LoadingScreen
-from tui.app.state import Session
+from tui.app.state import Session, Undoable, undoable
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.command_line import options_of
 from tui.diagnostics import ExitCode, exit_code_of
@@ -129,17 +129,21 @@ class KernelPointApp(App[None]):
 
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
-        session = self.session
-        self.change(past_overrides=(*session.past_overrides, session.overrides))
-        self.plan(replace(session.options, method=method), overrides)
+        session, shown = self.session, self._shown
+        self.change(past_overrides=(*session.past_overrides, undoable(session)))
+        # The keys of the decisions are those of the groups on the screen, whatever the method's own are.
+        by = session.options.group_by if shown.study is None else shown.study.counts.grouping.by
+        self.plan(replace(session.options, method=method, group_by=by), overrides)
 
     def undo_decision(self) -> bool:
-        """Take the last split decision back; False if there is none."""
-        *past, last = self.session.past_overrides or (None,)
-        if last is None:
+        """Take the last split decision back, and the method that came with it; False if there is none."""
+        session = self.session
+        if not session.past_overrides:
             return False
+        *past, last = session.past_overrides
         self.change(past_overrides=tuple(past))
-        self.plan(overrides=last)
+        options = replace(session.options, method=last.method, group_by=last.group_by)
+        self.plan(options, last.overrides)
         return True
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="study")
@@ -163,13 +167,16 @@ class KernelPointApp(App[None]):
                 )
         except planning.CancelledError:
             return
+        except SamplingError as error:
+            self.post_message(StudyFailed(generation, error))
+            return
         self.post_message(StudyReady(generation, study))
 
     @on(Worker.StateChanged)
-    def _notice_failure(self, event: Worker.StateChanged) -> None:
+    def _notice_defect(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
         if event.state is WorkerState.ERROR and isinstance(error, Exception):
-            self.post_message(StudyFailed(self._generation, error))
+            self.fail(error)
 
     @on(StudyProgress)
     def _show_progress(self, event: StudyProgress) -> None:
@@ -180,6 +187,11 @@ class KernelPointApp(App[None]):
         elif self.session.doing is not None:
             share = f", {100 * event.done / event.total:.0f} %" if event.total else ""
             self.change(doing=event.what + share)
+
+    @property
+    def planned(self) -> Session:
+        """The session as its study was made: not yet by what was asked for since."""
+        return replace(self.session, options=self._shown.options, overrides=self._shown.overrides)
 
     @on(StudyReady)
     async def _show_study(self, event: StudyReady) -> None:
@@ -198,11 +210,17 @@ class KernelPointApp(App[None]):
     def _show_failure(self, event: StudyFailed) -> None:
         if event.generation != self._generation:
             return
-        if self.session.study is None or not isinstance(event.error, SamplingError):
+        if self.session.study is None:
             self.fail(event.error)
             return
         shown = self._shown
-        self.change(options=shown.options, overrides=shown.overrides, doing=None, problem=str(event.error))
+        self.change(
+            options=shown.options,
+            overrides=shown.overrides,
+            past_overrides=shown.past_overrides,
+            doing=None,
+            problem=str(event.error),
+        )
 
     def fail(self, error: Exception) -> None:
         """Leave: the workload cannot be shown, or there is a defect."""
@@ -333,7 +351,8 @@ def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
 
         overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     own = options_of(SampleOptions, options, profiles=profiles)
-    return Session(own, overrides=overrides or {}, ascii_only=ascii_wanted(options))
+    past = (Undoable({}, own.method, own.group_by),) if overrides else ()
+    return Session(own, overrides=overrides or {}, past_overrides=past, ascii_only=ascii_wanted(options))
 
 
 def ascii_wanted(options: OutputOptions) -> bool:

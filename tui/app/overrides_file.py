@@ -1,4 +1,4 @@
-"""The user's split decisions as a file, so that a command line can name them."""
+"""The session's options as a command line can name them, the split decisions as a file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,23 @@ from pathlib import Path
 from sampling.errors import PlanFileError
 from sampling.plan_file import overrides_document, read_overrides
 from tui.app.state import Session, decisions, same_overrides
-from tui.options import SampleOptions
+from tui.options import ColorMode, OutputFormat, SampleOptions
 from tui.output import json_text, new_file
 
 _DIGITS = 8
 
 
+def printed_options(session: Session) -> SampleOptions:
+    """Return the session's options for a command that prints what a screen shows: text, on stdout."""
+    options = session.options
+    # Copied text has no colour; a terminal gets its own from `auto`.
+    color = ColorMode.AUTO if options.color is ColorMode.ALWAYS else options.color
+    is_ascii = options.ascii or session.ascii_only
+    return replace(options, format=OutputFormat.TABLE, output=None, color=color, ascii=is_ascii)
+
+
 def options_with_overrides(session: Session) -> SampleOptions:
-    """Return the session's options with a file of its split decisions, written if there is none yet.
+    """Return the `printed_options` with a file of the split decisions, written if there is none yet.
 
     The file is named after what is in it, so that asking twice writes once.
 
@@ -24,17 +33,18 @@ def options_with_overrides(session: Session) -> SampleOptions:
     ------
     OSError : it cannot be written to the current folder.
     """
+    options = printed_options(session)
     if not decisions(session.overrides):
-        return replace(session.options, overrides=None)
-    if _holds(session.options.overrides, session):
-        return session.options
-    text = json_text(overrides_document(session.overrides)) + "\n"
+        return replace(options, overrides=None)
+    if _holds(options.overrides, session):
+        return options
+    text = json_text(overrides_document(session.overrides, session.options.method)) + "\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
     path = Path(f"kernelpoint-overrides-{digest}.json")
     if not _holds(str(path), session):
         with new_file(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    return replace(session.options, overrides=str(path))
+    return replace(options, overrides=str(path))
 
 
 def _holds(path: str | None, session: Session) -> bool:

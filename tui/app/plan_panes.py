@@ -8,7 +8,7 @@ from enum import StrEnum
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan_details import PlanDetails
 from tui.command_line import command_line, options_of
-from tui.options import OutputFormat, PlanList, SampleOptions, TradeOffOptions
+from tui.options import PlanList, TradeOffOptions
 from tui.output import Canvas
 from tui.plan_text import plan_text
 from tui.trade_off_text import trade_off_text
@@ -58,7 +58,7 @@ def pane_command(pane: PlanPane, details: PlanDetails, size: Size) -> str:
     ------
     OSError : that file cannot be written.
     """
-    options = _shown(details)
+    options = options_with_overrides(details.session)
     if pane is PlanPane.TRADE_OFF and details.trade_off.points:
         width, height = size
         of_chart = options_of(
@@ -72,13 +72,6 @@ def pane_command(pane: PlanPane, details: PlanDetails, size: Size) -> str:
     # What is not judged yet is not judged by the command either.
     judge = options.judge if listed or details.is_judged else 0
     return command_line("sample", replace(options, list=listed, judge=judge), always=("method",))
-
-
-def _shown(details: PlanDetails) -> SampleOptions:
-    """Return the options of the plan, for a command that prints to a screen like this one."""
-    session = details.session
-    options = options_with_overrides(session)
-    return replace(options, format=OutputFormat.TABLE, output=None, ascii=options.ascii or session.ascii_only)
 
 
 def _epsilons(details: PlanDetails) -> str | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from sampling.group_by import GroupBy
 from tui.options import GroupSort, SampleOptions
 
 # They bring numpy, which the first paint does not wait for.
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
     from sampling.splitting import Overrides
     from sampling.study import Study
     from tui.scale_desk import ScaleDesk
+
+
+class Undoable(NamedTuple):
+    """What a split decision changed: the decisions so far, and the method and grouping they went with."""
+
+    overrides: Overrides
+    method: str
+    group_by: GroupBy
 
 
 # Two sessions are the same only if they are one object: comparing would compare whole profiles.
@@ -25,7 +34,7 @@ class Session:
     options : the headless command's own, with the profiles, so that both doors do the same.
     study : what these options came to; None while the workload is read, or where none is open.
     overrides : the user's split decisions, by group key and path.
-    past_overrides : what they were before each decision, the latest last; `undo` goes back along it.
+    past_overrides : what they were before each decision, the latest last; undo goes back along it.
     doing : what is being computed for the plan, in words; None when the study is of these options.
     problem : why the options asked for last were not taken; None if they were.
     selected : the kernel group in focus by its index, rank - 1; None if no group is listed.
@@ -39,7 +48,7 @@ class Session:
     options: SampleOptions = field(default_factory=SampleOptions)
     study: Study | None = None
     overrides: Overrides = field(default_factory=dict)
-    past_overrides: tuple[Overrides, ...] = ()
+    past_overrides: tuple[Undoable, ...] = ()
     doing: str | None = None
     problem: str | None = None
     selected: int | None = 0
@@ -53,6 +62,11 @@ class Session:
     def profiles(self) -> tuple[str, ...]:
         """The files, as given; none where only the scale model is open."""
         return self.options.profiles
+
+
+def undoable(session: Session) -> Undoable:
+    """Return what a decision now would change."""
+    return Undoable(session.overrides, session.options.method, session.options.group_by)
 
 
 def next_sort(sort: GroupSort) -> GroupSort:

@@ -14,38 +14,47 @@ from sampling.targets import Target
 from sampling.tree_walk import TreeWalk
 from tui.app.state import Session, same_overrides
 from tui.engine import target_of
+from tui.options import SampleOptions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkSpec:
-    """What a walk is made from."""
+    """What a walk is made from.
+
+    Attributes
+    ----------
+    method : whose trees are walked through; the plan's, in the options, may be another.
+    """
 
     counts: DurationCounts
     method: str
-    target: Target
-    seed: int
-    settings: tuple[str, ...]
+    options: SampleOptions
     overrides: Overrides
+
+    @property
+    def target(self) -> Target:
+        """What is asked of the strata."""
+        return target_of(self.options)
 
     def is_like(self, other: WalkSpec | None) -> bool:
         """Return whether a walk made from the other goes the same way."""
         return (
             other is not None
             and self.counts is other.counts
-            and (self.method, self.target, self.seed, self.settings)
-            == (other.method, other.target, other.seed, other.settings)
+            and self._asked == other._asked
             and same_overrides(self.overrides, other.overrides)
         )
+
+    @property
+    def _asked(self) -> object:
+        return self.method, self.target, self.options.seed, self.options.set
 
 
 def spec_of(session: Session, method: str) -> WalkSpec | None:
     """Return what the session asks of a walk by this method; None while nothing is read."""
     if session.study is None:
         return None
-    options = session.options
-    return WalkSpec(
-        session.study.counts, method, target_of(options), options.seed, options.set, session.overrides
-    )
+    return WalkSpec(session.study.counts, method, session.options, session.overrides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +131,8 @@ def _walk(spec: WalkSpec, progress: Progress) -> TreeWalk:
         spec.counts,
         spec.method,
         spec.target,
-        seed=spec.seed,
-        settings=spec.settings,
+        seed=spec.options.seed,
+        settings=spec.options.set,
         overrides=spec.overrides,
         progress=progress,
     )

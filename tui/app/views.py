@@ -47,6 +47,11 @@ VIEWS: tuple[View, ...] = (
 FIRST_VIEW = VIEWS[0].name
 
 
+def views_that_open(*, has_profile: bool) -> tuple[View, ...]:
+    """Return the views that can be opened, where a profile is open or where none is."""
+    return tuple(view for view in VIEWS if has_profile or not view.needs_profile)
+
+
 def view_named(name: str) -> View:
     """Return the view of a name, which there is."""
     return next(view for view in VIEWS if view.name == name)

@@ -13,7 +13,7 @@ from textual.containers import Container, Vertical
 
 from sampling.errors import SamplingError
 from sampling.methods import method_named, method_names
-from tui import facts
+from sampling.targets import Target
 from tui.app.actions import APP, COMPARE, VIEW, bindings
 from tui.app.comparing import (
     CompareSort,
@@ -26,16 +26,18 @@ from tui.app.comparing import (
     sorted_rows,
     start_comparing,
 )
+from tui.app.overrides_file import printed_options
 from tui.app.screens.view import PaneText, ViewScreen
 from tui.app.state import Session, decisions
 from tui.app.widgets.chart import Chart
-from tui.app.widgets.compare_table import CompareTable, MethodHighlighted
+from tui.app.widgets.compare_table import CompareTable, MethodHighlighted, PageChanged
 from tui.app.widgets.compare_words import CompareWords
 from tui.app.widgets.line import PaneTitle
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, fitted, put
 from tui.command_line import command_line, options_of
 from tui.compare_text import Row, comparison_scatter, comparison_text, scatter_text
+from tui.engine import target_of
 from tui.options import CompareOptions
 from tui.output import Canvas
 
@@ -166,10 +168,7 @@ class CompareScreen(ViewScreen):
         self._show_words()
         self._show_scatter()
 
-    def on_resize(self) -> None:
-        """More methods may be in sight now, or fewer."""
-        self.call_after_refresh(self._show)
-
+    @on(PageChanged)
     def _show(self) -> None:
         """Show all that is known."""
         findings, session = self._findings, self.session
@@ -287,7 +286,7 @@ def draw_scatter(rows: list[Row], selected: str | None, ascii_only: bool, width:
 
 def _asked(session: Session) -> CompareOptions:
     """Return what `compare` is to be given; in the app all files are one workload."""
-    return options_of(CompareOptions, session.options, one_workload=len(session.profiles) > 1)
+    return options_of(CompareOptions, printed_options(session), one_workload=len(session.profiles) > 1)
 
 
 def _standing(findings: Findings | None, session: Session) -> str:
@@ -333,8 +332,30 @@ def _words(findings: Findings | None, row: Row | None, session: Session) -> str:
     notes = [note for of, note in findings.notes if of in told_of]
     taken = decisions(session.overrides)
     if taken and row["method"] == session.options.method:
-        notes.insert(0, f"here without your {facts.counted(taken, 'split decision', 'split decisions')}")
+        notes.insert(0, f"here without your {quantities.counted(taken, 'split decision', 'split decisions')}")
+    beyond = _beyond_root(target_of(findings.asked))
+    if row["method"] == "joint" and beyond and _is_root_faster(findings, row):
+        notes.insert(0, beyond)
     return "; ".join([f"{row['method']}: {method.SOURCE}", *notes])
+
+
+def _is_root_faster(findings: Findings, joint: Row) -> bool:
+    """Return whether root, where it is compared already, takes less time than joint."""
+    root = next((row for row in findings.rows if row["method"] == "root" and row["applicable"]), joint)
+    return bool(root["speedup"] > joint["speedup"])
+
+
+def _beyond_root(target: Target) -> str:
+    """Return what joint is asked for that root is not, and by which options; it may be nothing."""
+    asked = (
+        (target.min_samples > 1, f"draws at least {target.min_samples} a stratum", "min-samples"),
+        (target.noise_floor > 0, "allows for noise in simulation", "noise-floor"),
+    )
+    given = [(what, option) for is_asked, what, option in asked if is_asked]
+    if not given:
+        return ""
+    whats, options = zip(*given, strict=True)
+    return f"unlike root it {' and '.join(whats)} ({', '.join(options)})"
 
 
 def _figures(row: Row) -> str:

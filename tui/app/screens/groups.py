@@ -186,7 +186,7 @@ class GroupsScreen(ViewScreen):
 
     def command(self) -> str:
         """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""
-        session = self.session
+        session = self.app.planned
         options = options_with_overrides(session)
         if self._is_chart_meant():
             width, height = self._chart_size()

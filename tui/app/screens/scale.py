@@ -17,6 +17,7 @@ from textual.worker import Worker, get_current_worker
 from scalemodel.errors import OptionError, ScaleModelError
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, bindings
+from tui.app.overrides_file import printed_options
 from tui.app.screens.view import PaneText, ViewScreen
 from tui.app.state import Session
 from tui.app.widgets.chart import Chart
@@ -52,7 +53,8 @@ class ScaleScreen(ViewScreen):
         "MPKI over the sizes is the miss-rate curve: where it falls to less than half, the working set comes "
         "to fit the cache. At such a cliff IPC gains what f_mem says, the share of cycles in which all warps "
         "of an SM wait for memory, of the largest scale model. What is wrong is marked with an exclamation "
-        "mark. Where no profile is open, a digit begins to type in a cell."
+        "mark. Where no profile is open, a digit begins to type in a cell; where one is, it opens a view, "
+        "and enter begins to type."
     )
 
     def __init__(self) -> None:
@@ -69,7 +71,7 @@ class ScaleScreen(ViewScreen):
         with Container(id="scale-panes"):
             with Vertical(id="scale-table-pane", classes="pane scale-pane -current"):
                 yield PaneTitle(ascii_only=ascii_only)
-                yield ScaleTable()
+                yield ScaleTable(ascii_only=ascii_only)
                 yield Line(ascii_only=ascii_only, id="scale-status")
                 yield Prompt(ascii_only=ascii_only)
             with Vertical(id="scale-chart-pane", classes="pane scale-pane"):
@@ -359,7 +361,7 @@ class ScaleScreen(ViewScreen):
 
     def command(self) -> str:
         """`scale predict` of the file, or of the numbers where they are others."""
-        given = self.session.options
+        given = printed_options(self.session)
         asked = ScalePredictOptions() if self._answer is None else self._answer.command
         kept = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet, seed=given.seed)
         return command_line("scale predict", self._sized(kept))

@@ -100,7 +100,9 @@ class SplitTreeScreen(ViewScreen):
         "which is less; joint asks at the price that variance has in the whole plan. The row marked ? is the "
         "decision that comes next, rows marked ! are decided by you; the plan follows your decisions and "
         "keeps its bounds. The line at the foot is the plan if splitting ended here: groups of smaller rank "
-        "split to their end, later ones whole. The sizes of joint are final only at the end of all groups."
+        "split to their end, later ones whole. Of its error bounds, total is that of the total time, worst "
+        "group the largest of any kernel group's own time, this group that of the group in focus. The sizes "
+        "of joint are final only at the end of all groups."
     )
 
     def __init__(self) -> None:
@@ -224,7 +226,7 @@ class SplitTreeScreen(ViewScreen):
     def _undo(self) -> None:
         if self.app.undo_decision():
             left = decisions(self.session.overrides)
-            self.app.say(f"taken back; {facts.counted(left, 'decision', 'decisions')} of yours left")
+            self.app.say(f"taken back; {quantities.counted(left, 'decision', 'decisions')} of yours left")
         else:
             self.app.say("there is no decision of yours to take back")
 
@@ -269,7 +271,7 @@ class SplitTreeScreen(ViewScreen):
         """Return the group and which of its decisions is looked at."""
         taken, study = len(stop.nodes), self.session.study
         if stop.node is None:
-            place = f"all {facts.counted(taken, 'decision', 'decisions')}"
+            place = f"all {quantities.counted(taken, 'decision', 'decisions')}"
         elif stop.node.index == taken:
             place = f"decision {quantities.count(taken + 1)}, {node_name(stop.node.path)}"
         else:
@@ -395,12 +397,15 @@ class SplitTreeScreen(ViewScreen):
 
     def command(self) -> str:
         """`tree` after as many decisions, looking at the same node."""
-        stop, session = self.looked_at, self.session
+        stop, spec, session = self.looked_at, self._shown_spec, self.session
         group, taken = (0, 0) if stop is None else (stop.group, len(stop.nodes))
+        if spec is not None:
+            # The session may be ahead of the walk.
+            session = replace(session, options=spec.options, overrides=spec.overrides)
         options = options_with_overrides(session)
-        if options.group_by is GroupBy.PUBLISHED and session.study is not None:
+        if options.group_by is GroupBy.PUBLISHED and spec is not None:
             # That of the plan's method, whose groups these are.
-            options = replace(options, group_by=session.study.counts.grouping.by)
+            options = replace(options, group_by=spec.counts.grouping.by)
         return command_line(
             "tree",
             options_of(

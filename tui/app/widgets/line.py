@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import set_cell_size
 from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
@@ -37,7 +38,8 @@ class Line(Widget, can_focus=False):
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The text, and blanks."""
-        return Strip([Segment(self.text.ljust(self.size.width), self.rich_style)], self.size.width)
+        width = self.size.width
+        return Strip([Segment(set_cell_size(self.text, width), self.rich_style)], width)
 
 
 class PaneTitle(Widget, can_focus=False):

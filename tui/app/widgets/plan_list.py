@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.cells import set_cell_size
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Size
@@ -65,4 +66,4 @@ class PlanList(ScrollView, can_focus=True):
             text = self._listing.head(width, ascii_only=self._ascii_only)
         elif number < len(self._listing.labels):
             text = self._listing.row(number, width, ascii_only=self._ascii_only)
-        return Strip([Segment(text[:width].ljust(width), style)], width)
+        return Strip([Segment(set_cell_size(text, width), style)], width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from rich.cells import set_cell_size
 from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
@@ -43,4 +44,4 @@ class SplitCard(Widget, can_focus=False):
         width = self.size.width
         rows = self._rows(width)
         row = rows[y] if y < len(rows) else ""
-        return Strip([Segment(row.ljust(width), self.rich_style)], width)
+        return Strip([Segment(set_cell_size(row, width), self.rich_style)], width)

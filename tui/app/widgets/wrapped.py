@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from rich.cells import set_cell_size
 from rich.segment import Segment
 from textual.geometry import Size
 from textual.strip import Strip
@@ -41,4 +42,4 @@ class Wrapped(Widget, can_focus=False):
         """One row of the text, and blanks."""
         width, height = self.size
         row = self._shorten(width * height)[y * width : (y + 1) * width]
-        return Strip([Segment(row.ljust(width), self.rich_style)], width)
+        return Strip([Segment(set_cell_size(row, width), self.rich_style)], width)
