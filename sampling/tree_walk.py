@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
@@ -503,15 +502,3 @@ def with_decision(overrides: Overrides, key: str, path: str, verdict: Verdict) -
 def _split_above(path: str, other: str, decided: Verdict) -> Verdict:
     """Return what was decided on another node, or that it splits where it stands above."""
     return Verdict.SPLIT if path.startswith(other) else decided
-
-
-def without_last_decision(overrides: Overrides) -> Overrides:
-    """Return the overrides without the one that stands last; none where there is none."""
-    key = next(reversed(dict(overrides)), None)
-    if key is None:
-        return {}
-    left: Mapping[str, Verdict] = dict(list(overrides[key].items())[:-1])
-    return {
-        **{other: overrides[other] for other in overrides if other != key},
-        **({key: left} if left else {}),
-    }

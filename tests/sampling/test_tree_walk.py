@@ -24,7 +24,7 @@ from sampling.split_tree import KnownTree, SplitNode, TreeGrower, Verdict
 from sampling.splitting import Overrides
 from sampling.strata import Strata
 from sampling.targets import Target
-from sampling.tree_walk import Place, Running, TreeWalk, with_decision, without_last_decision
+from sampling.tree_walk import Place, Running, TreeWalk, with_decision
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -425,20 +425,6 @@ def test_a_decision_stands_last_and_drops_what_it_leaves_no_node_for() -> None:
     assert with_decision(before, "b", "LL", split)["b"] == {"": split, "LL": split}
     assert with_decision({}, "c", "", keep) == {"c": {"": keep}}
     assert json.dumps(before) == given, "what is given is left alone"
-
-
-def test_the_last_decision_is_taken_back() -> None:
-    overrides: Overrides = {}
-    history = [overrides]
-    for key, path in (("a", ""), ("b", ""), ("a", "L"), ("a", "R")):
-        overrides = with_decision(overrides, key, path, Verdict.SPLIT)
-        history.append(overrides)
-    assert overrides == {"a": {"": "split", "L": "split", "R": "split"}, "b": {"": "split"}}
-    overrides = without_last_decision(overrides)
-    assert overrides == history[-2]
-    assert without_last_decision(overrides) == history[2]
-    assert without_last_decision({"b": {"": Verdict.KEEP}}) == {}
-    assert without_last_decision({}) == {}
 
 
 def test_decisions_on_other_nodes_than_are_shown_are_refused(modes: DurationCounts) -> None:
