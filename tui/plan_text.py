@@ -57,7 +57,8 @@ def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
 def plan_text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Canvas) -> str:
     """Return the plan's figures and the findings as lines."""
     design = plan.design
-    samples, launches = map(quantities.count, (plan.samples, study.counts.launches))
+    samples = quantities.count(plan.samples)
+    launches = quantities.counted(study.counts.launches, "launch", "launches")
     sampled, total, floor, estimate = map(
         quantities.duration,
         (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),
@@ -65,7 +66,7 @@ def plan_text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Can
     speedup, expected = quantities.ratio(plan.speedup), quantities.ratio(design.speedup)
     draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
     lines = [
-        f"{design.method}: {samples} of {launches} launches in {facts.strata_text(design.strata_count)}",
+        f"{design.method}: {samples} of {launches} in {facts.strata_text(design.strata_count)}",
         f"sampled time {sampled} of {total}: speedup {speedup}, {expected} expected",
         f"(a plan that visits every kernel group samples at least {floor} on average)",
         facts.bounds_line(design, judgement if design.random else None),

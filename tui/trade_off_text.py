@@ -8,7 +8,6 @@ from itertools import takewhile
 
 from sampling.targets import Target
 from sampling.trade_off import TradeOffPoint
-from tui import facts
 from tui.charts import quantities
 from tui.charts.grid import Grid
 from tui.charts.plain import plain
@@ -62,18 +61,36 @@ def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas) -> 
 
 def level_text(known: TradeOff) -> str | None:
     """Return from which epsilon on the plan stays the same, and why; None where it does not."""
-    cost = [(point.samples, point.sampled_duration_ns) for point in known.ascending]
-    level = list(takewhile(lambda each: each == cost[-1], reversed(cost)))
-    if len(level) < 2:
+    first = _level_from(known)
+    if first is None:
         return None
-    first = known.ascending[len(cost) - len(level)]
-    text = f"From epsilon {first.epsilon:g} on the plan stays the same"
+    text = f"From epsilon {first:g} on the plan stays the same"
     if known.method != "joint":
         return f"{text}."
-    asked = facts.counted(known.target.min_samples, "launch", "launches") + " a stratum"
+    asked = quantities.counted(known.target.min_samples, "launch", "launches") + " a stratum"
     if known.target.group_epsilon is not None:
         asked = f"the bound of each kernel group, {known.target.group_epsilon:g}, and {asked}"
     return f"{text}: {asked} ask for more than epsilon does."
+
+
+def level_forms(known: TradeOff) -> tuple[str, ...]:
+    """Return the same in a few words, the longest form first; none where the plan does not stay the same."""
+    first = _level_from(known)
+    if first is None:
+        return ()
+    forms = f"the same from {first:g} on", f"same from {first:g}"
+    if known.method != "joint":
+        return forms
+    asked = "min-samples" if known.target.group_epsilon is None else "group-epsilon, min-samples"
+    return f"{forms[0]}: {asked}", *forms
+
+
+def _level_from(known: TradeOff) -> float | None:
+    """Return the least epsilon from which on all plans are the same; None where the last two are not."""
+    points = known.ascending
+    cost = [(point.samples, point.sampled_duration_ns) for point in points]
+    level = list(takewhile(lambda each: each == cost[-1], reversed(cost)))
+    return points[len(cost) - len(level)].epsilon if len(level) > 1 else None
 
 
 def trade_off_table(known: TradeOff) -> str:

@@ -69,7 +69,7 @@ async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
     gate, begun, release = gated(monkeypatch, 0)
     async with opened(gpt, view="Plan") as (app, pilot):
         await wait_for(pilot, lambda: begun == [0.05], "the chosen epsilon is the first")
-        assert "no plan designed yet" in chart_text(app)
+        assert "no point of the curve yet" in chart_text(app)
         gate.release()
         await wait_for(pilot, lambda: "1 of 13" in screen_text(app), "one point")
         # In the plot and in the legend.

@@ -97,15 +97,19 @@ async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(gpt: st
 
 
 WRONG = [
-    ("epsilon", "5", "--epsilon is a fraction between 0 and 1, not 5; did you mean 0.05?"),
-    ("epsilon", "abc", "--epsilon: 'abc' is not a valid float"),
-    ("confidence", "1", "--confidence is a fraction between 0 and 1, not 1"),
-    ("group_epsilon", "0", "--group-epsilon is a fraction between 0 and 1, not 0"),
-    ("min_samples", "0", "--min-samples is 1 to 2^53, not 0"),
-    ("min_samples", "2.5", "--min-samples: '2.5' is not a valid integer"),
-    ("noise_floor", "1", "--noise-floor is a fraction from 0, below 1, not 1"),
-    ("seed", "-1", "--seed is 0 or more, not -1"),
-    ("set", "root.kmax=3", "--set root.kmax=3: root has no option 'kmax'; did you mean 'k_max'?"),
+    ("epsilon", "5", "epsilon is a fraction between 0 and 1, not 5; did you mean 0.05?"),
+    ("epsilon", "abc", "epsilon: 'abc' is no number; give a fraction, as 0.05"),
+    ("epsilon", "0,05", "epsilon: '0,05' is no number; did you mean 0.05?"),
+    ("epsilon", "5 %", "epsilon: '5 %' is no number; did you mean 0.05?"),
+    ("epsilon", "1e400", "epsilon is a fraction between 0 and 1, not 1e400"),
+    ("epsilon", "", "epsilon: a value is missing; the default is 0.05"),
+    ("confidence", "1", "confidence is a fraction between 0 and 1, not 1"),
+    ("group_epsilon", "0", "group-epsilon is a fraction between 0 and 1, not 0"),
+    ("min_samples", "0", "min-samples is 1 to 2^53, not 0"),
+    ("min_samples", "2.5", "min-samples: '2.5' is no whole number; give one, as 2"),
+    ("noise_floor", "1", "noise-floor is a fraction from 0, below 1, not 1"),
+    ("seed", "-1", "seed is 0 or more, not -1"),
+    ("set", "root.kmax=3", "set root.kmax=3: root has no option 'kmax'; did you mean 'k_max'?"),
 ]
 
 
@@ -128,7 +132,7 @@ async def test_a_wrong_value_is_said_at_its_field_and_the_plan_stays(gpt: str, s
         study, options = app.session.study, app.session.options
         for name, text, said in WRONG:
             await retype(pilot, app, name, text)
-            marked = f"> {form_of(app).field.label:<17}{text} ?"
+            marked = f"> {form_of(app).field.label:<17}{text or '-'} ?"
             await wait_for(pilot, partial(is_said_below, app, marked, said), f"{said} below {marked}")
             assert (app.session.study, app.session.options) == (study, options)
             await pilot.press("escape")

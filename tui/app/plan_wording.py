@@ -8,18 +8,19 @@ from sampling.plan import AnyDesign
 from tui.app.plan_details import PlanDetails
 from tui.app.state import decisions
 from tui.app.widgets.plan_figures import Figure
-from tui.charts.quantities import count, duration, ratio, share
+from tui.charts.quantities import count, counted, duration, ratio, share
 
 
 def plan_figures(details: PlanDetails) -> list[Figure]:
     """Return what the plan costs, promises and came to; each value's longest wording first."""
     plan, design = details.plan, details.plan.design
-    drawn = f"{count(plan.samples)} of {count(details.study.counts.launches)}"
+    launches = details.study.counts.launches
+    drawn = f"{count(plan.samples)} of "
     sampled = f"{duration(plan.sampled_duration_ns)} of {duration(plan.total_duration_ns)}"
     speedup, floor = ratio(plan.speedup), duration(plan.floor_ns)
     estimate = f"{duration(plan.estimate_ns)}, {share(plan.error)} off"
     return [
-        ("drawn", (f"{drawn} launches", drawn)),
+        ("drawn", (drawn + counted(launches, "launch", "launches"), drawn + count(launches))),
         ("strata", (count(design.strata_count),)),
         ("sampled", (sampled, duration(plan.sampled_duration_ns))),
         ("speedup", (f"{speedup}, {ratio(design.speedup)} expected", speedup)),

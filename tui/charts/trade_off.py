@@ -39,7 +39,7 @@ def trade_off_chart(
     """
     if not points:
         grid = blank(width, height)
-        put(grid, 0, 0, fitted("no plan designed yet", grid.width, ascii_only=ascii_only), LABEL)
+        put(grid, 0, 0, fitted("no point of the curve yet", grid.width, ascii_only=ascii_only), LABEL)
         return grid
     plot = _plot(points, sorted(set(epsilons)), chosen, ascii_only=ascii_only)
     return size_chart(plot, width, height, ascii_only=ascii_only)

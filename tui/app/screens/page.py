@@ -37,8 +37,12 @@ class Page(VerticalScroll):
     def on_resize(self, _: events.Resize) -> None:
         """Write for this width."""
         if self.size.width != self._width:
-            self._width = self.size.width
-            self.query_one(Static).update(self._write(self._width))
+            self.write_anew()
+
+    def write_anew(self) -> None:
+        """Write what there is to say now; where the page has no width yet, nothing until it has one."""
+        self._width = self.size.width
+        self.query_one(Static).update(self._write(self._width))
 
 
 class PageScreen(Screen[None]):

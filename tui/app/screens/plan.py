@@ -48,7 +48,7 @@ from tui.charts import quantities
 from tui.charts.grid import Grid, blank, put
 from tui.options import SampleOptions
 from tui.output import Canvas
-from tui.trade_off_text import TradeOff
+from tui.trade_off_text import TradeOff, level_forms
 
 _DELAY_SECONDS = 0.08
 """A key that is held down makes a plan at first and one at last, not twenty."""
@@ -56,12 +56,14 @@ _DELAY_SECONDS = 0.08
 _SHORT, _WIDE, _HIGH = 20, 140, 36
 """Below so many rows the details take the place of the options; from so many cells all have a place."""
 
-_NAMES = {
-    PlanPane.TRADE_OFF: "Trade-off: speedup over epsilon",
-    PlanPane.STRATA: "Strata",
-    PlanPane.LAUNCHES: "Launches",
-    PlanPane.FINDINGS: "Findings",
+_TITLES = {
+    PlanPane.FIGURES: ("[tab] Costs and promises", "[tab] Costs"),
+    PlanPane.TRADE_OFF: ("[t] Trade-off: speedup over epsilon", "[t] Trade-off"),
+    PlanPane.STRATA: ("[t] Strata",),
+    PlanPane.LAUNCHES: ("[t] Launches",),
+    PlanPane.FINDINGS: ("[t] Findings",),
 }
+"""Of each pane, the longest first."""
 
 Steps = Callable[[Progress], Iterator[PlanDetails]]
 
@@ -194,24 +196,29 @@ class PlanScreen(ViewScreen):
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        more = "[t] more" if self._is_short() else ""
-        state = "planning" if self.session.doing is not None else more
-        self._title("#figures-pane").show("[tab] Costs and promises", state)
-        for pane in DETAILS:
-            self._title(f"#{pane}-pane").show(f"[t] {_NAMES[pane]}", self._state_of(pane))
+        for pane, names in _TITLES.items():
+            title = self._title("#figures-pane" if pane is PlanPane.FIGURES else f"#{pane}-pane")
+            title.show(*_fitting(names, self._states_of(pane), title.size.width))
 
-    def _state_of(self, pane: PlanPane) -> str:
-        """Return what a pane shows of how much."""
+    def _states_of(self, pane: PlanPane) -> tuple[str, ...]:
+        """Return what a pane shows of how much, the longest form first."""
         details = self._details
+        if pane is PlanPane.FIGURES:
+            return self._states_of_figures()
         if details is None or pane in self._problems:
-            return ""
+            return ("",)
         if pane is PlanPane.FINDINGS:
-            return quantities.count(len(details.study.findings))
+            return (quantities.count(len(details.study.findings)),)
         if pane is PlanPane.TRADE_OFF:
-            known, total = len(details.trade_off.points), len(details.epsilons)
-            return f"{known} of {total}" if details.has_trade_off and known < total else ""
+            return _states_of_trade_off(details)
         listing = details.strata if pane is PlanPane.STRATA else details.launches
-        return "being listed" if listing is None else self._list(pane).place
+        return ("being listed" if listing is None else self._list(pane).place,)
+
+    def _states_of_figures(self) -> tuple[str, ...]:
+        if self.session.doing is not None:
+            # The line of the plan says so too.
+            return "planning", ""
+        return ("[t] more", "t more") if self._is_short() else ("",)
 
     def _title(self, pane: str) -> PaneTitle:
         return self.query_one(f"{pane} PaneTitle", PaneTitle)
@@ -324,6 +331,8 @@ class PlanScreen(ViewScreen):
         self.query_one("#plan-details").display = self._details_open or not is_short
         for pane in DETAILS:
             self.query_one(f"#{pane}-pane").display = has_room or pane is self._detail
+        # What a title has room for is known only once it is laid out.
+        self._show_titles_soon()
 
     def _is_in_sight(self, pane: PlanPane) -> bool:
         """Return whether a pane is shown; the figures are wanted in any case."""
@@ -450,6 +459,28 @@ def draw_trade_off(known: TradeOff, words: str, ascii_only: bool, width: int, he
     for row, text in enumerate(textwrap.wrap(words, max(width, 1))):
         put(grid, row, 0, text)
     return grid
+
+
+def _states_of_trade_off(details: PlanDetails) -> tuple[str, ...]:
+    """Return how many points are known; once all are, from where on they are the same."""
+    known, total = len(details.trade_off.points), len(details.epsilons)
+    if details.has_trade_off and known < total:
+        return (f"{known} of {total}",)
+    return *level_forms(details.trade_off), ""
+
+
+def _title_cells(name: str, state: str) -> int:
+    """Return how many cells a title needs: rule and blanks, too, which the right end has of its own."""
+    return len(name) + 4 + (len(state) + 3 if state else 0)
+
+
+def _fitting(names: tuple[str, ...], states: tuple[str, ...], width: int) -> tuple[str, str]:
+    """Return the longest of the states that fits a title of this width, and the longest name beside it."""
+    pairs = ((name, state) for state in states for name in names)
+    return next(
+        ((name, state) for name, state in pairs if _title_cells(name, state) <= width),
+        (names[-1], states[-1]),
+    )
 
 
 def _words(error: SamplingError | OSError) -> str:

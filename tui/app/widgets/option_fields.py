@@ -28,11 +28,14 @@ def checked(options: SampleOptions) -> SampleOptions:
 
     Raises
     ------
-    OptionError : it does not accept them; in the words of the command line.
+    OptionError : it does not accept them; in its own words, but the options are called as in the form.
     """
-    target_of(options)
-    check_settings(options.set)
-    generator(options.seed, Stream.DESIGN)
+    try:
+        target_of(options)
+        check_settings(options.set)
+        generator(options.seed, Stream.DESIGN)
+    except OptionError as error:
+        raise OptionError(error.message.removeprefix("--"), remedy=error.remedy) from error
     return options
 
 
@@ -108,7 +111,7 @@ class Choice(OptionField):
     def taken(self, options: SampleOptions, text: str) -> SampleOptions:
         """Choose by the text."""
         if text not in self.texts:
-            raise OptionError(f"{self.flag}: {text!r} is not one of {', '.join(self.texts)}")
+            raise OptionError(f"{self.label}: {text!r} is not one of {', '.join(self.texts)}")
         return _with(options, self.name, self.values[self.texts.index(text)])
 
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions:
@@ -146,19 +149,48 @@ class Number(OptionField):
         value = self.value(options)
         if value is None:
             return _NONE
-        return f"{int(value)}" if not self.ladder else f"{value:.12g}"
+        if not self.ladder:
+            return f"{int(value)}"
+        short = f"{value:.12g}"
+        return short if float(short) == value else repr(value)
 
     def taken(self, options: SampleOptions, text: str) -> SampleOptions:
         """Read the number."""
         word = text.strip()
         if self.may_be_none and word == _NONE:
             return checked(self._put(options, None))
+        if not word:
+            raise OptionError(f"{self.label}: a value is missing; the default is {self._usual}")
         try:
             value = float(word) if self.ladder else int(word)
         except ValueError as error:
-            kind = "float" if self.ladder else "integer"
-            raise OptionError(f"{self.flag}: {word!r} is not a valid {kind}") from error
-        return checked(self._put(options, value))
+            raise OptionError(f"{self.label}: {word!r} {self._why_none(word)}") from error
+        try:
+            return checked(self._put(options, value))
+        except OptionError as error:
+            raise OptionError(_as_typed(error.message, word), remedy=error.remedy) from error
+
+    @property
+    def _usual(self) -> str:
+        """The default, as text."""
+        return self.text(SampleOptions())
+
+    def _why_none(self, word: str) -> str:
+        """Return what is wrong with a word that is no number, and what to give."""
+        if not self.ladder:
+            return f"is no whole number; give one, as {self._usual}"
+        meant = _meant(word)
+        if meant is not None and self._is_accepted(meant):
+            return f"is no number; did you mean {meant:.12g}?"
+        none = ", or none" if self.may_be_none else ""
+        return f"is no number; give a fraction, as {self._usual}{none}"
+
+    def _is_accepted(self, value: float) -> bool:
+        try:
+            checked(self._put(SampleOptions(), value))
+        except OptionError:
+            return False
+        return True
 
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
         """The next round value, or the next whole number if the engine accepts it."""
@@ -201,12 +233,28 @@ class Settings(OptionField):
         try:
             words = tuple(shlex.split(text))
         except ValueError as error:
-            raise OptionError(f"{self.flag} {text}: {error}") from error
+            raise OptionError(f"{self.label} {text}: {error}") from error
         return checked(_with(options, self.name, words))
 
     def stepped(self, options: SampleOptions, by: int) -> None:  # noqa: ARG002 - there is nothing to step
         """None."""
         return
+
+
+def _meant(word: str) -> float | None:
+    """Return the fraction meant by one with a decimal comma, or by a percentage; None for other words."""
+    number = word.removesuffix("%").strip().replace(",", ".")
+    try:
+        return float(number) / (100 if word.endswith("%") else 1)
+    except ValueError:
+        return None
+
+
+def _as_typed(message: str, word: str) -> str:
+    """Return the engine's words with the value as it was typed, which is what the user looks for."""
+    range_, comma, value = message.partition(", not ")
+    _, semicolon, hint = value.partition(";")
+    return f"{range_}{comma}{word}{semicolon}{hint}" if comma else message
 
 
 def _with(options: SampleOptions, name: str, value: Any) -> SampleOptions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.text import Text
-from textual.widgets import Static
 
 from sampling.study import Study
 from tui import facts
@@ -22,7 +21,7 @@ class PlanFindings(Page):
     def show(self, study: Study) -> None:
         """Show another study's findings."""
         self._study = study
-        self.query_one(Static).update(self._text(self.size.width))
+        self.write_anew()
 
     def _text(self, width: int) -> Text:
         if self._study is None or not width:
