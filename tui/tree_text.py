@@ -14,9 +14,10 @@ from tui.charts import quantities
 from tui.charts.grid import Grid
 from tui.charts.histogram import histogram
 from tui.charts.plain import plain
+from tui.charts.quantities import counted
 from tui.charts.rich_sink import ansi
 from tui.charts.tree import tree
-from tui.facts import counted, strata_text
+from tui.facts import strata_text
 from tui.output import Canvas
 from tui.tables import shortened
 
@@ -168,10 +169,14 @@ def running_lines(stop: TreeStop) -> list[str]:
     bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
     return [
         f"{head}: {cost}; error bounds: {bounds}",
-        f"{head}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this {here}",
-        f"{short}: {speedup}, {samples}; bounds: total {total}, groups {worst}, this {here}",
-        f"{short}: {speedup}; total {total}, groups {worst}, this {here}",
-        f"{speedup}; total {total}, groups {worst}, this {here}",
+        f"{head}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this group {here}",
+        f"{short}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this group {here}",
+        f"{short}: {speedup}, {samples}; bounds: total {total}, worst {worst}, this group {here}",
+        f"{short}: {speedup}, {samples}; bounds: total {total}, worst {worst}, this {here}",
+        f"{short}: {speedup}; bounds: total {total}, worst group {worst}, this group {here}",
+        f"{short}: {speedup}; total {total}, worst {worst}, this group {here}",
+        f"{short}: {speedup}; total {total}, worst {worst}, this {here}",
+        f"{speedup}; total {total}, worst {worst}, this {here}",
     ]
 
 

@@ -309,3 +309,20 @@ def test_golden(name: str, size: tuple[int, int], ascii_only: bool) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8", newline="\n")
     assert text == path.read_text(encoding="utf-8")
+
+
+def test_one_launch_is_one_launch_and_one_duration_has_one_form() -> None:
+    one = np.array([5_000]), np.array([1])
+    drawn = plain(histogram(*one, [], 40, 10))
+    assert "5.00 us  1 launch\n" in drawn + "\n"
+    assert drawn.count("5.00 us") == 2, "the axis and the legend"
+    assert "5.000" not in drawn
+    assert plain(histogram(*one, [], 12, 3)).split("\n")[1:] == ["1 launch", "5.00 us"]
+
+
+def test_counts_in_the_legend_end_in_one_column() -> None:
+    values_ns, counts = np.array([5_000, 90_000]), np.array([1, 1_200])
+    *_, first, second = plain(histogram(values_ns, counts, [(5_000,) * 2, (90_000,) * 2], 40, 12)).split("\n")
+    assert first.endswith("5.00 us      1 launch")
+    assert second.endswith("90.0 us  1,200 launches")
+    assert first.index(" launch") == second.index(" launch")

@@ -476,3 +476,29 @@ def test_columns_give_way_to_the_name(resnet: str) -> None:
     assert headings[80] == [heading for heading in every if heading not in {"total", "mean"}]
     assert headings[20][-1] == headings[40][-1] == "kernel group"
     assert len(headings[20]) <= len(headings[40]) < len(headings[80])
+
+
+async def test_ctrl_c_says_how_to_quit_from_where_one_is(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("/", "a", "ctrl+c")
+        await wait_for(
+            pilot, lambda: "esc leaves the field, then q quits" in screen_text(app), "q is text there"
+        )
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: app.focused is table_of(app), "back in the table")
+        app.clear_notifications()
+        await pilot.press("ctrl+c")
+        await wait_for(pilot, lambda: "q quits" in screen_text(app), "here it does")
+        assert "esc leaves" not in screen_text(app)
+
+
+async def test_nothing_is_copied_or_written_where_nothing_is_listed(resnet: str, tmp_path: Path) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("/", *"zzz", "enter")
+        await wait_for(pilot, lambda: "no kernel group matches" in screen_text(app), "no group matches")
+        app.copy_to_clipboard("kept")
+        for key, words in (("y", "nothing here to copy"), ("w", "nothing here to write")):
+            await pilot.press(key)
+            await wait_for(pilot, lambda words=words: words in screen_text(app), words)  # type: ignore[misc]
+        assert app.clipboard == "kept"
+        assert list(tmp_path.iterdir()) == []

@@ -118,7 +118,7 @@ async def test_a_small_workload_is_compared_at_once_by_all_methods(
         assert table_of(app).methods == list(method_names())
         assert "A joint" in text
         assert "64.5x" in text
-        assert "G two-level needs metrics of the first launches" in text
+        assert "F pks needs metrics of every launch" in text
         assert max(map(len, text.splitlines())) <= size[0]
         assert "[tab] Speedup against error" in text
         assert ("mean error over speedup" in text) == (size[1] > 20)
@@ -417,7 +417,7 @@ async def test_no_color_means_none_and_the_cursor_is_still_seen(
 ) -> None:
     async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
-        assert {"cyan", "yellow"} <= colours(app)
+        assert {"blue", "yellow"} <= colours(app)
     monkeypatch.setenv("NO_COLOR", "1")
     async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
@@ -494,6 +494,35 @@ async def test_a_wide_screen_has_both_panes_however_few_its_rows(resnet: str) ->
 
 async def test_methods_out_of_sight_are_counted(gpt: str) -> None:
     async with opened(gpt, (80, 24), view="Compare") as (app, pilot):
-        await wait_for(pilot, lambda: "[r] again; 5 below" in screen_text(app), "seven of twelve are in sight")
+        await wait_for(
+            pilot, lambda: "[r] again; 5 below" in screen_text(app), "seven of twelve are in sight"
+        )
         await pilot.resize_terminal(200, 60)
         await wait_for(pilot, lambda: "[r] again ─" in screen_text(app), "all are")
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({}, "draws at least 2 a stratum and allows for noise in simulation (min-samples, noise-floor)"),
+        ({"noise_floor": 0.0}, "draws at least 2 a stratum (min-samples)"),
+        ({"min_samples": 1, "noise_floor": 0.3}, "allows for noise in simulation (noise-floor)"),
+        ({"min_samples": 1, "noise_floor": 0.0}, None),
+    ],
+)
+async def test_where_root_is_faster_joint_says_why(
+    resnet: str, options: dict[str, Any], wanted: str | None
+) -> None:
+    given = OpenOptions(profiles=(resnet,), epsilon=0.05, **options)
+    async with opened(resnet, view="Compare", options=given) as (app, pilot):
+        await compared(pilot, app)
+        after = "" if wanted is None else f"; unlike root it {wanted}"
+        assert words_of(app) == f"joint: this project, on Allegro and STEM+ROOT{after}"
+        await pilot.press("j")
+        await wait_for(pilot, lambda: words_of(app) == "root: STEM+ROOT, section IV", "root says nothing")
+
+
+async def test_where_joint_is_faster_there_is_nothing_to_explain(gpt: str) -> None:
+    async with opened(gpt, view="Compare") as (app, pilot):
+        await compared(pilot, app)
+        assert words_of(app) == "joint: this project, on Allegro and STEM+ROOT"

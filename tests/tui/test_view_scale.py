@@ -533,3 +533,39 @@ async def test_the_words_say_whether_there_is_more() -> None:
         await wait_for(pilot, lambda: "j more" not in screen_text(app), "the end")
         words = app.screen.query_one(ScaleWords)
         assert words.scroll_y == words.max_scroll_y > 0
+
+
+@pytest.mark.parametrize(
+    ("ascii_only", "mark"), [(False, "0.999999\N{HORIZONTAL ELLIPSIS}!"), (True, "0.9999...!")]
+)
+async def test_what_is_refused_stands_as_it_was_typed(ascii_only: bool, mark: str) -> None:
+    async with scale(ascii_only=ascii_only) as (app, pilot):
+        await pilot.press("G", *"0.9999999999", "enter")
+        await wait_for(pilot, lambda: "not '0.9999999999'" in screen_text(app), "the words")
+        assert mark in screen_text(app).split()
+        assert "  1!" not in screen_text(app)
+        await pilot.press("l", *"123.4567891", "enter")
+        await wait_for(pilot, lambda: " 123.5 " in screen_text(app), "what is taken may be rounded")
+
+
+async def test_without_a_profile_no_view_is_offered_that_needs_one() -> None:
+    async with scale((80, 60)) as (app, pilot):
+        assert screen_text(app).splitlines()[0].strip() == "5 Scale model"
+        await pilot.press("?")
+        await wait_for(pilot, lambda: "Help: Scale model" in screen_text(app), "help is drawn")
+        assert "  views     5 Scale model\n" in screen_text(app)
+        assert "0-9 .     type in the cell, where no profile is open" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_the_footer_says_where_digits_are_typed(gpt: str, size: tuple[int, int]) -> None:
+    async with scale(size) as (app, pilot):
+        await wait_for(pilot, lambda: "0-9 Type" in screen_text(app), "that they are")
+        await pilot.press("7")
+        assert app.screen.query_one(Input).value == "7"
+        await wait_for(pilot, lambda: "0-9 Type" not in screen_text(app), "they are text now, as all is")
+        await pilot.press("8", "escape")
+        await wait_for(pilot, lambda: "0-9 Type" in screen_text(app), "again")
+    async with scale(size, path=gpt) as (app, _):
+        assert "0-9" not in screen_text(app)
+        assert " 1 Groups  2 Split tree" in screen_text(app)

@@ -34,6 +34,7 @@ from tui.app.screens.split_tree import SplitTreeScreen
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.line import Line
 from tui.app.widgets.split_card import SplitCard
+from tui.charts.quantities import share
 from tui.options import GroupBy, OpenOptions
 from tui.tree_text import TreeStop
 
@@ -493,3 +494,30 @@ async def test_help_tells_every_key(gpt: str) -> None:
         await wait_for(pilot, lambda: "split the node in focus" in screen_text(app), "help")
         for words in ("take the decision ahead", "keep the node in focus whole", "to the next kernel group"):
             assert words in screen_text(app)
+
+
+@pytest.mark.parametrize(
+    ("size", "wanted"),
+    [
+        ((120, 40), "; bounds: total {}, worst group {}, this group {}"),
+        ((80, 24), "samples; bounds: total {}, worst {}, this group {}"),
+        ((60, 15), "; total {}, worst {}, this group {}"),
+    ],
+)
+async def test_the_running_line_names_the_group_where_there_is_room(
+    gpt: str, size: tuple[int, int], wanted: str
+) -> None:
+    async with walking(gpt, size) as (app, _):
+        running = stop_in(app).running
+        assert running is not None
+        bounds = (running.bound, running.worst_group_bound, running.group_bound)
+        assert figures(app).endswith(wanted.format(*map(share, bounds)))
+
+
+async def test_help_says_what_the_running_lines_bounds_are(gpt: str) -> None:
+    async with walking(gpt, (80, 60)) as (app, pilot):
+        await pilot.press("?")
+        await wait_for(pilot, lambda: "Help: Split tree" in screen_text(app), "help is drawn")
+        text = " ".join(screen_text(app).split())
+        assert "total is that of the total time, worst group the largest of any kernel group's" in text
+        assert "this group that of the group in focus" in text

@@ -29,7 +29,7 @@ class Action:
     Attributes
     ----------
     scope : where its keys work.
-    name : as Textual calls it: the method is ``action_NAME``.
+    name : as Textual calls it: the method is ``action_NAME``; ``{key}`` stands for the key pressed.
     keys : as Textual names them, by commas.
     display : the keys as a person reads them; the first word of it stands in the footer.
     title : in the footer.
@@ -104,6 +104,16 @@ ACTIONS: tuple[Action, ...] = (
         show=True,
         palette=False,
     ),
+    Action(
+        SHEET,
+        "begin('{key}')",
+        "0,1,2,3,4,5,6,7,8,9,full_stop",
+        "0-9 .",
+        "Type",
+        "type in the cell, where no profile is open (else a view's key)",
+        show=True,
+        palette=False,
+    ),
     Action(SHEET, "clear_cell", "backspace", "bksp", "Clear", "empty the cell", palette=False),
     Action(SCALE, "new_row", "n", "n", "Row", "add a size below", show=True),
     Action(SCALE, "remove_row", "D,delete", "D del", "Remove", "remove the size"),
@@ -171,7 +181,7 @@ def bindings(*scopes: str) -> list[BindingType]:
     return [
         Binding(
             key,
-            action.name,
+            action.name.format(key=key),
             action.title,
             show=action.show and is_first,
             key_display=action.display.split(" ", maxsplit=1)[0],

@@ -55,6 +55,9 @@ def linear_time_ticks(
     low_ns: int, high_ns: int, column_of: Callable[[int], int], left: int, right: int
 ) -> list[Tick]:
     """As many ticks at round durations in low..high as have room for their labels in columns left..right."""
+    if low_ns == high_ns:
+        # As the legend writes it: digits that tell ticks apart are of no use to one.
+        return _one_tick(low_ns, column_of, left, right)
     for most in range(max((right - left) // 6, 1), 0, -1):
         step = round_step(low_ns, high_ns, most)
         ticks = multiples(low_ns, high_ns, step)

@@ -11,7 +11,7 @@ from tui.charts.histogram_data import HistogramData, Int64Array, histogram_data
 from tui.charts.histogram_layout import LEFT, Plot, is_log_possible, lay_out
 from tui.charts.histogram_marks import draw_bars, draw_proposal, draw_splits, draw_symbols
 from tui.charts.legend import Entry, cluster_entries, legend, proposal_entry
-from tui.charts.quantities import count, duration_range
+from tui.charts.quantities import counted, duration_range
 from tui.charts.sparkline import sparkline
 
 __all__ = ["HistogramData", "histogram", "histogram_data"]
@@ -102,7 +102,7 @@ def _numbers(
     """What has room where axes have none: a sparkline, how many launches, how long."""
     rows = [
         sparkline(data.counts, width, ascii_only=ascii_only),
-        f"{count(int(data.counts.sum()))} launches",
+        counted(int(data.counts.sum()), "launch", "launches"),
         duration_range(int(values_ns.min()), int(values_ns.max())),
     ]
     return _words(rows, width, height, ascii_only=ascii_only)

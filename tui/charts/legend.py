@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tui.charts.glyphs import cluster_style, cluster_symbol, glyph_set
 from tui.charts.grid import LABEL, PROPOSED, Grid, blank, fitted, put
-from tui.charts.quantities import count, duration, duration_range
+from tui.charts.quantities import count, counted, duration, duration_range
 
 _GAP = 3
 
@@ -29,10 +29,11 @@ def cluster_entries(
     numbers = [count(n) for n in launches]
     range_width, number_width = (max(map(len, texts), default=0) for texts in (ranges, numbers))
     entries = []
-    for k, (range_text, number) in enumerate(zip(ranges, numbers, strict=True)):
+    for k, (range_text, number, n) in enumerate(zip(ranges, numbers, launches, strict=True)):
         symbol = cluster_symbol(k, ascii_only=ascii_only) if len(ranges) > 1 else ""
-        text = f"{range_text:<{range_width}}  {number:>{number_width}}"
-        entries.append(Entry(symbol, cluster_style(k), (f"{text} launches", text, range_text)))
+        left = f"{range_text:<{range_width}}  {'':{number_width - len(number)}}"
+        wordings = (left + counted(n, "launch", "launches"), left + number, range_text)
+        entries.append(Entry(symbol, cluster_style(k), wordings))
     return entries
 
 

@@ -84,8 +84,8 @@ def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas:
         facts.group_row(study, index) for index in range(min(_LARGEST, len(counts.groups)))
     ]
     left = len(counts.groups) - len(rows)
-    launches = facts.counted(counts.launches, "launch", "launches")
-    groups = facts.counted(len(counts.groups), "kernel group", "kernel groups")
+    launches = quantities.counted(counts.launches, "launch", "launches")
+    groups = quantities.counted(len(counts.groups), "kernel group", "kernel groups")
     total = quantities.duration(counts.total_duration_ns)
     parts = [
         f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",

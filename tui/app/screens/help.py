@@ -40,7 +40,7 @@ def help_text(about: str, actions: Iterable[Action], views: Iterable[tuple[str, 
     for action in actions:
         text.append(f"  {action.display:<{_KEYS_WIDTH}}", "bold")
         text.append(f" {action.description}\n")
-    text.append("  views    ", "bold")
+    text.append("  views     ", "bold")
     text.append(", ".join(f"{key} {name}" for key, name in views))
     text.append(f"\n\n{about}")
     return text

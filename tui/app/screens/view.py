@@ -137,6 +137,9 @@ class ViewScreen(Screen[None]):
     def action_copy_pane(self) -> None:
         """Copy the pane's text to the clipboard of the user's own terminal."""
         pane = self.pane_text()
+        if not pane.text:
+            self.app.say("nothing here to copy")
+            return
         size = len(pane.text.encode())
         if size > _MOST_COPIED_BYTES:
             self.app.say(f"{size:,} bytes are too many for the clipboard; w writes them to a file")
@@ -149,6 +152,9 @@ class ViewScreen(Screen[None]):
     def action_write_pane(self) -> None:
         """Write the pane's text to a new file in the current folder."""
         pane = self.pane_text()
+        if not pane.text:
+            self.app.say("nothing here to write")
+            return
         try:
             path = _unused_path(pane.name)
             with new_file(path) as temporary:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN
 from tui.scale_rows import prediction_row
 from tui.scale_sheet import CELLS, Role, ScaleSheet, SheetRow
@@ -38,7 +39,12 @@ class SheetColumn:
 
 
 def sheet_columns(
-    sheet: ScaleSheet, answer: SheetAnswer | None, wrong: Sequence[WrongCell], width: int
+    sheet: ScaleSheet,
+    answer: SheetAnswer | None,
+    wrong: Sequence[WrongCell],
+    width: int,
+    *,
+    ascii_only: bool = False,
 ) -> list[SheetColumn]:
     """Return the columns that fit in `width` cells: those to type in first, by the order of `CELLS`.
 
@@ -48,7 +54,7 @@ def sheet_columns(
     wrong : cells to mark, with a sign that follows their text.
     """
     marked = {(each.row, each.cell) for each in wrong}
-    columns = [_typed(sheet, cell, marked) for cell in CELLS]
+    columns = [_typed(sheet, cell, marked, ascii_only=ascii_only) for cell in CELLS]
     roles = [
         _role_text(row) + (WRONG_MARK if (place, "role") in marked else "")
         for place, row in enumerate(sheet.rows)
@@ -62,12 +68,18 @@ def sheet_columns(
     return columns
 
 
-def _typed(sheet: ScaleSheet, cell: str, marked: set[tuple[int | None, str]]) -> SheetColumn:
+def _typed(
+    sheet: ScaleSheet, cell: str, marked: set[tuple[int | None, str]], *, ascii_only: bool
+) -> SheetColumn:
     """Return a column of what was typed, with room for a mark behind each text."""
-    texts = [
-        _short(getattr(row, cell)) + (WRONG_MARK if (place, cell) in marked else " ")
-        for place, row in enumerate(sheet.rows)
-    ]
+    texts = []
+    for place, row in enumerate(sheet.rows):
+        text: str = getattr(row, cell)
+        # What is refused stands as it was typed: rounded, it might be a number that is not.
+        if (place, cell) in marked:
+            texts.append(fitted(text, _MOST_TYPED, ascii_only=ascii_only) + WRONG_MARK)
+        else:
+            texts.append(_short(text) + " ")
     return _column(_HEADINGS[cell] + " ", texts)
 
 
@@ -76,14 +88,8 @@ def _column(heading: str, texts: Sequence[str], *, to_right: bool = True) -> She
 
 
 def _short(text: str) -> str:
-    """Return a cell's text; of a number too long to show, as many digits as there is room for."""
-    if len(text) <= _MOST_TYPED:
-        return text
-    try:
-        number = number_in(text)
-    except ValueError:
-        return text[:_MOST_TYPED]
-    return f"{number:.4g}"[:_MOST_TYPED]
+    """Return a cell's number; of one too long to show, as many digits as there is room for."""
+    return text if len(text) <= _MOST_TYPED else f"{number_in(text):.4g}"[:_MOST_TYPED]
 
 
 def _role_text(row: SheetRow) -> str:

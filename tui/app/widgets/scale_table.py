@@ -40,9 +40,11 @@ class ScaleTable(Widget, can_focus=True):
 
     cursor: reactive[tuple[int, int]] = reactive((0, 0))
 
-    def __init__(self) -> None:
+    types_digits: reactive[bool] = reactive(False, bindings=True)
+
+    def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
-        self.types_digits = False
+        self._ascii_only = ascii_only
         self._sheet = blank_sheet()
         self._answer: SheetAnswer | None = None
         self._wrong: Sequence[WrongCell] = ()
@@ -100,7 +102,9 @@ class ScaleTable(Widget, can_focus=True):
         self.refresh()
 
     def _arrange(self) -> None:
-        self._columns = sheet_columns(self._sheet, self._answer, self._wrong, self.size.width)
+        self._columns = sheet_columns(
+            self._sheet, self._answer, self._wrong, self.size.width, ascii_only=self._ascii_only
+        )
 
     def _scroll(self) -> None:
         rows = max(self.size.height - 1, 1)
@@ -168,13 +172,14 @@ class ScaleTable(Widget, can_focus=True):
         text: str = getattr(self._sheet.rows[row], CELLS[column])
         return text
 
-    def on_key(self, event: events.Key) -> None:
-        """A digit or a point begins the cell anew, where digits open no view."""
-        character = event.character or ""
-        if self.has_focus and self.types_digits and self._sheet.rows and character in {*"0123456789."}:
-            event.stop()
-            event.prevent_default()
-            self._open(character, selected=False)
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """A digit begins a cell where digits open no view; the footer says so."""
+        return action != "begin" or self.types_digits
+
+    def action_begin(self, key: str) -> None:
+        """Type in the cell anew, from this digit or point on."""
+        if self._sheet.rows:
+            self._open("." if key == "full_stop" else key, selected=False)
 
     def on_click(self, event: events.Click) -> None:
         """The cursor goes where the mouse is."""
