@@ -295,9 +295,7 @@ def group_prices(priced: PricedForest, budget: FloatArray) -> FloatArray:
         cut = few.cut(price)
         return few.time_ns(cut), few.variance(cut)
 
-    prices[~enough] = _least_prices(
-        costs, budget[~enough], np.zeros(few.groups), few.census_price()
-    )
+    prices[~enough] = _least_prices(costs, budget[~enough], np.zeros(few.groups), few.census_price())
     return prices
 
 
