@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
 
 import numpy as np
 
-from sampling.allocation import FloatArray, IntArray
-from sampling.bounds import total_variance
-from sampling.cluster_forest import forest_of
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
-from sampling.methods import joint, method_options, splitting_method
+from sampling.group_costs import GroupCosts, OtherGroups, group_costs
 from sampling.plan import Design
 from sampling.progress import Progress
-from sampling.seeds import Stream, generator
-from sampling.split_tree import KnownTree, Share, SplitNode, SplitRule, TreeGrower, Verdict
+from sampling.split_tree import Share, SplitNode, Verdict
+from sampling.splitter import Steps, splitter_of
 from sampling.splitting import Overrides
-from sampling.strata import Clusters, Strata
+from sampling.strata import Clusters
 from sampling.targets import Target
-
-Steps = TreeGrower | KnownTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,198 +53,6 @@ class Running:
     worst_group_bound: float
     group_bound: float
     provisional: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Costs:
-    """What strata cost, added up by kernel group: (groups,) each, or numbers for one group or several.
-
-    Attributes
-    ----------
-    strata : how many; samples : expected distinct launches; sampled_ns : their duration.
-    variance : of the estimated total, ns^2.
-    """
-
-    strata: FloatArray
-    samples: FloatArray
-    sampled_ns: FloatArray
-    variance: FloatArray
-
-    def row(self, group: int) -> _Costs:
-        """Return what stands at a group."""
-        return _Costs(self.strata[group], self.samples[group], self.sampled_ns[group], self.variance[group])
-
-    def __add__(self, other: _Costs) -> _Costs:
-        return _Costs(
-            self.strata + other.strata,
-            self.samples + other.samples,
-            self.sampled_ns + other.sampled_ns,
-            self.variance + other.variance,
-        )
-
-
-def _costs(strata: Strata, groups: int) -> _Costs:
-    """Return (groups,) what the strata cost."""
-    group, simulated = strata.group, strata.simulated_launches
-
-    def added_up(values: FloatArray | None = None) -> FloatArray:
-        return np.bincount(group, values, minlength=groups).astype(np.float64)
-
-    return _Costs(
-        added_up(),
-        added_up(simulated),
-        added_up(simulated * strata.mean_ns),
-        added_up(total_variance(strata)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _OtherGroups:
-    """What the groups beside the present one cost, for any present group; all (groups,).
-
-    Attributes
-    ----------
-    before : all groups of smaller rank split to their end; after : all of larger rank kept whole.
-    worst_before, worst_after : the largest deviation over total among them.
-    """
-
-    before: _Costs
-    after: _Costs
-    worst_before: FloatArray
-    worst_after: FloatArray
-
-    @classmethod
-    def of(cls, final: _Costs, whole: _Costs, counts: DurationCounts) -> _OtherGroups:
-        """Return the running sums."""
-
-        def before(values: FloatArray) -> FloatArray:
-            return np.concatenate([[0.0], np.cumsum(values)[:-1]])
-
-        def worst(costs: _Costs) -> FloatArray:
-            return np.sqrt(costs.variance) / np.maximum(counts.group_duration_ns, 1)
-
-        return cls(
-            before=_Costs(*(before(values) for values in _columns(final))),
-            after=_Costs(*(before(values[::-1])[::-1] for values in _columns(whole))),
-            worst_before=np.concatenate([[0.0], np.maximum.accumulate(worst(final))[:-1]]),
-            worst_after=np.concatenate([[0.0], np.maximum.accumulate(worst(whole)[::-1])[:-1]])[::-1],
-        )
-
-
-def _columns(costs: _Costs) -> tuple[FloatArray, ...]:
-    return costs.strata, costs.samples, costs.sampled_ns, costs.variance
-
-
-class _RuleMethod(Protocol):
-    """A method whose trees grow by a rule."""
-
-    def rule(self, target: Target, options: Any) -> SplitRule: ...
-
-    def sized(self, clusters: Clusters, samples: IntArray, target: Target, options: Any) -> Strata: ...
-
-
-class _Splitter(Protocol):
-    """A method with its options: its plan, and what it makes of groups that are not split to their end."""
-
-    plan: Strata
-    provisional: bool
-
-    @property
-    def whole(self) -> Strata:
-        """Every group kept whole."""
-
-    def steps(self, group: int) -> Steps:
-        """Return the decisions on a group, none taken yet."""
-
-    def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
-        """Return the clusters of one group with sizes, given their shares."""
-
-
-class _ByRule:
-    """A method whose trees grow by a rule: sizes hang on the strata of their own group alone."""
-
-    provisional = False
-
-    def __init__(
-        self,
-        counts: DurationCounts,
-        plan: Strata,
-        method: _RuleMethod,
-        target: Target,
-        options: Any,
-        overrides: Overrides,
-    ) -> None:
-        self.plan = plan
-        self._counts, self._method, self._target, self._options = counts, method, target, options
-        self._overrides = overrides
-        self._rule = method.rule(target, options)
-        self._forest = forest_of(counts)
-
-    @property
-    def whole(self) -> Strata:
-        clusters = _whole_groups(self._counts)
-        samples = self._rule.samples_alone(clusters.launches, clusters.mean_ns, clusters.std_ns)
-        return self.sized(clusters, samples)
-
-    def steps(self, group: int) -> Steps:
-        decided = self._overrides.get(self._counts.groups[group].key)
-        return TreeGrower(self._counts, group, self._rule, decided, self._forest)
-
-    def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
-        return self._method.sized(clusters, samples, self._target, self._options)
-
-
-class _ByPrice:
-    """The method joint: its trees are known once its prices are found, and so are the sizes."""
-
-    provisional = True
-
-    def __init__(
-        self, counts: DurationCounts, target: Target, overrides: Overrides, progress: Progress | None
-    ) -> None:
-        solution = joint.solve(counts, target, overrides, progress)
-        self.plan = joint.planned(solution, target)
-        self._counts = counts
-        self._trees = joint.SolvedTrees(counts, target, solution, overrides)
-
-    @property
-    def whole(self) -> Strata:
-        return self.sized(_whole_groups(self._counts), self._trees.whole)
-
-    def steps(self, group: int) -> Steps:
-        return KnownTree(self._trees.tree(group))
-
-    def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
-        return clusters.with_samples(self._trees.sizes(clusters, samples))
-
-
-def _splitter(
-    counts: DurationCounts,
-    name: str,
-    target: Target,
-    seed: int,
-    settings: tuple[str, ...],
-    overrides: Overrides,
-    progress: Progress | None,
-) -> _Splitter:
-    method, options = splitting_method(name), method_options(name, settings)
-    if name == "joint":
-        return _ByPrice(counts, target, overrides, progress)
-    plan = method.stratify(counts, target, options, generator(seed, Stream.DESIGN), overrides, progress)
-    return _ByRule(counts, plan, cast("_RuleMethod", method), target, options, overrides)
-
-
-def _whole_groups(counts: DurationCounts) -> Clusters:
-    """Return every group as one cluster."""
-    mean_ns = counts.group_duration_ns / counts.group_launches
-    return Clusters(
-        np.arange(len(counts.groups)),
-        counts.offsets[:-1],
-        counts.offsets[1:],
-        counts.group_launches,
-        mean_ns,
-        counts.group_std_ns,
-    )
 
 
 def _of_design(design: Design, group_bound: float) -> Running:
@@ -300,13 +102,13 @@ class TreeWalk:
     ) -> None:
         self.counts = counts
         self._overrides = overrides or {}
-        self._splitter = _splitter(counts, method, target, seed, settings, self._overrides, progress)
+        self._splitter = splitter_of(counts, method, target, seed, settings, self._overrides, progress)
         strata = self._splitter.plan
         self._target = replace(target, with_replacement=strata.with_replacement)
         self.design = Design(method, self._target, strata)
         groups = len(counts.groups)
-        self._final = _costs(strata, groups)
-        self._others = _OtherGroups.of(self._final, _costs(self._splitter.whole, groups), counts)
+        self._final = group_costs(strata, groups)
+        self._others = OtherGroups.of(self._final, group_costs(self._splitter.whole, groups), counts)
         self._group = 0
         self._visited: dict[int, Steps] = {}
 
@@ -447,7 +249,7 @@ class TreeWalk:
             provisional=self._splitter.provisional,
         )
 
-    def _cost_here(self) -> _Costs:
+    def _cost_here(self) -> GroupCosts:
         """Return what the present group's clusters cost."""
         shares = self.shares
         found = [share.cluster for share in shares]
@@ -461,7 +263,7 @@ class TreeWalk:
         )
         samples = np.array([share.samples for share in shares])
         strata = self._splitter.sized(clusters, samples)
-        return _costs(replace(strata, group=np.zeros_like(strata.group)), 1).row(0)
+        return group_costs(replace(strata, group=np.zeros_like(strata.group)), 1).row(0)
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:
         """Return the overrides with one more decision of the user's, on the present group.
