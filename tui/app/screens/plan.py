@@ -288,7 +288,7 @@ class PlanScreen(ViewScreen):
             super().worker_failed(worker, error)
         elif worker.group == "files":
             self.app.say(f"not written: {_words(error)}", failed=True)
-        elif self._working_on is not None:
+        elif self._working_on is not None and not worker.is_cancelled:
             pane, self._working_on = self._working_on, None
             self._problems[pane] = _words(error)
             if pane in {PlanPane.STRATA, PlanPane.LAUNCHES}:
