@@ -30,7 +30,6 @@ from tests.tui.driving import (
 from tui.app import planning, wording
 from tui.app.actions import actions_of
 from tui.app.app import KernelPointApp, session_of
-from tui.app.group_list import GroupList, list_groups
 from tui.app.messages import GroupHighlighted, StudyProgress, StudyReady
 from tui.app.planning import load_study
 from tui.app.screens.findings import FindingsScreen
@@ -41,6 +40,7 @@ from tui.app.widgets.chart import Chart
 from tui.app.widgets.group_columns import group_columns
 from tui.app.widgets.group_table import GroupTable
 from tui.app.widgets.wrapped import Wrapped
+from tui.group_list import GroupList, list_groups
 from tui.options import GroupSort, OpenOptions, SampleOptions
 
 
@@ -400,6 +400,25 @@ async def test_all_is_drawn_anew_at_another_size(gpt: str) -> None:
         assert panes[0] == panes[1], "side by side"
 
 
+async def test_a_view_asked_for_while_reading_opens_once_all_is_read(
+    resnet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    load_study = planning.load_study
+
+    def waiting(*given: Any) -> Study:
+        go_on.wait(20)
+        return load_study(*given)
+
+    monkeypatch.setattr(planning, "load_study", waiting)
+    app = KernelPointApp(session_of((resnet,), OpenOptions()))
+    async with app.run_test() as pilot:
+        await wait_for(pilot, lambda: "Reading" in screen_text(app), "the profile is read")
+        await pilot.press("3")
+        go_on.set()
+        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "view 3 opens")
+
+
 async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("escape", "q"):
         cancelled = threading.Event()
@@ -459,7 +478,7 @@ def test_a_long_list_is_cut_and_says_so(gpt: str) -> None:
 
 
 async def test_the_cut_is_on_the_screen(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tui.app.screens.groups.list_groups", lambda *given: list_groups(*given, most=5))
+    monkeypatch.setattr("tui.app.screens.groups.MOST_ROWS", 5)
     async with running(gpt) as (app, _):
         assert "showing 5 of 22" in screen_text(app)
         assert table_of(app).row_count == 5

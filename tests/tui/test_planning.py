@@ -104,3 +104,19 @@ async def test_while_a_plan_is_made_the_command_is_of_the_one_shown(
         await planned(pilot, app)
         assert printed(command, 120, tmp_path) == text
         assert printed(view_of(app).command(), 120, tmp_path) == view_of(app).pane_text().text != text
+
+
+async def test_a_file_that_cannot_be_read_again_is_said_and_all_stays(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(gpt) as (app, pilot):
+        before = app.session
+
+        def gone(*_: Any) -> Any:
+            raise FileNotFoundError(2, "No such file or directory", gpt)
+
+        monkeypatch.setattr(planning, "plan_again", gone)
+        app.plan(replace(app.session.options, group_by=GroupBy.NAME))
+        await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
+        assert "No such file" in str(app.session.problem)
+        assert (app.session.options, app.session.study) == (before.options, before.study)

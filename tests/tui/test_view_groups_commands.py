@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sampling.study import Study
 from tests.tui.driving import App, Running, opened, printed, view_of, wait_for
-from tui.app import group_list
 from tui.app.screens import groups
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.group_table import GroupTable
@@ -42,10 +40,7 @@ async def test_the_table_as_filtered_and_sorted(gpt: str, tmp_path: Path, option
 
 
 async def test_a_table_that_is_cut(gpt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def three(study: Study, sort: GroupSort, search: str) -> group_list.GroupList:
-        return list_groups(study, sort, search, 3)
-
-    monkeypatch.setattr(groups, "list_groups", three)
+    monkeypatch.setattr(groups, "MOST_ROWS", 3)
     async with opened(gpt) as (app, pilot):
         text, command = await copied(app, pilot)
     assert command.endswith("--top 3")

@@ -167,7 +167,8 @@ class KernelPointApp(App[None]):
                 )
         except planning.CancelledError:
             return
-        except SamplingError as error:
+        except (SamplingError, OSError) as error:
+            # A file may be gone by the time it is read again.
             self.post_message(StudyFailed(generation, error))
             return
         self.post_message(StudyReady(generation, study))
@@ -264,10 +265,12 @@ class KernelPointApp(App[None]):
             self.push_screen(CommandPalette(placeholder="Search for actions", id="--command-palette"))
 
     async def action_view(self, name: str) -> None:
-        """Change to a view, once there is something to see."""
+        """Change to a view; while the workload is read, say which is to open then."""
         if self.session.study is not None or not view_named(name).needs_profile:
             await self.switch_mode(name)
-        elif not self.session.profiles:
+        elif self.session.profiles:
+            self._view = name
+        else:
             self.say("no profile is open; `kernelpoint PROFILE` opens one")
 
     def action_help_quit(self) -> None:

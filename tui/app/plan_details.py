@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -112,10 +112,6 @@ class PlanDetails:
     def _asked(self) -> object:
         options = self.session.options
         return options.method, replace(self.target, epsilon=0.5), options.seed, options.set
-
-
-Job = Callable[[PlanDetails, Progress], Iterator[PlanDetails]]
-"""Works a while, and yields the details with more known each time."""
 
 
 def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDetails:

@@ -15,19 +15,19 @@ from sampling.study import Study
 from tui import facts
 from tui.app import wording
 from tui.app.actions import APP, GROUPS, TABLE, VIEW, bindings
-from tui.app.group_list import list_groups
 from tui.app.messages import GroupHighlighted, SearchChanged, SearchClosed
 from tui.app.overrides_file import options_with_overrides
 from tui.app.screens.view import PaneText, ViewScreen
 from tui.app.state import Session, next_sort
 from tui.app.widgets.chart import Chart
-from tui.app.widgets.group_table import GroupTable
+from tui.app.widgets.group_table import MOST_ROWS, GroupTable
 from tui.app.widgets.line import Line, PaneTitle
 from tui.app.widgets.search_input import SearchInput
 from tui.app.widgets.wrapped import Wrapped
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, put
 from tui.command_line import command_line, options_of
+from tui.group_list import list_groups
 from tui.histogram_text import group_histogram, histogram_text
 from tui.options import GroupsOptions, GroupSort, HistogramOptions
 from tui.output import Canvas
@@ -97,7 +97,7 @@ class GroupsScreen(ViewScreen):
             self._show_chart_soon()
 
     def _show_groups(self, session: Session, study: Study) -> None:
-        listed = list_groups(study, session.sort, session.search)
+        listed = list_groups(study, session.sort, session.search, MOST_ROWS)
         self.query_one(GroupTable).show(study, listed, session.selected)
         sort = _SORT_NAMES.get(session.sort, session.sort.value)
         self.query_one("#groups-pane PaneTitle", PaneTitle).show(
@@ -164,7 +164,7 @@ class GroupsScreen(ViewScreen):
         """Sort by the next column, and go to what is first by it."""
         session, sort = self.session, next_sort(self.session.sort)
         if session.study is not None:
-            first = list_groups(session.study, sort, session.search).groups[:1]
+            first = list_groups(session.study, sort, session.search, MOST_ROWS).groups[:1]
             self.app.change(sort=sort, selected=next(iter(first), None))
 
     def action_log(self) -> None:

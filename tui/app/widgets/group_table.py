@@ -8,9 +8,12 @@ from textual.widgets import DataTable
 
 from sampling.study import Study
 from tui.app.actions import TABLE, bindings
-from tui.app.group_list import GroupList
 from tui.app.messages import GroupHighlighted
 from tui.app.widgets.group_columns import PADDING, column_width, group_columns
+from tui.group_list import GroupList
+
+MOST_ROWS = 2_000
+"""More rows make the table slow, and nobody reads them."""
 
 
 class GroupTable(DataTable[Text]):
