@@ -3,142 +3,26 @@
 from __future__ import annotations
 
 import base64
-import fcntl
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import sys
 import termios
-import time
 from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[2]
-MOST_STARTUP_BYTES = 64 * 1024
+from tests.tui.pseudo_terminal import ENTERED, LEFT, MOST_STARTUP_BYTES, PROJECT, Terminal
+
 MOST_BYTES_A_KEY = 16 * 1024
 MOST_BYTES_TO_OPEN = 40 * 1024
-ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
 MOUSE_ON = re.compile(rb"\x1b\[\?(1000|1002|1003|1005|1006|1015|1016)h")
 MOUSE_OFF = re.compile(rb"\x1b\[\?(1000|1002|1003|1005|1006|1015|1016)l")
 COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
 
 # By the signal; or by force, where a write to the terminal that has gone does not return.
 HUNG_UP = {-signal.SIGHUP, 128 + signal.SIGHUP}
-
-# The terminal becomes the process's own, which a dropped connection then sends SIGHUP.
-OWN_TERMINAL = """
-import fcntl, os, sys, termios
-os.setsid()
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-"""
-
-
-class Terminal:
-    """The program on a pseudo-terminal of 80x24.
-
-    `own` makes it the controlling terminal of the program, as it is at the other end of SSH.
-    """
-
-    def __init__(
-        self,
-        *arguments: str,
-        program: tuple[str, ...] = ("-m", "tui"),
-        size: tuple[int, int] = (80, 24),
-        own: bool = False,
-        **environ: str,
-    ) -> None:
-        self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *reversed(size), 0, 0))
-        self.modes = termios.tcgetattr(slave)
-        self.slave = slave
-        self.output = b""
-        self._process = subprocess.Popen(
-            [sys.executable, *(("-c", OWN_TERMINAL) if own else ()), *program, *arguments],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            env=os.environ | {"PYTHONPATH": str(PROJECT)} | environ,
-        )
-
-    def read_until(self, wanted: bytes, *, after: int = 0) -> None:
-        """Collect what the program writes, up to the bytes wanted, which stand after so many others."""
-        while wanted not in self.output[after:]:
-            self._read(f"{wanted!r} in {self.output[-2000:]!r}")
-
-    def _read(self, missing: str) -> bool:
-        ready, _, _ = select.select([self._master], [], [], 30)
-        assert ready, f"silent for 30 seconds; missing: {missing}"
-        try:
-            chunk = os.read(self._master, 65536)
-        except OSError:
-            return False
-        self.output += chunk
-        return bool(chunk)
-
-    def press(self, keys: bytes) -> None:
-        """Type."""
-        os.write(self._master, keys)
-
-    def resize(self, width: int, height: int) -> None:
-        """Make the window another size."""
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-        self._process.send_signal(signal.SIGWINCH)
-
-    def settle(self) -> int:
-        """Collect what is written until nothing comes any more, and return how much there is by then."""
-        give_up = time.monotonic() + 30
-        while select.select([self._master], [], [], 0.6)[0]:
-            assert time.monotonic() < give_up, f"it goes on writing: {self.output[-500:]!r}"
-            self._read("anything")
-        return len(self.output)
-
-    def send(self, number: signal.Signals) -> None:
-        """Send the program a signal."""
-        self._process.send_signal(number)
-
-    def wait_for_state(self, state: str) -> None:
-        """Collect what is written until the process is in a state, as `ps` shows it."""
-        give_up = time.monotonic() + 30
-        while Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0] != state:
-            assert time.monotonic() < give_up, f"never {state}"
-            if select.select([self._master], [], [], 0.05)[0]:
-                self._read("anything")
-
-    def hang_up(self) -> int:
-        """Drop the connection, and return the exit code of the program, which must end by itself."""
-        os.close(self.slave)
-        os.close(self._master)
-        try:
-            return self._process.wait(timeout=30)
-        finally:
-            self._process.kill()
-
-    def leave(self) -> int:
-        """Wait for the program's end and return its exit code."""
-        modes = None
-        while True:
-            ready, _, _ = select.select([self._master], [], [], 0.05)
-            if ready:
-                self._read("the end")
-            elif self._process.poll() is not None:
-                modes = termios.tcgetattr(self.slave)
-                break
-        os.close(self.slave)
-        os.close(self._master)
-        assert modes == self.modes, "the terminal's modes are as before"
-        return self._process.returncode
-
-    @property
-    def after(self) -> str:
-        """What is written once the app has given the screen back."""
-        rest = self.output.rpartition(LEFT)[2].decode()
-        return re.sub(r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07]*\x07", "", rest).replace("\r", "").strip()
 
 
 def test_start_look_and_quit(resnet: str) -> None:
@@ -321,16 +205,23 @@ def test_reading_can_be_left_while_it_hears_nothing(endless: str) -> None:
     assert terminal.after == ""
 
 
-def test_ctrl_z_gives_the_terminal_back_until_the_program_goes_on(resnet: str) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (100, 30)], ids=["as it was", "of another size"])
+def test_ctrl_z_gives_the_terminal_back_until_the_program_goes_on(resnet: str, size: tuple[int, int]) -> None:
     terminal = Terminal(resnet)
     terminal.read_until(b"Command")
+    # What is still to be painted would be painted afterwards in any case.
+    terminal.settle()
     terminal.press(b"\x1a")
     terminal.read_until(LEFT)
     terminal.wait_for_state("T")
     assert termios.tcgetattr(terminal.slave) == terminal.modes
     before = terminal.settle()
+    terminal.resize(*size)
     terminal.send(signal.SIGCONT)
-    terminal.read_until(b"explicit_convolve", after=before)
+    terminal.read_until(b"Command", after=before)
+    terminal.settle()
+    painted = {int(row) for row in re.findall(rb"\x1b\[([0-9]+);1H", terminal.output[before:])}
+    assert painted == set(range(1, size[1] + 1)), "every row, for the terminal shows nothing of it by then"
     terminal.press(b"\x03")
     terminal.read_until(b"q quits", after=before)
     terminal.press(b"\x11")

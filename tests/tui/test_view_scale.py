@@ -22,7 +22,7 @@ from tests.tui.driving import (
     screen_text,
     wait_for,
 )
-from tests.tui.test_pty import MOST_STARTUP_BYTES, Terminal
+from tests.tui.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
 from tui.app.actions import actions_of
 from tui.app.screens.groups import GroupsScreen
 from tui.app.screens.help import HelpScreen

@@ -87,6 +87,8 @@ class KernelPointApp(App[None]):
 
     async def on_mount(self) -> None:
         """Start to read, or open the view that needs nothing read."""
+        # The terminal's other screen is blank by then; Textual itself paints only what changed.
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh())
         if self.session.profiles:
             self.load()
         else:
