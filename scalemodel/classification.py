@@ -52,7 +52,11 @@ def classify(measurements: Measurements, ends: ModelPair, reading: CurveReading)
             return Classification(ScalingClass.SUPER_LINEAR, _cliff_reason(step, unit))
     change = ends.correction_per_doubling - 1
     by = f"{change:+.1%}" if change < _MOST_CHANGE_SHOWN else f"more than {_MOST_CHANGE_SHOWN:+.0%}"
-    measured = f"from {ends.small} to {ends.large} {unit} the IPC of each changes by {by} for a doubling"
+    is_linear = abs(change) <= _LINEAR_WITHIN
+    measured = (
+        f"by the scale models alone, from {ends.small} to {ends.large} {unit} the IPC of each changes by "
+        f"{by} for a doubling, {'within' if is_linear else 'beyond'} the {_LINEAR_WITHIN:.0%} taken as linear"
+    )
     if change < -_LINEAR_WITHIN:
         return Classification(
             ScalingClass.SUB_LINEAR,
@@ -63,9 +67,7 @@ def classify(measurements: Measurements, ends: ModelPair, reading: CurveReading)
         return Classification(
             ScalingClass.SUPER_LINEAR, f"{measured}, without a cliff of the miss rate{curve}"
         )
-    return Classification(
-        ScalingClass.LINEAR, f"{measured}, within {_LINEAR_WITHIN:.0%}: shared resources grow along{curve}"
-    )
+    return Classification(ScalingClass.LINEAR, f"{measured}: shared resources grow along{curve}")
 
 
 def _cliff_reason(step: CurveStep, unit: str) -> str:

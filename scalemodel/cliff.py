@@ -8,8 +8,8 @@ steps than doublings, a least drop (a curve near 0 halves without any time saved
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from scalemodel.findings import Finding
@@ -69,11 +69,20 @@ class CurveStep:
         return self.mpki_smaller - self.mpki_larger
 
     @property
+    def is_steep(self) -> bool:
+        """Whether the ratio is a cliff's."""
+        threshold = math.pow(self.threshold, self.doublings) * (1 + _POWER_ROUNDING)
+        return self.mpki_smaller > threshold * self.mpki_larger
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the drop is less than a cliff's."""
+        return self.drop < self.least_drop - _ROUNDING
+
+    @property
     def fired(self) -> bool:
         """Whether this is a cliff."""
-        threshold = math.pow(self.threshold, self.doublings) * (1 + _POWER_ROUNDING)
-        falls = self.mpki_smaller > threshold * self.mpki_larger
-        return falls and self.drop >= self.least_drop - _ROUNDING
+        return self.is_steep and not self.is_small
 
     @property
     def near(self) -> bool:
@@ -102,13 +111,11 @@ class CurveReading:
     ----------
     cliff : the first one above the largest model, the only one applied.
     inside : a cliff between the smallest and the largest model.
-    noted : the steps that are cliffs or near ones, in ascending order.
     findings : what is to be said.
     """
 
     cliff: CurveStep | None
     inside: CurveStep | None
-    noted: tuple[CurveStep, ...]
     findings: tuple[Finding, ...]
 
 
@@ -124,21 +131,21 @@ def read_curve(
     steps = curve_steps(measurements, curve_is_modelled=curve_is_modelled)
     # A step that ends below the models, or starts at the last target or later, concerns neither.
     steps = tuple(step for step in steps if step.larger > models[0] and step.smaller < targets[-1])
-    noted = tuple(step for step in steps if step.fired or step.near)
     if not measurements.scaling.has_cliffs:
-        return CurveReading(None, None, (), _ignored(measurements, noted))
+        return CurveReading(None, None, _ignored(measurements, steps))
     above = [step for step in steps if step.fired and step.larger > models[-1]]
     # The last one: from there on the models show a trend again.
     inside = next((step for step in reversed(steps) if step.fired and step.larger <= models[-1]), None)
     unit = measurements.scaling.unit
     findings = [
         *_coverage(measurements, models[-1], targets[-1]),
-        *(_near_cliff(step, unit) for step in noted if step.near),
+        *(_near_cliff(step, unit) for step in steps if step.near or (step.is_steep and step.is_small)),
+        *_sampling_errors(steps, measurements),
         *([] if inside is None else [_between_models(inside, models, unit)]),
         *(_not_placed(step, models[-1], unit) for step in above[:1] if step.smaller < models[-1]),
         *(_second(step, unit) for step in above[1:]),
     ]
-    return CurveReading(above[0] if above else None, inside, noted, tuple(findings))
+    return CurveReading(above[0] if above else None, inside, tuple(findings))
 
 
 def in_words(step: CurveStep, unit: str) -> str:
@@ -166,15 +173,62 @@ def _coverage(measurements: Measurements, largest: int, last: int) -> list[Findi
 
 
 def _near_cliff(step: CurveStep, unit: str) -> Finding:
-    verdict = "a cliff" if step.fired else "no cliff"
-    if step.drop < step.least_drop - _ROUNDING:
-        verdict = f"no cliff, as it falls by less than {step.least_drop:g} MPKI"
+    verdict = _verdict(step)
+    if step.is_small:
+        verdict += f", as it falls by less than {step.least_drop:g} MPKI"
     return Finding(
         "near-cliff",
         "warning",
-        f"{in_words(step, unit)}, {step.ratio:.3g} times less: taken as {verdict}, which an error of the "
+        f"{in_words(step, unit)}, {_ratio_in_words(step)}: taken as {verdict}, which an error of the "
         "curve could change.",
         "check the curve there, or simulate a size beyond it",
+    )
+
+
+def _verdict(step: CurveStep) -> str:
+    return "a cliff" if step.fired else "no cliff"
+
+
+def _ratio_in_words(step: CurveStep) -> str:
+    """Return how many times fewer misses, beside what a cliff needs, which is for one doubling."""
+    if step.ratio is None:
+        return "which leaves none"
+    each = (
+        "" if math.isclose(step.doublings, 1) else f", {step.ratio ** (1 / step.doublings):.3g} per doubling"
+    )
+    return f"{step.ratio:.3g} times less{each}, where a cliff needs more than {step.threshold:g}"
+
+
+def _sampling_errors(steps: Sequence[CurveStep], measurements: Measurements) -> list[Finding]:
+    """Return a finding for each step that is, or is not, a cliff within the curve's own bounds alone."""
+    bounds = {size: (low, high) for size, low, high in measurements.mpki_bounds}
+    unit = measurements.scaling.unit
+    return [_sampling_error(step, bounds, unit) for step in steps if _may_change(step, bounds)]
+
+
+def _may_change(step: CurveStep, bounds: Mapping[int, tuple[float, float]]) -> bool:
+    (low, high), (low_larger, high_larger) = _ends(step, bounds)
+    least = replace(step, mpki_smaller=low, mpki_larger=high_larger)
+    most = replace(step, mpki_smaller=high, mpki_larger=low_larger)
+    return least.fired != most.fired
+
+
+def _ends(
+    step: CurveStep, bounds: Mapping[int, tuple[float, float]]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return low and high of the MPKI at both sizes; what has no bounds is exact."""
+    smaller, larger = step.mpki_smaller, step.mpki_larger
+    return bounds.get(step.smaller, (smaller, smaller)), bounds.get(step.larger, (larger, larger))
+
+
+def _sampling_error(step: CurveStep, bounds: Mapping[int, tuple[float, float]], unit: str) -> Finding:
+    (low, high), (low_larger, high_larger) = _ends(step, bounds)
+    return Finding(
+        "curve-error",
+        "warning",
+        f"{in_words(step, unit)}, low to high from {low:.3g} to {high:.3g} and from {low_larger:.3g} to "
+        f"{high_larger:.3g}: taken as {_verdict(step)}; the curve's own sampling error could change this.",
+        "look at more of the lines when making the curve, or at all",
     )
 
 
@@ -212,8 +266,8 @@ def _second(step: CurveStep, unit: str) -> Finding:
     )
 
 
-def _ignored(measurements: Measurements, noted: Sequence[CurveStep]) -> tuple[Finding, ...]:
-    fallen = next((step for step in noted if step.fired), None)
+def _ignored(measurements: Measurements, steps: Sequence[CurveStep]) -> tuple[Finding, ...]:
+    fallen = next((step for step in steps if step.fired), None)
     if fallen is None:
         return ()
     return (

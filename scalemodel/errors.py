@@ -22,7 +22,8 @@ class InputError(ScaleModelError):
     message : what is wrong, without the place.
     path : the file.
     row : 1-based line number within it, where one is to blame.
-    column : the column's or key's name, where one is to blame.
+    column : the column's name, where one is to blame.
+    key : the key's name, of a file that has keys.
     remedy : what the user can do, as an imperative.
     """
 
@@ -33,16 +34,20 @@ class InputError(ScaleModelError):
         path: str | Path,
         row: int | None = None,
         column: str | None = None,
+        key: str | None = None,
         remedy: str | None = None,
     ) -> None:
         self.path = str(path)
         self.row = row
         self.column = column
+        self.key = key
         place = self.path
         if row is not None:
             place += f", row {row}"
         if column is not None:
             place += f", column {column}"
+        if key is not None:
+            place += f", key {key}"
         super().__init__(f"{place}: {message}", remedy=remedy)
 
 

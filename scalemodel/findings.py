@@ -12,8 +12,8 @@ Severity = Literal["note", "warning"]
 class Finding:
     """One finding; the message is one or two sentences with the measurement and why it matters.
 
-    Codes: ``near-cliff cliff-between-models cliff-not-placed second-cliff no-curve short-curve curve-ignored
-    f-mem-missing f-mem-unused nothing-to-check``.
+    Codes: ``near-cliff curve-error cliff-between-models cliff-not-placed second-cliff no-curve short-curve
+    curve-ignored f-mem-missing f-mem-zero f-mem-unused nothing-to-check``.
     """
 
     code: str

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from scalemodel.cliff import CurveStep
 from scalemodel.errors import OptionError
+from scalemodel.outcome import Bounds
 
 # Back-casts agree by chance too: nothing below 3 % is taken from them.
 _LEAST_BACK_CAST = 0.03
@@ -67,11 +68,20 @@ class Spread:
     level : the constants.
     back_cast : the rule's, where there are three or more models; infinite where it has failed.
     cliff_between_models : whether a cliff lies between them: twice as wide, from the two models' constant.
+    calibrated_up_to : the largest target that such intervals were calibrated on, 0 where none was.
     """
 
     level: Calibration
     back_cast: float | None = None
     cliff_between_models: bool = False
+    calibrated_up_to: int = 0
+
+    @property
+    def bounds(self) -> Bounds:
+        """What low and high are, where there is nothing but the half-width to them."""
+        if self.cliff_between_models:
+            return Bounds.NOT_CALIBRATED
+        return Bounds.INTERVAL if self.back_cast is None else Bounds.BACK_CAST
 
     def half_width(self, doublings: float) -> float:
         """Return the half-width in ln IPC, infinite for none, so many doublings above the largest model."""

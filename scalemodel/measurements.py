@@ -64,6 +64,7 @@ class Measurements:
     peak_ipc_per_sm : the most an SM can do.
     mpki_unit : whose instructions the MPKI counts.
     scaling : strong, weak or chiplet.
+    mpki_bounds : (size, low, high) of the MPKI that have a sampling error.
 
     Raises
     ------
@@ -79,6 +80,7 @@ class Measurements:
     peak_ipc_per_sm: float | None = None
     mpki_unit: MpkiUnit = MpkiUnit.THREAD
     scaling: Scaling = Scaling.STRONG
+    mpki_bounds: tuple[tuple[int, float, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not len(self.sizes) == len(self.ipc) == len(self.mpki) == len(self.f_mem):

@@ -85,21 +85,6 @@ class MissRateCurve:
         """(c,) float64, the upper bound of the MPKI; None where that or the bound is not known."""
         return self._per_thousand(self.misses_high)
 
-    def require_mpki(self) -> FloatArray:
-        """Return the misses per thousand instructions of the unit.
-
-        Raises
-        ------
-        AnalysisError : the instructions are not known.
-        """
-        mpki = self.mpki
-        if mpki is None:
-            raise AnalysisError(
-                f"the trace does not say how many {self.unit} instructions it was recorded over",
-                remedy="give their number, or take the miss ratio",
-            )
-        return mpki
-
     def _per_thousand(self, misses: FloatArray | None) -> FloatArray | None:
         if misses is None or self.instructions is None:
             return None
@@ -116,7 +101,7 @@ class CurveOptions:
     rate : of SHARDS, the share of the lines to look at; above 0 and at most 1.
     confidence : of SHARDS, of the bounds; between 0 and 1.
     unit : what to count instructions in.
-    instructions : their number in that unit, where the trace does not say it or is to be overruled.
+    instructions : their number in that unit, where the trace does not say it.
     """
 
     method: Method = Method.EXACT
@@ -152,7 +137,7 @@ def miss_rate_curve(
     Raises
     ------
     OptionError : there is no capacity, or one of less than a line; SHARDS chooses no line; the trace is too
-        long.
+        long; the trace states another number of instructions.
     AnalysisError : the trace has no access.
     """
     capacities = np.asarray(capacity_bytes, dtype=np.int64)
@@ -164,10 +149,9 @@ def miss_rate_curve(
         )
     if not trace.line.size:
         raise AnalysisError("the trace has no access to memory")
+    instructions = _instructions(trace, options)
     counts = _counts(trace, capacities // trace.line_bytes, options, rng)
     is_sampled = options.method is Method.SHARDS
-    is_thread = options.unit is MpkiUnit.THREAD
-    known = trace.thread_instructions if is_thread else trace.warp_instructions
     return MissRateCurve(
         capacity_bytes=capacities,
         misses=counts.misses,
@@ -175,7 +159,7 @@ def miss_rate_curve(
         misses_high=counts.high,
         accesses=trace.line.size,
         cold=counts.cold,
-        instructions=known if options.instructions is None else options.instructions,
+        instructions=instructions,
         unit=options.unit,
         method=options.method,
         rate=options.rate if is_sampled else 1.0,
@@ -183,6 +167,20 @@ def miss_rate_curve(
         sampled_lines=counts.sampled_lines,
         line_bytes=trace.line_bytes,
     )
+
+
+def _instructions(trace: AddressTrace, options: CurveOptions) -> int | None:
+    is_thread = options.unit is MpkiUnit.THREAD
+    stated = trace.thread_instructions if is_thread else trace.warp_instructions
+    given = options.instructions
+    if given is None or stated is None:
+        return stated if given is None else given
+    if given != stated:
+        raise OptionError(
+            f"{given:,} {options.unit} instructions are given, but the trace states {stated:,}",
+            remedy="leave their number out",
+        )
+    return stated
 
 
 def _counts(

@@ -21,6 +21,22 @@ class Region(StrEnum):
     BEYOND = "beyond the cliff"
 
 
+class Bounds(StrEnum):
+    """What ``low`` and ``high`` of a prediction are.
+
+    ``interval``: set by the errors of the public benchmarks. ``interval by back-cast``: set by how well each
+    model is predicted by those before it. ``interval not calibrated``: twice the first, as a cliff lies
+    between the models. ``bracket``: what a cliff gains at least and at most, of no level. ``none``: neither.
+    """
+
+    SIMULATED = "as simulated"
+    INTERVAL = "interval"
+    BACK_CAST = "interval by back-cast"
+    NOT_CALIBRATED = "interval not calibrated"
+    BRACKET = "bracket"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """What one rule says of one target.
@@ -34,6 +50,8 @@ class Prediction:
         there is none.
     region : where the target lies.
     note : what is to be said of it, empty where nothing is.
+    bounds : what low and high are.
+    is_beyond : whether the models or the target are others than the intervals were calibrated on.
     """
 
     target: int
@@ -43,6 +61,8 @@ class Prediction:
     high: float | None
     region: Region
     note: str
+    bounds: Bounds = Bounds.NONE
+    is_beyond: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +77,10 @@ class Outcome:
     predictions : target by target in the order asked, the rules in theirs.
     cliff : the one applied, the first above the largest model and on the way to the targets; None where there
         is none.
-    noted_steps : the steps of the curve on the way that are cliffs or near ones.
-    correction : C [Eq. 1] of the smallest and the largest model.
+    correction : C [Eq. 1] of the smallest and the largest model; 1, as the rules use it, where a cliff lies
+        between the models.
     back_cast : rule -> largest |ln(actual / predicted)| of a model from the two before, None where one has no
-        prediction; empty with two models.
+        prediction; empty with two models, and where a cliff lies between them: it is not used there.
     classification : linear, sub-linear or super-linear.
     findings : what concerns the whole.
     """
@@ -70,7 +90,6 @@ class Outcome:
     confidence: float
     predictions: tuple[Prediction, ...]
     cliff: CurveStep | None
-    noted_steps: tuple[CurveStep, ...]
     correction: float
     back_cast: Mapping[str, float | None]
     classification: Classification

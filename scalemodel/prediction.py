@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from scalemodel.calibrated import calibrated_up_to
 from scalemodel.classification import classify
 from scalemodel.cliff import CurveReading, read_curve
 from scalemodel.errors import OptionError
@@ -63,7 +64,8 @@ def predict(
     points = [(size, _ipc(measurements, size)) for size in models]
     is_cliff_inside = reading.inside is not None
     forecasts = [forecast(rule, points, is_cliff_inside=is_cliff_inside) for rule in chosen]
-    spreads = [Spread(level, each.back_cast, cliff_between_models=is_cliff_inside) for each in forecasts]
+    reach = calibrated_up_to(measurements.scaling, models)
+    spreads = [Spread(level, each.back_cast, is_cliff_inside, reach) for each in forecasts]
     stalls = f_mem if f_mem is not None else measurements.f_mem_at(models[-1])
     question = Question(measurements, points[-1], reading.cliff, stalls, assume_f_mem)
     ends = ModelPair(*points[0], *points[-1])
@@ -77,12 +79,11 @@ def predict(
             for each, spread in zip(forecasts, spreads, strict=True)
         ),
         cliff=reading.cliff,
-        noted_steps=reading.noted,
-        correction=ends.correction,
+        correction=(ends.ideal() if is_cliff_inside else ends).correction,
         back_cast={
             each.rule.name: each.back_cast if each.back_cast != math.inf else None
             for each in forecasts
-            if len(points) > 2
+            if len(points) > 2 and not is_cliff_inside
         },
         classification=classify(measurements, ends, reading),
         findings=(*reading.findings, *_f_mem_findings(reading, stalls, is_given=f_mem is not None)),
@@ -150,7 +151,7 @@ def _f_mem_findings(reading: CurveReading, f_mem: float | None, *, is_given: boo
         message = "There is no cliff on the way to the targets, so f_mem is not used."
         return [Finding("f-mem-unused", "note", message, "leave it out")] if is_given else []
     if f_mem is not None:
-        return []
+        return [] if f_mem > 0 else [_F_MEM_ZERO]
     return [
         Finding(
             "f-mem-missing",
@@ -160,6 +161,15 @@ def _f_mem_findings(reading: CurveReading, f_mem: float | None, *, is_given: boo
             "count the cycles in which no SM can fetch for memory, or ask for an assumed f_mem",
         )
     ]
+
+
+_F_MEM_ZERO = Finding(
+    "f-mem-zero",
+    "warning",
+    "There is a cliff on the way, yet f_mem is 0: if warps never wait for memory, there is nothing to gain "
+    "where the misses go. One of the two is likely wrong, and no gain is applied.",
+    "check f_mem of the largest model, or leave it out for a bracket",
+)
 
 
 def _of(measurements: Measurements) -> str:

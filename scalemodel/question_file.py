@@ -8,7 +8,7 @@ The TOML says what the options of the command say::
     peak_ipc_per_sm = 64.0      # or left out
     f_mem = 0.52                # a fraction, of the largest scale model; or left out
     simulated = [8, 16]         # the scale models; all sizes of [ipc] where left out
-    targets = [32, 64, 128]     # or left out: the asker names them
+    targets = [32, 64, 128]     # or left out: sizes of [ipc] above `simulated`, else the asker names them
 
     [ipc]                       # size = instructions per cycle
     8 = 112.7
@@ -26,15 +26,15 @@ A CSV is that of `measurement_csv`: its two smallest sizes are the scale models,
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from scalemodel.errors import InputError, OptionError
-from scalemodel.measurement_csv import benchmarks_of_text, looks_like_benchmarks
+from scalemodel.measurement_csv import benchmarks_of_text
+from scalemodel.measurement_header import Tell, looks_like_benchmarks
 from scalemodel.measurements import (
     Measurements,
     MpkiUnit,
@@ -46,6 +46,7 @@ from scalemodel.measurements import (
     wrong_size,
 )
 from scalemodel.text_file import read_text
+from scalemodel.toml_text import parsed_toml
 
 _KEYS = ("name", "scaling", "mpki_unit", "peak_ipc_per_sm", "f_mem", "simulated", "targets", "ipc", "mpki")
 
@@ -68,46 +69,22 @@ class ScaleQuestion:
     targets: tuple[int, ...]
 
 
-def read_question(
-    path: str,
-    *,
-    benchmark: str | None = None,
-    scaling: Scaling | None = None,
-    mpki_unit: MpkiUnit | None = None,
-) -> ScaleQuestion:
-    """Return the question of a file, which is recognised by its content.
-
-    Parameters
-    ----------
-    path : a TOML or CSV, gzip or not; "-" is standard input.
-    benchmark : which one of a CSV; its only one where None.
-    scaling, mpki_unit : instead of what a TOML says, and what a CSV cannot say; strong and thread where
-        nothing says it.
-
-    Raises
-    ------
-    InputError : it cannot be read, or a value in it is wrong.
-    OptionError : the benchmark is not in the CSV, or there are several and none is named.
-    """
-    questions = read_questions(path, benchmark=benchmark, scaling=scaling, mpki_unit=mpki_unit)
-    if len(questions) > 1:
-        names = ", ".join(question.measurements.name for question in questions)
-        raise OptionError(f"{path} has several benchmarks", remedy=f"name one of {names}")
-    return questions[0]
-
-
 def read_questions(
     path: str,
     *,
     benchmark: str | None = None,
     scaling: Scaling | None = None,
     mpki_unit: MpkiUnit | None = None,
+    tell: Tell | None = None,
 ) -> tuple[ScaleQuestion, ...]:
-    """Return the question of a TOML, or of a CSV one for each benchmark; see `read_question`.
+    """Return the question of a TOML, or of a CSV one for each benchmark; which it is, its content says.
 
     Parameters
     ----------
-    benchmark : the only one of a CSV to ask for.
+    path : a TOML or CSV, gzip or not; "-" is standard input.
+    benchmark : the only one of a CSV to ask for; all where None.
+    scaling, mpki_unit : instead of what the file says; strong and thread where nothing says it.
+    tell : is told what of a CSV is left out.
 
     Raises
     ------
@@ -118,13 +95,9 @@ def read_questions(
     if not looks_like_benchmarks(text):
         return (_question_of_toml(text, path, scaling, mpki_unit),)
     table = benchmarks_of_text(
-        text, path, scaling=scaling or Scaling.STRONG, mpki_unit=mpki_unit or MpkiUnit.THREAD
+        text, path, benchmark=benchmark, scaling=scaling, mpki_unit=mpki_unit, tell=tell
     )
-    chosen = tuple(each for each in table if benchmark in {None, each.name})
-    if not chosen:
-        names = ", ".join(each.name for each in table)
-        raise OptionError(f"{path} has no benchmark {benchmark!r}", remedy=f"name one of {names}")
-    return tuple(map(_question_of_benchmark, chosen))
+    return tuple(map(_question_of_benchmark, table))
 
 
 def _question_of_benchmark(measurements: Measurements) -> ScaleQuestion:
@@ -146,14 +119,14 @@ def _question_of_toml(
         raise InputError(
             f"size {missing[0]} has no IPC",
             path=path,
-            column="simulated",
+            key="simulated",
             remedy="give it in the table [ipc]",
         )
     if len(models) < 2:
         raise InputError(
-            f"an IPC at {len(models)} sizes shows no trend",
+            f"an IPC at {'one size alone' if models else 'no size'} shows no trend",
             path=path,
-            column="ipc",
+            key="ipc",
             remedy="give a table [ipc] of two sizes or more",
         )
     f_mem = document.get("f_mem")
@@ -161,7 +134,7 @@ def _question_of_toml(
         f_mem = _number(f_mem, wrong_f_mem, path, "f_mem")
     name, peak = document.get("name", ""), document.get("peak_ipc_per_sm")
     if not isinstance(name, str):
-        raise InputError("a name is text", path=path, column="name", remedy="put it in quotes")
+        raise InputError("a name is text", path=path, key="name", remedy="put it in quotes")
     try:
         measurements = measurements_of(
             ipc.items(),
@@ -174,23 +147,24 @@ def _question_of_toml(
         )
     except OptionError as error:
         raise InputError(error.message, path=path, remedy=error.remedy) from error
-    return ScaleQuestion(measurements, models, _sizes(document, "targets", path))
+    targets = _sizes(document, "targets", path) or measured_above(measurements, models)
+    return ScaleQuestion(measurements, models, targets)
+
+
+def measured_above(measurements: Measurements, models: Sequence[int]) -> tuple[int, ...]:
+    """Return the sizes with an IPC above the scale models: targets where none is named."""
+    return tuple(size for size in measurements.simulated_sizes if size > max(models, default=0))
 
 
 def _document(text: str, path: str) -> Mapping[str, Any]:
-    try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # numbers and nesting beyond Python's own limits too
-        raise InputError(
-            f"neither a CSV with columns size and ipc nor a TOML ({error})",
-            path=path,
-            remedy="give one of the two",
-        ) from error
+    document = parsed_toml(
+        text, path, or_else="a CSV with columns benchmark, size and ipc", meant="one of the two"
+    )
     for key in document:
         if key not in _KEYS:
             close = get_close_matches(key, _KEYS, 1)
             remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_KEYS)}"
-            raise InputError(f"no key {key!r} is known", path=path, column=key, remedy=remedy)
+            raise InputError(f"no key {key!r} is known", path=path, key=key, remedy=remedy)
     return document
 
 
@@ -202,7 +176,7 @@ def _table(
         raise InputError(
             "not a table",
             path=path,
-            column=key,
+            key=key,
             remedy=f"write [{key}] and below it a line SIZE = VALUE each",
         )
     values: dict[int, float] = {}
@@ -211,7 +185,7 @@ def _table(
         size = _size(int(word) if word.isascii() and word.isdigit() and len(word) < 20 else word, path, place)
         if size in values:
             raise InputError(
-                f"size {size} is given twice", path=path, column=place, remedy="keep one of the two"
+                f"size {size} is given twice", path=path, key=place, remedy="keep one of the two"
             )
         values[size] = _number(value, wrong_value, path, place)
     return values
@@ -220,10 +194,10 @@ def _table(
 def _sizes(document: Mapping[str, Any], key: str, path: str) -> tuple[int, ...]:
     sizes = document.get(key, [])
     if not isinstance(sizes, list):
-        raise InputError("not a list", path=path, column=key, remedy=f"write {key} = [8, 16]")
+        raise InputError("not a list", path=path, key=key, remedy=f"write {key} = [8, 16]")
     checked = tuple(_size(size, path, key) for size in sizes)
     if len(set(checked)) < len(checked):
-        raise InputError("a size is named twice", path=path, column=key, remedy="name each once")
+        raise InputError("a size is named twice", path=path, key=key, remedy="name each once")
     return checked
 
 
@@ -232,25 +206,25 @@ def _size(value: Any, path: str, place: str) -> int:
         raise InputError(
             f"a size is a whole number, not {value!r}",
             path=path,
-            column=place,
+            key=place,
             remedy="count SMs or chiplets",
         )
     wrong = wrong_size(value)
     if wrong is not None:
-        raise InputError(wrong, path=path, column=place, remedy="count SMs or chiplets")
+        raise InputError(wrong, path=path, key=place, remedy="count SMs or chiplets")
     return value
 
 
 def _number(value: Any, wrong_value: Callable[[float], str | None], path: str, place: str) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise InputError(f"a number is meant, not {value!r}", path=path, column=place, remedy="correct it")
+        raise InputError(f"a number is meant, not {value!r}", path=path, key=place, remedy="correct it")
     try:
         number = float(value)
     except OverflowError:
         number = float("inf")
     wrong = wrong_value(number)
     if wrong is not None:
-        raise InputError(wrong, path=path, column=place, remedy="correct it, or leave it out if not measured")
+        raise InputError(wrong, path=path, key=place, remedy="correct it, or leave it out if not measured")
     return number
 
 
@@ -259,6 +233,6 @@ def _choice(document: Mapping[str, Any], key: str, default: Choice, path: str) -
     choices = type(default)
     if word not in list(choices):
         raise InputError(
-            f"{word!r} is not known", path=path, column=key, remedy=f"write one of {', '.join(choices)}"
+            f"{word!r} is not known", path=path, key=key, remedy=f"write one of {', '.join(choices)}"
         )
     return choices(word)

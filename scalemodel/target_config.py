@@ -26,7 +26,6 @@ scale model is the same text with the values that scale replaced, so comments an
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -38,6 +37,7 @@ from scalemodel.gpgpusim_config import parse_gpgpusim_config
 from scalemodel.gpgpusim_options import looks_like_gpgpusim
 from scalemodel.scale_down import Change, ScaledModel, SharedResources, Target, WholeResource
 from scalemodel.text_file import read_text, written_name
+from scalemodel.toml_text import parsed_toml
 
 _MIB = 2**20
 _MEANT = "a gpgpusim.config or a TOML with a table [gpu]"
@@ -49,10 +49,11 @@ _REQUIRED = ("sms", "llc_mib", "llc_slices", "memory_controllers")
 _CHIPLET_KEYS = ("chiplets", "inter_chiplet_gb_per_s")
 _KEYS = (*_REQUIRED, *_BANDWIDTHS, *_CHIPLET_KEYS)
 _TABLES = ("gpu", "per_sm")
+# Below it a name is another one, not a slip: l1_kib is no llc_mib.
+_LEAST_LIKENESS = 0.7
 
 _TABLE_LINE = re.compile(r"[ \t]*\[([^\[\]]*)\]")
 _KEY_LINE = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=[ \t]*([^\s#]+)")
-_DECODE_ROW = re.compile(r"at line (\d+)")
 
 
 def read_target(path: str | Path) -> Target:
@@ -178,16 +179,7 @@ def parse_target_config(text: str, path: str | Path) -> TargetConfig:
 
 
 def _document(text: str, path: str | Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        row = _DECODE_ROW.search(str(error))
-        raise InputError(
-            f"neither a gpgpusim.config nor a TOML ({error})",
-            path=path,
-            row=None if row is None else int(row[1]),
-            remedy=f"give {_MEANT}",
-        ) from error
+    return parsed_toml(text, path, or_else="a gpgpusim.config", meant=_MEANT)
 
 
 def _check_names(
@@ -195,12 +187,15 @@ def _check_names(
 ) -> None:
     for name in found:
         if name not in known:
-            close = get_close_matches(name, known, 1)
+            close = get_close_matches(name, known, 1, _LEAST_LIKENESS)
+            others = f"there are {', '.join(known)}"
+            if known is _KEYS:
+                others += "; what each SM has for itself belongs to [per_sm]"
             raise InputError(
                 f"there is no {what} {name!r}",
                 path=path,
                 row=_row_of(text, name),
-                remedy=f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}",
+                remedy=f"did you mean {close[0]!r}?" if close else others,
             )
 
 
@@ -218,7 +213,7 @@ def _check_value(key: str, value: object, text: str, path: str | Path) -> None:
             f"{value!r} is not {wanted}",
             path=path,
             row=_row_of(text, key),
-            column=key,
+            key=key,
             remedy="state what the target has",
         )
 

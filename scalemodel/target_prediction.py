@@ -10,11 +10,12 @@ from scalemodel.cliff import CurveStep
 from scalemodel.forecast import Forecast
 from scalemodel.interval import Spread, gains_of_cliff, most_gain_unknown
 from scalemodel.measurements import Measurements
-from scalemodel.outcome import Prediction, Region
+from scalemodel.outcome import Bounds, Prediction, Region
 
 ASSUMED_F_MEM = 0.5
 # Of an interval, either way: one that is wider says nothing.
 _MOST_WIDENING = 1e6
+_BEYOND = "beyond the calibrated range"
 _CLIFF_NOT_PLACED = "where the cliff lies between its sizes is not known"
 
 
@@ -50,11 +51,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _Estimate:
-    """Point and ends, and what is to be said of them."""
+    """Point and ends, what these are, and what is to be said of them."""
 
     ipc: float | None
     low: float | None
     high: float | None
+    bounds: Bounds
     remarks: Sequence[str] = ()
 
 
@@ -63,7 +65,7 @@ def predict_target(question: Question, forecast: Forecast, spread: Spread, targe
     region, name = question.region(target), forecast.rule.name
     if region is Region.LARGEST:
         ipc = question.largest[1]
-        return Prediction(target, name, ipc, ipc, ipc, region, "as simulated")
+        return Prediction(target, name, ipc, ipc, ipc, region, "as simulated", Bounds.SIMULATED)
     passed = question.cliff is not None and region in {Region.AT, Region.BEYOND}
     trend = forecast.trend(target, question.cliff.larger if question.cliff is not None and passed else None)
     if trend.ipc is None:
@@ -78,17 +80,43 @@ def predict_target(question: Question, forecast: Forecast, spread: Spread, targe
         widening = _widening(question, spread, target)
         gains = gains_of_cliff(question.cliff, question.f_mem)
         estimate = _with_gain(trend.ipc, region, gains, widening, spread)
-    remarks = (trend.remark, *estimate.remarks, *_doubts(question, target, estimate.ipc))
-    note = "; ".join(filter(None, remarks))
-    return Prediction(target, name, estimate.ipc, estimate.low, estimate.high, region, note)
+    is_beyond = _is_beyond(estimate, spread, target, is_known=question.f_mem is not None)
+    remarks = (
+        trend.remark,
+        *estimate.remarks,
+        _BEYOND if is_beyond else "",
+        *_doubts(question, target, estimate.ipc),
+    )
+    return Prediction(
+        target,
+        name,
+        estimate.ipc,
+        estimate.low,
+        estimate.high,
+        region,
+        "; ".join(filter(None, remarks)),
+        estimate.bounds,
+        is_beyond,
+    )
+
+
+def _is_beyond(estimate: _Estimate, spread: Spread, target: int, *, is_known: bool) -> bool:
+    """Return whether the half-width is used where it was not calibrated.
+
+    A bracket is widened by it where f_mem is known.
+    """
+    if estimate.low is None or target <= spread.calibrated_up_to or spread.cliff_between_models:
+        return False
+    return estimate.bounds is not Bounds.BRACKET or is_known
 
 
 def _baseline(trend: float, region: Region) -> _Estimate:
-    return _Estimate(trend, None, None, () if region is Region.TREND else ("knows no cliff",))
+    return _Estimate(trend, None, None, Bounds.NONE, () if region is Region.TREND else ("knows no cliff",))
 
 
 def _on_trend(trend: float, widening: float | None, spread: Spread) -> _Estimate:
-    return _Estimate(trend, *_widened(trend, trend, widening), _doubts_of_interval(widening, spread))
+    ends, bounds = _widened(trend, trend, widening), _bounds(widening, spread)
+    return _Estimate(trend, *ends, bounds, _doubts_of_interval(widening, spread))
 
 
 def _with_gain(
@@ -97,10 +125,12 @@ def _with_gain(
     least, most = gains
     remarks = _doubts_of_interval(widening, spread)
     if region is not Region.BETWEEN:
-        return _Estimate(trend * most, *_widened(trend * least, trend * most, widening), remarks)
+        ends = _widened(trend * least, trend * most, widening)
+        return _Estimate(trend * most, *ends, _bounds(widening, spread), remarks)
     # Nothing of the gain, or all of it.
     ends = _widened(trend, trend * most, widening)
-    return _Estimate(None, *ends, (f"bracket, no point: {_CLIFF_NOT_PLACED}", *remarks))
+    bounds = Bounds.NONE if widening is None else Bounds.BRACKET
+    return _Estimate(None, *ends, bounds, (f"bracket, no point: {_CLIFF_NOT_PLACED}", *remarks))
 
 
 def _gain_unknown(question: Question, cliff: CurveStep, target: int, trend: float) -> _Estimate:
@@ -110,14 +140,15 @@ def _gain_unknown(question: Question, cliff: CurveStep, target: int, trend: floa
     high = None if gain is None else trend * gain
     kind = "bracket, no interval" if high is not None else "bracket open at the top"
     if question.region(target) is Region.BETWEEN:
-        return _Estimate(None, trend, high, (f"{kind}: {_CLIFF_NOT_PLACED}, nor is f_mem",))
+        return _Estimate(None, trend, high, Bounds.BRACKET, (f"{kind}: {_CLIFF_NOT_PLACED}, nor is f_mem",))
     if not question.assume_f_mem:
-        return _Estimate(None, trend, high, (f"{kind}: f_mem is not known",))
+        return _Estimate(None, trend, high, Bounds.BRACKET, (f"{kind}: f_mem is not known",))
     f_mem = ASSUMED_F_MEM if gain is None else min(ASSUMED_F_MEM, 1 - 1 / gain)
     assumed = f"f_mem assumed, {f_mem:.3g}"
     if f_mem < ASSUMED_F_MEM:
-        return _Estimate(high, trend, high, (f"{assumed}, the most the bracket allows", kind))
-    return _Estimate(trend / (1 - f_mem), trend, high, (assumed, kind))
+        remarks = (f"{assumed}, the most the bracket allows", kind)
+        return _Estimate(high, trend, high, Bounds.BRACKET, remarks)
+    return _Estimate(trend / (1 - f_mem), trend, high, Bounds.BRACKET, (assumed, kind))
 
 
 def _widening(question: Question, spread: Spread, target: int) -> float | None:
@@ -128,6 +159,10 @@ def _widening(question: Question, spread: Spread, target: int) -> float | None:
 
 def _widened(low: float, high: float, widening: float | None) -> tuple[float | None, float | None]:
     return (None, None) if widening is None else (low / widening, high * widening)
+
+
+def _bounds(widening: float | None, spread: Spread) -> Bounds:
+    return Bounds.NONE if widening is None else spread.bounds
 
 
 def _doubts_of_interval(widening: float | None, spread: Spread) -> tuple[str, ...]:

@@ -105,13 +105,19 @@ def validate(
 
     Raises
     ------
-    OptionError : benchmarks share a name, or what `predict` raises.
+    OptionError : benchmarks share a name, count their sizes in other things, or what `predict` raises.
     AnalysisError : no benchmark has a size to check.
     """
     names = [benchmark.name for benchmark in benchmarks]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise OptionError(f"two benchmarks are named {repeated!r}", remedy="give each its own name")
+    units = {benchmark.scaling.unit: benchmark.name for benchmark in benchmarks}
+    if len(units) > 1:
+        raise OptionError(
+            " and ".join(f"sizes of {name} are {unit}" for unit, name in units.items()),
+            remedy="validate them apart",
+        )
     outcomes: list[Outcome] = []
     checks: list[Check] = []
     findings: dict[str, tuple[Finding, ...]] = {}

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scalemodel.measurements import MpkiUnit, Scaling
-from tui.options import OUTPUT_PANEL, OutputOptions, argument, option
+from tui.input_files import InputFile
+from tui.option_field import argument, option
+from tui.options import OUTPUT_PANEL, OutputOptions
 
 _MEASURED = "What was measured"
 _RULES = "How to predict"
@@ -29,10 +31,11 @@ class CurveMethod(StrEnum):
 
 
 class TraceForm(StrEnum):
-    """The formats of an address trace; all but binary are recognised."""
+    """The formats of an address trace; all but the binary ones are recognised."""
 
     TEXT = "text"
     BINARY = "binary"
+    BINARY_32 = "binary32"
     CSV = "csv"
     ACCEL_SIM = "traceg"
 
@@ -84,11 +87,13 @@ class ScaleOptions(OutputOptions):
 class ScalePredictOptions(ScaleOptions):
     """`scale predict`."""
 
-    files: tuple[str, ...] = argument(
+    files: tuple[InputFile, ...] = argument(
         (),
-        "CSV of benchmark,size,ipc,mpki,f_mem, whose two smallest sizes are the scale models; or TOML: "
-        "tables [ipc] and [mpki] of SIZE = VALUE, above them f_mem, simulated = [8, 16], targets = [32], "
-        "name, scaling, mpki_unit, peak_ipc_per_sm, all but [ipc] optional; or give --ipc.",
+        "CSV of benchmark,size,ipc,mpki,f_mem,scaling,mpki_unit, whose two smallest sizes are the scale "
+        "models; or TOML: tables [ipc] and [mpki] of SIZE = VALUE, above them f_mem, simulated = [8, 16], "
+        "targets = [32], name, scaling, mpki_unit, peak_ipc_per_sm, all but [ipc] optional; or give --ipc. "
+        "What comes is linear, sub-linear or super-linear by the scale models: linear within 2 % of IPC per "
+        "size for each doubling, super-linear at a cliff.",
         "FILE",
         required=False,
     )
@@ -112,7 +117,7 @@ class ScalePredictOptions(ScaleOptions):
         panel=_MEASURED,
         metavar="SIZE=VALUE",
     )
-    mpki_from: str | None = option(
+    mpki_from: InputFile | None = option(
         None,
         "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`; implies --modelled-curve.",
         "--mpki-from",
@@ -139,7 +144,7 @@ class ScalePredictOptions(ScaleOptions):
 class ScaleOpenOptions(OutputOptions):
     """`scale open`."""
 
-    files: tuple[str, ...] = argument(
+    files: tuple[InputFile, ...] = argument(
         (), "CSV or TOML as `scale predict` reads them; made-up numbers if none.", "FILE", required=False
     )
     benchmark: str | None = option(
@@ -153,10 +158,10 @@ class ScaleOpenOptions(OutputOptions):
 class ScaleValidateOptions(ScaleOptions):
     """`scale validate`."""
 
-    file: str = argument(
+    file: InputFile = argument(
         "",
-        "CSV of benchmark,size,ipc,mpki,f_mem: the two smallest sizes of each are its scale models, all "
-        "larger ones are predicted and compared.",
+        "CSV of benchmark,size,ipc,mpki,f_mem,scaling,mpki_unit: the two smallest sizes of each are its "
+        "scale models, all larger ones are predicted and compared.",
         "FILE",
     )
 
@@ -173,11 +178,11 @@ class ScaleDeriveOptions(OutputOptions):
         panel=OUTPUT_PANEL,
         metavar="FOLDER",
     )
-    file: str = argument(
+    file: InputFile = argument(
         "",
         "The target: a gpgpusim.config, or a TOML with a table [gpu] of sms, llc_mib, llc_slices, "
         "memory_controllers and, where known, noc_gb_per_s, dram_gb_per_s; for chiplets, of one of them, and "
-        "chiplets, inter_chiplet_gb_per_s.",
+        "chiplets, inter_chiplet_gb_per_s. A table [per_sm] of any names holds what each SM has for itself.",
         "FILE",
     )
     factor: tuple[str, ...] = option(
@@ -196,8 +201,11 @@ class ScaleDeriveOptions(OutputOptions):
 class ScaleMrcOptions(OutputOptions):
     """`scale mrc`."""
 
-    traces: tuple[str, ...] = argument(
-        (), "Address traces, one after the other: text, CSV, Accel-Sim's .traceg, binary.", "TRACE"
+    traces: tuple[InputFile, ...] = argument(
+        (),
+        "Address traces, one after the other: text, CSV, Accel-Sim's .traceg, or binary, little-endian "
+        "addresses of 64 bits, or of 32, which --from must name.",
+        "TRACE",
     )
     capacity: tuple[str, ...] = option(
         (),
@@ -212,13 +220,15 @@ class ScaleMrcOptions(OutputOptions):
         None, "Look at this share of the cache lines only (SHARDS).", "--rate", metavar="X"
     )
     statstack: bool = option(False, "Estimate from reuse distances, without an error.", "--statstack")
-    confidence: float = option(0.95, "Of the bounds with --rate.", "--confidence", metavar="LEVEL")
+    confidence: float | None = option(
+        None, "Of the bounds with --rate; 0.95 if none.", "--confidence", metavar="LEVEL"
+    )
     mpki_unit: MpkiUnit = option(
         MpkiUnit.THREAD, "Whose thousand instructions to count misses in.", "--mpki-unit"
     )
     instructions: int | None = option(
         None,
-        "Instructions of that unit, where the trace does not say it.",
+        "Instructions of that unit; only where the trace does not state them itself.",
         "--instructions",
         metavar="N",
         least=1,
@@ -227,5 +237,11 @@ class ScaleMrcOptions(OutputOptions):
     with_local: bool = option(
         False, "Count accesses to local memory too (Accel-Sim).", "--with-local", panel=_TRACE
     )
-    source: TraceForm | None = option(None, "Recognised if not given.", "--from", panel=_TRACE)
+    source: TraceForm | None = option(
+        None,
+        "Text, CSV and traceg are recognised; binary (64-bit little-endian addresses) and binary32 (32-bit) "
+        "must be named.",
+        "--from",
+        panel=_TRACE,
+    )
     width: int | None = option(None, "Columns.", "--width", metavar="N", least=1, panel=OUTPUT_PANEL)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from scalemodel.curve_file import CurvePoints, read_curve_points
 from scalemodel.errors import OptionError
+from scalemodel.measurement_header import Tell
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.outcome import Outcome
 from scalemodel.prediction import predict
-from scalemodel.question_file import ScaleQuestion, read_questions
+from scalemodel.question_file import ScaleQuestion, measured_above, read_questions
 from scalemodel.rules import DEFAULT_RULE, RULES
 from tui.scale_options import ScalePredictOptions
 from tui.scale_words import pairs_of, sizes_of, words_of
@@ -19,14 +20,18 @@ from tui.scale_words import pairs_of, sizes_of, words_of
 Pairs = Sequence[tuple[Measurements, Outcome]]
 
 
-def predictions_of(options: ScalePredictOptions) -> Pairs:
+def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pairs:
     """Return what was measured of each benchmark, and what is predicted from it.
+
+    Parameters
+    ----------
+    tell : is told what of a file is left out.
 
     Raises
     ------
     InputError, OptionError : see `questions_of` and `scalemodel.prediction.predict`.
     """
-    return [(question.measurements, _answered(question, options)) for question in questions_of(options)]
+    return [(question.measurements, _answered(question, options)) for question in questions_of(options, tell)]
 
 
 def _answered(question: ScaleQuestion, options: ScalePredictOptions) -> Outcome:
@@ -50,7 +55,7 @@ def rules_of(values: Sequence[str], default: Sequence[str] = (DEFAULT_RULE,)) ->
     return tuple(RULES) if "all" in named else named
 
 
-def questions_of(options: ScalePredictOptions) -> tuple[ScaleQuestion, ...]:
+def questions_of(options: ScalePredictOptions, tell: Tell | None = None) -> tuple[ScaleQuestion, ...]:
     """Return what is asked: a question for each benchmark.
 
     Raises
@@ -64,7 +69,11 @@ def questions_of(options: ScalePredictOptions) -> tuple[ScaleQuestion, ...]:
         question
         for path in options.files
         for question in read_questions(
-            path, benchmark=options.benchmark, scaling=options.scaling, mpki_unit=options.mpki_unit
+            path,
+            benchmark=options.benchmark,
+            scaling=options.scaling,
+            mpki_unit=options.mpki_unit,
+            tell=tell,
         )
     ] or [_typed(options, curve)]
     if len(questions) > 1:
@@ -129,7 +138,8 @@ def _asked(question: ScaleQuestion, options: ScalePredictOptions, curve: CurvePo
     largest = max(simulated, default=0)
     targets = question.targets
     if options.simulated:
-        targets = tuple(size for size in targets if size > largest)
+        above = tuple(size for size in targets if size > largest)
+        targets = above or measured_above(measurements, simulated)
     return ScaleQuestion(measurements, simulated, sizes_of("--target", options.target) or targets)
 
 
@@ -144,7 +154,7 @@ def _with_curve(measurements: Measurements, curve: CurvePoints) -> Measurements:
         [(size, value) for size, value in zip(sizes, column, strict=True) if value is not None]
         for column in (measurements.ipc, measurements.f_mem)
     )
-    return measurements_of(
+    both = measurements_of(
         ipc,
         (*measurements.curve, *curve.mpki),
         f_mem,
@@ -153,3 +163,4 @@ def _with_curve(measurements: Measurements, curve: CurvePoints) -> Measurements:
         mpki_unit=curve.unit or measurements.mpki_unit,
         scaling=measurements.scaling,
     )
+    return replace(both, mpki_bounds=curve.bounds)

@@ -23,6 +23,7 @@ def prediction_row(measurements: Measurements, prediction: Prediction) -> dict[s
         "high": prediction.high,
         "region": prediction.region.value,
         "note": prediction.note,
+        "bounds": prediction.bounds.value,
         "measured": measured,
         "error": prediction.ipc / measured - 1 if has_both and prediction.ipc and measured else None,
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from scalemodel.errors import OptionError
+from scalemodel.measurement_header import Tell
 from scalemodel.measurements import MpkiUnit, Scaling
 from scalemodel.question_file import ScaleQuestion, read_questions
 from scalemodel.rules import DEFAULT_RULE
@@ -52,12 +53,15 @@ class SheetAnswer:
     command: ScalePredictOptions
 
 
-def read_sheets(files: Sequence[str], benchmark: str | None = None) -> tuple[SheetSource, ...]:
+def read_sheets(
+    files: Sequence[str], benchmark: str | None = None, tell: Tell | None = None
+) -> tuple[SheetSource, ...]:
     """Return a sheet for each benchmark of these files.
 
     Parameters
     ----------
     benchmark : the only one of a CSV to ask for.
+    tell : is told what of a file is left out.
 
     Raises
     ------
@@ -68,7 +72,7 @@ def read_sheets(files: Sequence[str], benchmark: str | None = None) -> tuple[She
         source
         for file in files
         for source in _sources(
-            file, read_questions(file, benchmark=benchmark), is_named=benchmark is not None
+            file, read_questions(file, benchmark=benchmark, tell=tell), is_named=benchmark is not None
         )
     )
 

@@ -6,13 +6,14 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from scalemodel.outcome import Outcome
+from scalemodel.outcome import Bounds, Outcome
 from scalemodel.rules import RULES
 from tui.charts.plain import plain
 from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.rich_sink import ansi
 from tui.charts.scale import prediction_chart
 from tui.output import Canvas
+from tui.scale_interval_text import bounds_sentences, bounds_text
 from tui.scale_options import ScalePredictOptions
 from tui.scale_questions import Pairs
 from tui.scale_rows import prediction_row
@@ -20,6 +21,7 @@ from tui.tables import Column, shortened, table
 
 _HEIGHT = 16
 _LONGEST_NAME = 20
+_PLAIN = {"interval", Bounds.NONE.value}
 
 
 def predict_text(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> str:
@@ -82,7 +84,9 @@ def _found(pairs: Pairs) -> Iterator[str]:
 
 def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
     yield from _gain(pairs, options)
-    yield from _how(pairs[0][1])
+    for method in dict.fromkeys(each.method for each in pairs[0][1].predictions):
+        yield f"Rule {method}: {RULES[method].source}."
+    yield from bounds_sentences(pairs)
 
 
 def _table(pairs: Pairs, canvas: Canvas) -> str:
@@ -110,6 +114,9 @@ def _table(pairs: Pairs, canvas: Canvas) -> str:
         columns.append(Column("error", shown("error", signed_share)))
     if len(pairs) == 1:
         columns.append(Column("region", [each.region.value for _, each, _ in rows], to_right=False))
+    elif any(bounds_text(each) not in _PLAIN for _, each, _ in rows):
+        # The notes of many benchmarks would be too many.
+        columns.append(Column("low to high is", [bounds_text(each) for _, each, _ in rows], to_right=False))
     return table(columns, gap=" ")
 
 
@@ -139,23 +146,3 @@ def _gain(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
     f_mem = measurements.f_mem_at(outcome.models[-1]) if options.f_mem is None else options.f_mem
     if len(pairs) == 1 and outcome.cliff is not None and f_mem is not None:
         yield f"At the cliff IPC gains {ratio(1 / (1 - f_mem))}, 1/(1 - f_mem) of f_mem {f_mem:.3g}."
-
-
-def _how(outcome: Outcome) -> Iterator[str]:
-    """Yield which rules these are and what an interval is to hold."""
-    for method in dict.fromkeys(each.method for each in outcome.predictions):
-        yield f"Rule {method}: {RULES[method].source}."
-    if all(each.low is None or each.note == "as simulated" for each in outcome.predictions):
-        return
-    level = f"{100 * outcome.confidence:.0f} %"
-    if outcome.back_cast:
-        errors = [f"{method} {share(back)}" for method, back in outcome.back_cast.items() if back is not None]
-        yield (
-            f"Low to high is {level}, from how well each model is predicted by those before it: "
-            f"{', '.join(errors) or 'not at all'}."
-        )
-    else:
-        yield (
-            f"Low to high is as wide as held {level} of the targets of the public benchmarks; it was set by "
-            "these and tried on no others."
-        )

@@ -57,13 +57,20 @@ def pairs_of(flag: str, values: Sequence[str]) -> list[tuple[int, float]]:
     OptionError : one is not of this form.
     """
     pairs = []
+    before = ""
     for word in words_of(values):
         size, equals, value = word.partition("=")
         meant = "SIZE=VALUE is meant, as 8=112.7"
+        if not equals and word.isdecimal() and "=" in before and "." not in before:
+            raise OptionError(
+                f"{flag} {word}: {meant}",
+                remedy=f"a comma separates values; for a decimal comma write a point: {before}.{word}",
+            )
         try:
             pairs.append((_size(size, f"{flag} {word}", meant), float(value if equals else "")))
         except ValueError as error:
             raise OptionError(f"{flag} {word}: {meant}") from error
+        before = word
     return pairs
 
 

@@ -1,7 +1,8 @@
-"""Traces of bare addresses: one a line as text, or 64-bit integers.
+"""Traces of bare addresses: one a line as text, or 64-bit or 32-bit integers.
 
 Text: one address a line, decimal, or hexadecimal after ``0x``; ``#`` starts a comment, empty lines are left
-out. Binary: little-endian unsigned 64-bit integers and nothing else. Each address is one access of one byte.
+out. Binary: little-endian unsigned integers of one width and nothing else. Each address is one access of one
+byte.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from scalemodel.traces.accesses import AddressArray, AddressTrace, lines_of
 from scalemodel.traces.trace_file import TraceFile
 from scalemodel.traces.words import address_numbers, split_lines
 
-_ADDRESS_BYTES = 8
 _COMMENT = re.compile(rb"#[^\n]*")
 _ADDRESS_LINE = re.compile(rb"\s*(0[xX][0-9a-fA-F]+|[0-9]+)\s*")
 
@@ -57,18 +57,23 @@ def read_text(file: TraceFile, line_bytes: int) -> AddressTrace:
     return AddressTrace(np.concatenate([np.zeros(0, dtype=np.uint64), *lines]), line_bytes)
 
 
-def read_binary(file: TraceFile, line_bytes: int) -> AddressTrace:
-    """Read little-endian unsigned 64-bit integers.
+def read_binary(file: TraceFile, line_bytes: int, address_bytes: int) -> AddressTrace:
+    """Read little-endian unsigned integers.
+
+    Parameters
+    ----------
+    address_bytes : of each, 8 or 4.
 
     Raises
     ------
     InputError : the bytes are no whole number of integers.
     """
     content = b"".join(file.pieces())
-    if len(content) % _ADDRESS_BYTES:
+    if len(content) % address_bytes:
         raise InputError(
-            f"its {len(content):,} bytes are no whole number of {_ADDRESS_BYTES}-byte addresses",
+            f"its bytes, {len(content):,}, are no whole number of {address_bytes}-byte addresses",
             path=file.path,
-            remedy="write little-endian unsigned 64-bit integers, nothing else",
+            remedy=f"write little-endian unsigned {8 * address_bytes}-bit integers, nothing else",
         )
-    return AddressTrace(lines_of(np.frombuffer(content, dtype="<u8"), line_bytes), line_bytes)
+    address = np.frombuffer(content, dtype=f"<u{address_bytes}").astype(np.uint64, copy=False)
+    return AddressTrace(lines_of(address, line_bytes), line_bytes)

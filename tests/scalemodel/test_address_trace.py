@@ -100,7 +100,25 @@ def test_binary_must_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_binary_of_a_broken_length_is_refused(tmp_path: Path) -> None:
-    assert "13 bytes" in refusal(tmp_path, bytes(13), trace_format=TraceFormat.BINARY).message
+    for trace_format, bits in ((TraceFormat.BINARY, 64), (TraceFormat.BINARY_32, 32)):
+        error = refusal(tmp_path, bytes(13), trace_format=trace_format)
+        assert f"its bytes, 13, are no whole number of {bits // 8}-byte addresses" in error.message
+        assert f"{bits}-bit" in str(error.remedy)
+
+
+def test_binary_addresses_of_32_bits(tmp_path: Path) -> None:
+    addresses = np.array([0, 127, 128, 2**32 - 1], dtype="<u4")
+    assert lines_in(tmp_path, addresses.tobytes(), trace_format=TraceFormat.BINARY_32) == [0, 0, 1, 2**25 - 1]
+
+
+def test_local_memory_is_told_of_accel_sim_alone(tmp_path: Path) -> None:
+    path = tmp_path / "trace.txt"
+    path.write_text("0x80\n0x100\n")
+    told: list[str] = []
+    read_address_trace([str(path)], tell=told.append)
+    assert told == []
+    read_address_trace([str(path), str(path)], with_local=True, tell=told.append)
+    assert told == ["only Accel-Sim's traces tell local accesses from others"]
 
 
 # ----------------------------------------------------------------------------------------------------- CSV

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,6 +112,53 @@ def test_near_cliffs_are_said_whether_they_fired_or_not(after: float, near: bool
     assert all(verdict in finding.message for finding in reading.findings)
 
 
+def test_what_is_near_is_said_beside_what_a_cliff_needs() -> None:
+    (near,) = reading_of(with_curve((16, 64.0), (128, 9.0)), 128).findings
+    assert "7.11 times less, 1.92 per doubling, where a cliff needs more than 2: taken as no" in near.message
+    (near,) = reading_of(with_curve((16, 19.0), (32, 10.0)), 32).findings
+    assert "1.9 times less, where a cliff needs more than 2: taken as no cliff" in near.message
+    (near,) = reading_of(with_curve((16, 24.0), (32, 10.0)), 32, modelled=True).findings
+    assert "2.4 times less, where a cliff needs more than 2.5: taken as no cliff" in near.message
+
+
+@pytest.mark.parametrize("after", [0.0, 0.01, 0.35])
+def test_a_steep_fall_that_is_too_small_is_said(after: float) -> None:
+    reading = reading_of(with_curve((16, 0.99), (32, after)), 32)
+    assert reading.cliff is None
+    assert codes(reading) == ["near-cliff"]
+    assert "taken as no cliff, as it falls by less than 1 MPKI" in reading.findings[0].message
+    assert ("which leaves none" in reading.findings[0].message) is (after == 0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        # 10 to 4 is a cliff; to 5 it is not.
+        (3.9, 4.9, False),
+        (3.9, 5.0, True),
+        (4.0, 4.0, False),
+    ],
+)
+def test_the_curves_own_error_may_decide(low: float, high: float, said: bool) -> None:
+    measured = replace(with_curve((16, 10.0), (32, 4.0)), mpki_bounds=((32, low, high),))
+    reading = reading_of(measured, 32)
+    assert reading.cliff is not None
+    assert ("curve-error" in codes(reading)) is said
+    if said:
+        text = reading.findings[-1].message
+        assert "taken as a cliff; the curve's own sampling error could change this" in text
+
+
+def test_the_error_of_the_smaller_size_may_make_a_cliff() -> None:
+    flat = with_curve((16, 10.0), (32, 7.0))
+    assert codes(reading_of(flat, 32)) == []
+    doubtful = replace(flat, mpki_bounds=((16, 9.0, 14.5), (32, 6.5, 7.5)))
+    reading = reading_of(doubtful, 32)
+    assert (reading.cliff, codes(reading)) == (None, ["curve-error"])
+    assert "from 9 to 14.5 and from 6.5 to 7.5: taken as no cliff" in reading.findings[0].message
+    assert codes(reading_of(replace(doubtful, scaling=Scaling.WEAK), 32)) == []
+
+
 def test_nearness_is_for_a_doubling_too() -> None:
     # 3 times less over two doublings is 1.73 for each.
     assert curve_steps(with_curve((16, 9.0), (64, 3.0)))[0].near
@@ -120,7 +169,7 @@ def test_nearness_is_for_a_doubling_too() -> None:
 def test_there_is_no_cliff_where_the_work_grows(scaling: Scaling) -> None:
     falling = with_curve((8, 20.0), (16, 8.0), (32, 0.1), scaling=scaling)
     reading = reading_of(falling, 32)
-    assert (reading.cliff, reading.inside, reading.noted) == (None, None, ())
+    assert (reading.cliff, reading.inside) == (None, None)
     assert codes(reading) == ["curve-ignored"]
     assert codes(reading_of(with_curve((8, 3.0), (16, 3.0), scaling=scaling), 32)) == []
 

@@ -16,7 +16,7 @@ from scalemodel.errors import InputError, OptionError, ScaleModelError
 from scalemodel.measurement_csv import read_benchmarks
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.prediction import predict
-from scalemodel.question_file import read_question
+from scalemodel.question_file import read_questions
 
 CSV = """benchmark,size,ipc,mpki,f_mem,simulation_s
 dct,8,112.7,6.17,,100
@@ -132,6 +132,7 @@ def test_the_family_of_errors() -> None:
     assert str(error) == "a.csv, row 3, column ipc: bad; mend it"
     assert (error.path, error.row, error.column, error.remedy) == ("a.csv", 3, "ipc", "mend it")
     assert isinstance(error, ScaleModelError)
+    assert str(InputError("bad", path="a.toml", key="ipc.8")) == "a.toml, key ipc.8: bad"
     assert issubclass(OptionError, ScaleModelError)
 
 
@@ -193,10 +194,12 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         (columns(",8,1,,"), 2, "benchmark", "no benchmark is named"),
         (columns("a,8,,,0.5"), 2, None, "neither an IPC nor an MPKI"),
         (columns("a,8,1"), 2, None, "3 cells where the header has 5"),
+        (columns("a"), 2, None, "1 cell where the header has 5"),
         (columns("a,8,1,,,7"), 2, None, "6 cells where the header has 5"),
         (columns("a,8,1,,\nb,8,1,,\na,8,2,,"), 4, "size", "a has size 8 already, in row 2"),
-        (columns("a,8,1,,\nb,8,1,,\nb,16,2,,"), 2, "ipc", "a has an IPC at 1 sizes"),
-        (columns("a,8,1,,\na,16,,3,"), 3, "ipc", "a has an IPC at 1 sizes"),
+        (columns("a,8,1,,\nb,8,1,,"), 2, "ipc", "a has an IPC at one size alone"),
+        (columns("a,8,,3,"), 2, "ipc", "a has an IPC at no size"),
+        (columns("a,8,1,,\na,16,,3,"), 3, "ipc", "a has an IPC at one size alone"),
         (columns(""), None, None, "no row of measurements"),
         (columns('"a,8,1,,'), 2, None, "not a CSV"),
         (columns("a" * 140_000 + ",8,1,,"), 2, None, "not a CSV (field larger than field limit"),
@@ -218,6 +221,64 @@ def test_what_is_wrong_is_told_with_its_place(
     assert caught.value.remedy
 
 
+def test_what_a_table_says_of_a_benchmark(tmp_path: Path) -> None:
+    rows = "a,8,1,Warp,weak\na,16,2,,\na,32,4,warp,weak\nb,8,1,,\nb,16,2,,\n"
+    path = written(tmp_path, f"benchmark,size,ipc,mpki_unit,scaling\n{rows}")
+    a, b = read_benchmarks(path)
+    assert (a.scaling, a.mpki_unit) == (Scaling.WEAK, MpkiUnit.WARP)
+    assert (b.scaling, b.mpki_unit) == (Scaling.STRONG, MpkiUnit.THREAD)
+    for asked in read_benchmarks(path, scaling=Scaling.CHIPLET, mpki_unit=MpkiUnit.THREAD):
+        assert (asked.scaling, asked.mpki_unit) == (Scaling.CHIPLET, MpkiUnit.THREAD)
+    assert [question.measurements for question in read_questions(path)] == [a, b]
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "column", "message"),
+    [
+        (
+            "benchmark,size,ipc,scaling\na,8,1,weak\na,16,2,strong\n",
+            3,
+            "scaling",
+            "strong here and weak in row 2",
+        ),
+        ("benchmark,size,ipc,mpki_unit\na,8,1,thread\na,16,2,warp\n", 3, "mpki_unit", "thread in row 2"),
+        ("benchmark,size,ipc,scaling\na,8,1,stong\n", 2, "scaling", "write one of strong, weak, chiplet"),
+        ("benchmark,size,ipc,mkpi\na,8,1,1\n", 1, "mkpi", "did you mean 'mpki'"),
+        ("benchmark,size,icp\na,8,1\n", 1, "icp", "did you mean 'ipc'"),
+        ("benchmark,size,ipc,fmem\na,8,1,1\n", 1, "fmem", "did you mean 'f_mem'"),
+        ("benchmarks,size,ipc\na,8,1\n", 1, "benchmarks", "did you mean 'benchmark'"),
+        ("benchmark;size;ipc\na;8;100,5\n", 1, None, "apart by semicolons; write commas"),
+        ("benchmark\tsize\tipc\na\t8\t100.5\n", 1, None, "apart by tabs"),
+        (columns("a,8,100,5,,"), 2, None, "with a decimal point"),
+    ],
+)
+def test_columns_that_are_not_as_meant(
+    tmp_path: Path, text: str, row: int, column: str | None, message: str
+) -> None:
+    for read in (read_benchmarks, read_questions):
+        with pytest.raises(InputError) as caught:
+            read(written(tmp_path, text))  # type: ignore[operator]
+        assert message in str(caught.value)
+        assert (caught.value.row, caught.value.column) == (row, column)
+
+
+def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    path = written(tmp_path, CSV)
+    read_benchmarks(path, tell=told.append)
+    assert told == [f"{path}: not read: column simulation_s"]
+    told.clear()
+    # Where the column itself is there, one of a like name is another one.
+    path = written(tmp_path, "benchmark,size,ipc,ipc2,\nshort,8,1,1,\nlong,8,1,1,\nlong,16,2,2,\n")
+    (question,) = read_questions(path, tell=told.append)
+    assert question.measurements.name == "long"
+    assert told[0] == f"{path}: not read: columns ipc2, without a name"
+    assert "left out" in told[1]
+    assert "row 2, column ipc: short has an IPC at one size alone" in told[1]
+    with pytest.raises(InputError, match="short has an IPC at one size alone"):
+        read_questions(path, benchmark="short")
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     for path in (tmp_path / "none.csv", tmp_path):
         with pytest.raises(InputError, match="cannot be read"):
@@ -227,7 +288,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 @given(text=st.text(alphabet='benchmarksizpc,"\n0123456789.-e', max_size=200))
 def test_no_text_is_a_crash(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = written(tmp_path_factory.getbasetemp(), "benchmark,size,ipc\n" + text, "any")
-    for read in (read_benchmarks, read_question):
+    for read in (read_benchmarks, read_questions):
         try:
             read(path)  # type: ignore[operator]
         except ScaleModelError as error:
@@ -238,7 +299,7 @@ def test_no_text_is_a_crash(tmp_path_factory: pytest.TempPathFactory, text: str)
 
 
 def test_a_question_in_toml(tmp_path: Path) -> None:
-    question = read_question(written(tmp_path, TOML))
+    (question,) = read_questions(written(tmp_path, TOML))
     assert question.simulated == (8, 16)
     assert question.targets == (32, 128)
     assert question.measurements == Measurements(
@@ -255,39 +316,38 @@ def test_a_question_in_toml(tmp_path: Path) -> None:
 
 
 def test_the_least_of_a_toml(tmp_path: Path) -> None:
-    question = read_question(written(tmp_path, "[ipc]\n16 = 2\n8 = 1\n"))
+    (question,) = read_questions(written(tmp_path, "[ipc]\n16 = 2\n8 = 1\n"))
     assert question.measurements == measurements_of([(8, 1.0), (16, 2.0)])
     assert (question.simulated, question.targets) == ((8, 16), ())
 
 
 def test_what_the_asker_says_counts_before_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, "[ipc]\n16 = 2\n8 = 1\n")
-    question = read_question(path, scaling=Scaling.WEAK, mpki_unit=MpkiUnit.WARP)
+    (question,) = read_questions(path, scaling=Scaling.WEAK, mpki_unit=MpkiUnit.WARP)
     assert question.measurements.scaling is Scaling.WEAK
     assert question.measurements.mpki_unit is MpkiUnit.WARP
 
 
 def test_a_question_in_a_csv(tmp_path: Path) -> None:
     path = written(tmp_path, CSV)
-    question = read_question(path, benchmark="dct", scaling=Scaling.CHIPLET)
+    (question,) = read_questions(path, benchmark="dct", scaling=Scaling.CHIPLET)
     assert (question.simulated, question.targets) == ((8, 16), (64,))
     assert question.measurements.scaling is Scaling.CHIPLET
-    with pytest.raises(OptionError, match="several benchmarks; name one of dct, pf"):
-        read_question(path)
+    assert [each.measurements.name for each in read_questions(path)] == ["dct", "pf"]
     with pytest.raises(OptionError, match="no benchmark 'lu'; name one of dct, pf"):
-        read_question(path, benchmark="lu")
+        read_questions(path, benchmark="lu")
     alone = written(tmp_path, columns("a,8,1,,\na,16,2,,"), "alone")
-    assert read_question(alone).measurements.name == "a"
+    assert [each.measurements.name for each in read_questions(alone)] == ["a"]
 
 
 @pytest.mark.parametrize(
-    ("text", "column", "message"),
+    ("text", "key", "message"),
     [
         ("ipc = [1, 2]", "ipc", "not a table"),
-        ("[ipc]\n8 = 1\n8 = 2", None, "neither a CSV with columns size and ipc nor a TOML"),
+        ("[ipc]\n8 = 1\n8 = 2", None, "neither a CSV with columns benchmark, size and ipc nor a TOML"),
         ("[ipc]\n8 = 1\n08 = 2", "ipc.08", "size 8 is given twice"),
-        ("[ipc]\n8 = 1\n", "ipc", "an IPC at 1 sizes shows no trend"),
-        ("name = 'a'", "ipc", "an IPC at 0 sizes shows no trend"),
+        ("[ipc]\n8 = 1\n", "ipc", "an IPC at one size alone shows no trend"),
+        ("name = 'a'", "ipc", "an IPC at no size shows no trend"),
         ("[ipc]\n8 = 1\n16 = 0", "ipc.16", "an IPC is a number above 0"),
         ("[ipc]\n8 = 1\n16 = 'two'", "ipc.16", "a number is meant, not 'two'"),
         ("[ipc]\n8 = 1\n16 = true", "ipc.16", "a number is meant, not True"),
@@ -306,24 +366,48 @@ def test_a_question_in_a_csv(tmp_path: Path) -> None:
         ("targets = [32, 32]\n[ipc]\n8 = 1\n16 = 2", "targets", "a size is named twice"),
         ("targets = [32.5]\n[ipc]\n8 = 1\n16 = 2", "targets", "a size is a whole number, not 32.5"),
         ("simulated = [8, 64]\n[ipc]\n8 = 1\n16 = 2", "simulated", "size 64 has no IPC"),
-        ("simulated = [8]\n[ipc]\n8 = 1\n16 = 2", "ipc", "an IPC at 1 sizes"),
+        ("simulated = [8]\n[ipc]\n8 = 1\n16 = 2", "ipc", "an IPC at one size alone"),
         (f"[ipc]\n8 = 1\n{'1' * 5000} = 2", f"ipc.{'1' * 5000}", "a size is a whole number"),
         (f"f_mem = {'1' * 5000}", None, "nor a TOML"),
         (f"targets = {'[' * 20000}", None, "nor a TOML"),
         ("target = [32]\n[ipc]\n8 = 1\n16 = 2", "target", "no key 'target' is known"),
     ],
 )
-def test_what_is_wrong_in_a_toml(tmp_path: Path, text: str, column: str | None, message: str) -> None:
+def test_what_is_wrong_in_a_toml(tmp_path: Path, text: str, key: str | None, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        read_question(written(tmp_path, text))
+        read_questions(written(tmp_path, text))
     assert message in caught.value.message
-    assert caught.value.column == column
+    assert caught.value.key == key
     assert caught.value.remedy
+
+
+def test_a_broken_toml_is_one_by_its_name(tmp_path: Path) -> None:
+    text = "name = 'a'\nsimulated [8, 16]\n"
+    with pytest.raises(InputError) as caught:
+        read_questions(written(tmp_path, text, "a.toml"))
+    assert caught.value.row == 2
+    assert "not a TOML: expected '=' after a key in a key/value pair at column 11" in caught.value.message
+    with pytest.raises(InputError, match="neither a CSV with columns benchmark, size and ipc nor a TOML"):
+        read_questions(written(tmp_path, text, "a.txt"))
+    with pytest.raises(InputError, match=r"a\.toml: not a TOML"):
+        read_questions(written(tmp_path, "[", "a.toml"))
+    with pytest.raises(InputError, match=r"b\.toml, key f_mem: "):
+        read_questions(written(tmp_path, "f_mem = 52\n[ipc]\n8 = 1\n16 = 2", "b.toml"))
+
+
+def test_measured_sizes_above_the_models_are_targets(tmp_path: Path) -> None:
+    table = "[ipc]\n8 = 1\n16 = 2\n32 = 4\n64 = 8\n"
+    (question,) = read_questions(written(tmp_path, "simulated = [8, 16]\n" + table))
+    assert (question.simulated, question.targets) == ((8, 16), (32, 64))
+    (named,) = read_questions(written(tmp_path, "simulated = [8, 16]\ntargets = [128]\n" + table))
+    assert named.targets == (128,)
+    (all_models,) = read_questions(written(tmp_path, table))
+    assert (all_models.simulated, all_models.targets) == ((8, 16, 32, 64), ())
 
 
 def test_a_mistyped_key_gets_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="did you mean 'targets'"):
-        read_question(written(tmp_path, "target = [32]"))
+        read_questions(written(tmp_path, "target = [32]"))
 
 
 def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:
@@ -331,7 +415,7 @@ def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:
 
     text = scalemodel.question_file.__doc__ or ""
     example = text[text.index("    name =") : text.index("A CSV is")]
-    question = read_question(written(tmp_path, example))
+    (question,) = read_questions(written(tmp_path, example))
     outcome: Any = predict(question.measurements, question.targets, simulated=question.simulated)
     assert outcome.predictions[-1].region == "at the cliff"
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from scalemodel.address_trace import AddressTrace
 from scalemodel.errors import AnalysisError, OptionError
@@ -30,12 +31,16 @@ def curve_of(
     )
 
 
+def mpki_of(curve: MissRateCurve) -> NDArray[np.float64]:
+    """Return the curve's MPKI, which it has."""
+    assert curve.mpki is not None
+    return curve.mpki
+
+
 def test_mpki_is_misses_per_thousand_thread_instructions() -> None:
     curve = curve_of()
     assert curve.misses.tolist() == [1000, 1000, 100]
-    assert curve.require_mpki().tolist() == pytest.approx(
-        [1000 * 1000 / 640_000] * 2 + [1000 * 100 / 640_000]
-    )
+    assert mpki_of(curve).tolist() == pytest.approx([1000 * 1000 / 640_000] * 2 + [1000 * 100 / 640_000])
     assert curve.miss_ratio.tolist() == [1, 1, 0.1]
     assert (curve.accesses, curve.cold, curve.line_bytes) == (1000, 100, LINE)
     assert (curve.unit, curve.method, curve.rate, curve.confidence) == (
@@ -50,28 +55,32 @@ def test_mpki_is_misses_per_thousand_thread_instructions() -> None:
 def test_the_unit_travels_with_the_numbers() -> None:
     thread, warp = curve_of(), curve_of(unit=MpkiUnit.WARP)
     assert (warp.unit, warp.instructions) == (MpkiUnit.WARP, 20_000)
-    assert (warp.require_mpki() / thread.require_mpki()).tolist() == [MpkiUnit.WARP.threads] * 3
+    assert (mpki_of(warp) / mpki_of(thread)).tolist() == [MpkiUnit.WARP.threads] * 3
 
 
 def test_an_exact_curve_is_its_own_bounds() -> None:
     curve = curve_of()
     assert curve.low is not None
     assert curve.high is not None
-    assert curve.low.tolist() == curve.high.tolist() == curve.require_mpki().tolist()
+    assert curve.low.tolist() == curve.high.tolist() == mpki_of(curve).tolist()
 
 
-def test_instructions_that_are_given_overrule_the_trace() -> None:
-    assert curve_of(instructions=500).require_mpki()[0] == 2000
+def test_instructions_that_are_given_must_be_the_traces_own() -> None:
+    stated = CYCLIC.thread_instructions
+    assert stated is not None
+    assert mpki_of(curve_of(instructions=stated)).tolist() == mpki_of(curve_of()).tolist()
+    with pytest.raises(
+        OptionError, match=f"500 thread .* the trace states {stated:,}; leave their number out"
+    ):
+        curve_of(instructions=500)
+    assert curve_of(replace(CYCLIC, thread_instructions=None), instructions=500).instructions == 500
 
 
 def test_without_instructions_there_is_a_miss_ratio_and_no_mpki() -> None:
-    for unit, what in ((MpkiUnit.THREAD, "thread"), (MpkiUnit.WARP, "warp")):
+    for unit in MpkiUnit:
         curve = curve_of(AddressTrace(CYCLIC.line, LINE), unit=unit)
         assert (curve.mpki, curve.low, curve.high) == (None, None, None)
         assert curve.miss_ratio.tolist() == [1, 1, 0.1]
-        with pytest.raises(AnalysisError, match=f"how many {what} instructions") as refused:
-            curve.require_mpki()
-        assert refused.value.remedy is not None
         assert curve_of(AddressTrace(CYCLIC.line, LINE), unit=unit, instructions=10**6).mpki is not None
 
 
@@ -84,12 +93,12 @@ def test_a_sampled_curve_says_how_it_was_sampled() -> None:
     rng = np.random.default_rng(1)
     trace = AddressTrace((20_000 * rng.beta(1, 3, 100_000)).astype(np.uint64), LINE, 10**7, 10**6)
     capacity = (2_000 * LINE, 8_000 * LINE)
-    exact = curve_of(trace, capacity).require_mpki()
+    exact = mpki_of(curve_of(trace, capacity))
     curve = curve_of(trace, capacity, method=Method.SHARDS, rate=0.2, confidence=0.99)
     assert (curve.method, curve.rate, curve.confidence) == (Method.SHARDS, 0.2, 0.99)
     assert curve.low is not None
     assert curve.high is not None
-    assert ((curve.low < curve.require_mpki()) & (curve.require_mpki() < curve.high)).all()
+    assert ((curve.low < mpki_of(curve)) & (mpki_of(curve) < curve.high)).all()
     assert ((curve.low < exact) & (exact < curve.high)).all()
     assert curve.sampled_lines is not None
     assert abs(curve.sampled_lines - 0.2 * np.unique(trace.line).size) < 300

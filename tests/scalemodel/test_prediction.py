@@ -14,7 +14,7 @@ from scalemodel.classification import ScalingClass
 from scalemodel.errors import OptionError
 from scalemodel.interval import calibration
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
-from scalemodel.outcome import Outcome, Prediction, Region
+from scalemodel.outcome import Bounds, Outcome, Prediction, Region
 from scalemodel.prediction import predict
 from scalemodel.rules import RULES, ModelPair, additive, published
 
@@ -103,7 +103,9 @@ def test_rules_come_target_by_target() -> None:
 @pytest.mark.parametrize("rule", list(RULES))
 def test_the_largest_model_is_as_simulated(rule: str) -> None:
     prediction = one(measurements_of(IPC, CLIFF, [(16, 0.5)]), 16, rules=[rule])
-    assert prediction == Prediction(16, rule, 180.0, 180.0, 180.0, Region.LARGEST, "as simulated")
+    assert prediction == Prediction(
+        16, rule, 180.0, 180.0, 180.0, Region.LARGEST, "as simulated", Bounds.SIMULATED
+    )
 
 
 @pytest.mark.parametrize("rule", ["proportional", "linear", "power-law", "logarithmic"])
@@ -153,7 +155,7 @@ def test_the_gain_at_the_cliff_and_beyond(target: int) -> None:
     assert bounds(prediction) == pytest.approx(
         (trend / (1 - 0.6 * 0.9) * math.exp(-Q90 * k), trend / 0.4 * math.exp(Q90 * k))
     )
-    assert prediction.note == ""
+    assert prediction.note == ("" if target <= 128 else "beyond the calibrated range")
 
 
 def test_the_equations_at_and_beyond_the_cliff() -> None:
@@ -256,6 +258,7 @@ def test_a_cliff_between_the_models_takes_their_gain_for_no_trend() -> None:
         assert math.log(bounds(prediction)[1] / (25 * prediction.target)) == pytest.approx(2 * Q90 * k)
         assert prediction.note == "interval not calibrated"
     assert codes(outcome) == ["cliff-between-models"]
+    assert outcome.correction == 1
     assert outcome.classification.scaling is ScalingClass.SUPER_LINEAR
     assert "comes to fit the last-level cache between 8 and 16 SMs" in outcome.classification.reason
 
@@ -266,6 +269,8 @@ def test_a_cliff_between_three_models_leaves_the_last() -> None:
     prediction = one(measured, 64)
     assert prediction.ipc == pytest.approx(1520)
     assert math.log(bounds(prediction)[1] / 1520) == pytest.approx(2 * Q90)
+    outcome = predict(measured, [64])
+    assert (outcome.correction, outcome.back_cast) == (1, {})
     # A baseline knows no cliff: both lines, 100 + 37.5 (64 - 8) and 400 + 22.5 (64 - 16).
     assert one(measured, 64, rules=["linear"]).ipc == pytest.approx(math.sqrt(2200 * 1480))
 
@@ -496,7 +501,9 @@ def test_the_reason_is_in_words() -> None:
     falling = predict(measurements_of(ideal, [(8, 4.0), (16, 3.0), (32, 2.9)]), [32]).classification
     assert "MPKI goes from 4 to 3" in falling.reason
     chiplets = predict(measurements_of(ideal, scaling=Scaling.CHIPLET), [32]).classification
-    assert chiplets.reason.startswith("from 8 to 16 chiplets")
+    assert chiplets.reason.startswith("by the scale models alone, from 8 to 16 chiplets")
+    assert "within the 2% taken as linear" in chiplets.reason
+    assert "beyond the 2% taken as linear" in slow.reason
 
 
 def test_a_change_that_no_number_tells_is_still_told() -> None:

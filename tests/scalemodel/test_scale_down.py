@@ -301,7 +301,7 @@ WRONG = [
     (TABLE_ONE_TARGET.replace("2696", "nan"), 7, "noc_gb_per_s", "nan is not a number above 0"),
     (TABLE_ONE_TARGET.replace("2696", "inf"), 7, "noc_gb_per_s", "inf is not a number above 0"),
     (TABLE_ONE_TARGET.replace("34 ", "0.1 "), 4, "llc_mib", "0.1 is not a whole number of bytes"),
-    (TABLE_ONE_TARGET.replace("34 ", "34,0 "), 4, None, "neither a gpgpusim.config nor a TOML ("),
+    (TABLE_ONE_TARGET.replace("34 ", "34,0 "), 4, None, "not a TOML: "),
     (
         TABLE_ONE_TARGET.replace("noc_gb", "inter_chiplet_gb"),
         7,
@@ -309,20 +309,44 @@ WRONG = [
         "inter_chiplet_gb_per_s is of a GPU of chiplets",
     ),
     ("gpu = 3", None, None, "gpu and per_sm are tables"),
-    ("a line of a log\n", 1, None, "neither a gpgpusim.config nor a TOML ("),
+    ("a line of a log\n", 1, None, "not a TOML: expected '=' after a key in a key/value pair at column 3"),
+    (
+        TABLE_ONE_TARGET.replace("sms = 128", "sms = 128\nl1_kib = 48"),
+        4,
+        None,
+        "there is no key of [gpu] 'l1_kib'",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("text", "row", "column", "message"), WRONG)
-def test_wrong_files(tmp_path: Path, text: str, row: int | None, column: str | None, message: str) -> None:
+@pytest.mark.parametrize(("text", "row", "key", "message"), WRONG)
+def test_wrong_files(tmp_path: Path, text: str, row: int | None, key: str | None, message: str) -> None:
     path = tmp_path / "target.toml"
     path.write_text(text)
     with pytest.raises(InputError) as raised:
         read_target(path)
-    place = str(path) + (f", row {row}" if row else "") + (f", column {column}" if column else "")
+    place = str(path) + (f", row {row}" if row else "") + (f", key {key}" if key else "")
     assert raised.value.message.startswith(f"{place}: {message}")
-    assert (raised.value.row, raised.value.column) == (row, column)
+    assert (raised.value.row, raised.value.key) == (row, key)
     assert raised.value.remedy
+
+
+def test_a_name_that_is_of_each_sm_alone_is_sent_to_its_table(tmp_path: Path) -> None:
+    path = tmp_path / "target.toml"
+    path.write_text(TABLE_ONE_TARGET.replace("sms = 128", "sms = 128\nl1_kib = 48"))
+    with pytest.raises(InputError, match=r"belongs to \[per_sm\]"):
+        read_target(path)
+    path.write_text(TABLE_ONE_TARGET.replace("llc_slices", "llc_slice"))
+    with pytest.raises(InputError, match="did you mean 'llc_slices'"):
+        read_target(path)
+
+
+def test_a_broken_file_of_another_name_may_be_either(tmp_path: Path) -> None:
+    path = tmp_path / "target.config"
+    path.write_text("a line of a log\n")
+    with pytest.raises(InputError, match=r"neither a gpgpusim\.config nor a TOML") as raised:
+        read_target(path)
+    assert raised.value.row == 1
 
 
 def test_any_name_may_stand_in_per_sm(tmp_path: Path) -> None:

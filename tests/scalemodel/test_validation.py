@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scalemodel.calibrated import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.measurement_csv import read_benchmarks
 from scalemodel.measurements import Measurements, Scaling, measurements_of
@@ -119,11 +120,13 @@ def test_the_intervals_hold_what_they_say(
     within = []
     for benchmarks in published_sets.values():
         within += [check.is_within for check in validate(benchmarks, rules=[rule], confidence=level).checks]
-    assert len(within) == 44
+    assert len(within) == TARGETS
+    assert sum(map(len, published_sets.values())) == BENCHMARKS
+    assert sum(map(bool, within)) == targets_held(rule, level, of_three=False)
     assert sum(map(bool, within)) / len(within) >= level
 
 
-@pytest.mark.parametrize("rule", ["additive", "published"])
+@pytest.mark.parametrize("rule", ["additive", "published", "equations"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_coverage_of_a_benchmark_left_out(
     published_sets: dict[Scaling, tuple[Measurements, ...]], rule: str, level: float
@@ -146,25 +149,79 @@ def test_coverage_of_a_benchmark_left_out(
     # A constant taken from the other benchmarks alone holds for the one left out, and ours is not below it:
     # it was taken from all 21, 6 and 5.
     assert sum(held) / len(held) >= level - 0.025
-    assert max(limits) <= {0.8: 0.037, 0.9: 0.065, 0.95: 0.12}[level]
+    ours = {0.8: 0.037, 0.9: 0.065, 0.95: 0.12}[level]
+    if (rule, level) == ("equations", 0.9):
+        # Taken from the others it would be 0.074: ours holds 40 of the 44, and has no room to spare.
+        assert max(limits) == pytest.approx(0.0743, abs=5e-5)
+    else:
+        assert max(limits) <= ours
 
 
+@pytest.mark.parametrize("rule", ["additive", "published", "equations"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_coverage_with_three_models(
-    published_sets: dict[Scaling, tuple[Measurements, ...]], level: float
+    published_sets: dict[Scaling, tuple[Measurements, ...]], rule: str, level: float
 ) -> None:
     within = []
     for scaling in (Scaling.STRONG, Scaling.WEAK):
-        validation = validate(
-            published_sets[scaling], rules=["additive"], confidence=level, simulated=(8, 16, 32)
-        )
+        validation = validate(published_sets[scaling], rules=[rule], confidence=level, simulated=(8, 16, 32))
         within += [check.is_within for check in validation.checks]
-    assert len(within) == 28
-    # One in 28 is 3.6 %.
-    assert sum(map(bool, within)) / len(within) >= level - 0.036
+    assert len(within) == TARGETS_OF_THREE
+    assert sum(map(bool, within)) == targets_held(rule, level, of_three=True)
+    if rule != "equations":  # it holds less than the level, which is said beside its intervals
+        # One in 28 is 3.6 %.
+        assert sum(map(bool, within)) / len(within) >= level - 0.036
+
+
+# -- the bundled sample, made up, which is here always ----------------------------------------------------
+
+
+def test_the_figures_of_the_sample_by_hand(sample_data: Path) -> None:
+    """Each rule as METHODS has it, from the four numbers of a benchmark; the cliff's gain is 1/0.55."""
+    benchmarks = read_benchmarks(str(sample_data / "scale-model-example.csv"))
+    errors: dict[tuple[str, int], list[float]] = {}
+    for benchmark in benchmarks:
+        small, large = benchmark.ipc[:2]
+        assert small is not None
+        assert large is not None
+        c = large / small / 2
+        for size, actual in zip(benchmark.sizes[2:], benchmark.ipc[2:], strict=True):
+            assert actual is not None
+            k = math.log2(size / 16)
+            m = k * (k + 1) / 2
+            gain = 1 / 0.55 if benchmark.name == "made-up cliff" and size == 128 else 1.0
+            predicted = {
+                "additive": large / 16 * size / (1 + m * (1 / c - 1)) * gain,
+                "published": large / 16 * size * (2 - 1 / c) ** m * gain,
+                "equations": large / 16 * size * (c if gain == 1 else 1) * gain,
+                "proportional": small / 8 * size,
+                "linear": large + (large - small) / 8 * (size - 16),
+            }
+            for rule, ipc in predicted.items():
+                errors.setdefault((rule, size), []).append(abs(ipc / actual - 1))
+    scores = validate(benchmarks).scores
+    for (rule, size), each in errors.items():
+        assert scores[rule][size].mean == pytest.approx(sum(each) / 3)
+        assert scores[rule][size].max == pytest.approx(max(each))
+        assert scores[rule][size].n == 3
+
+
+@pytest.mark.parametrize("rule", ["additive", "published"])
+def test_the_intervals_hold_the_sample(sample_data: Path, rule: str) -> None:
+    benchmarks = read_benchmarks(str(sample_data / "scale-model-example.csv"))
+    checks = validate(benchmarks, rules=[rule]).checks
+    assert [check.is_within for check in checks] == [True] * 9
 
 
 # -- constructed ----------------------------------------------------------------------------------------
+
+
+def test_chiplets_and_sms_are_not_counted_together() -> None:
+    chiplets = measurements_of([(8, 1.0), (16, 2.0), (32, 4.0)], name="c", scaling=Scaling.CHIPLET)
+    with pytest.raises(
+        OptionError, match=r"sizes of a are SMs and sizes of c are chiplets; validate them apart"
+    ):
+        validate([line("a", 1, 2, 4), chiplets])
 
 
 def score_table(

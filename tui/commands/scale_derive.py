@@ -12,6 +12,7 @@ from scalemodel.errors import OptionError
 from scalemodel.scale_down import PAPER_SIZES, ScaledModel, SharedResources, Target, derive, factors_for_sizes
 from scalemodel.target_config import read_target
 from tui.diagnostics import note
+from tui.input_files import reading
 from tui.output import STDOUT, Answer, Canvas, emit, write_stdout
 from tui.product_folder import write_folder
 from tui.scale_options import ScaleDeriveOptions
@@ -32,8 +33,8 @@ def run(options: ScaleDeriveOptions) -> None:
         write_stdout(_only_file(models))
     elif options.output is not None:
         every = [file for of_model in files for file in of_model]
-        reads = None if options.file == "-" else Path(options.file)
-        written = write_folder(Path(options.output), every, force=options.force, reads=reads)
+        with reading(_beside_target(options.file, every)):
+            written = write_folder(Path(options.output), every, force=options.force)
     else:
         note("nothing is written without -o FOLDER", quiet=options.quiet)
     results = [_row(model, of_model) for model, of_model in zip(models, files, strict=True)]
@@ -48,6 +49,11 @@ def run(options: ScaleDeriveOptions) -> None:
         to_stderr=is_stdout,
         redirect=False,
     )
+
+
+def _beside_target(target: str, files: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what a configuration may have named to be read with it: files of the same names, beside it."""
+    return [] if target == "-" else [str(Path(target).parent / Path(name).name) for name, _ in files]
 
 
 def _factors(target: Target, options: ScaleDeriveOptions) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from tui.scale_words import capacities_of
 from tui.tables import Column, table
 
 _RATE_NOT_GIVEN = 0.01
+_CONFIDENCE = 0.95
 _LEAST_BAR = 8
 _BAR = ("\N{FULL BLOCK}", "#")
 _UNKNOWN_INSTRUCTIONS = "instructions-unknown"
@@ -31,15 +32,20 @@ def run(options: ScaleMrcOptions) -> None:
     counting = CurveOptions(
         method,
         _RATE_NOT_GIVEN if options.rate is None else options.rate,
-        options.confidence,
+        _CONFIDENCE if options.confidence is None else options.confidence,
         options.mpki_unit,
         options.instructions,
     )
+    if options.confidence is not None and method is not Method.SHARDS:
+        note(
+            "--confidence is not used, as it is of the bounds with --rate; leave it out", quiet=options.quiet
+        )
     trace = read_address_trace(
         options.traces,
         trace_format=None if options.source is None else TraceFormat(options.source.value),
         line_bytes=options.line_bytes,
         with_local=options.with_local,
+        tell=lambda why: note(f"--with-local is not used, as {why}; leave it out", quiet=options.quiet),
     )
     curve = miss_rate_curve(
         trace,
@@ -154,7 +160,8 @@ def _said(curve: MissRateCurve) -> Iterator[str]:
         Method.STAT_STACK: "estimated from reuse distances",
     }[curve.method]
     yield (
-        f"Misses {unit}, {how}; {curve.accesses:,} accesses, {curve.cold:,.0f} of them the first to their "
+        f"Misses {unit}, {how}; {curve.accesses:,} access{'' if curve.accesses == 1 else 'es'}, "
+        f"{curve.cold:,.0f} of them the first to their "
         f"line; lines of {curve.line_bytes} bytes, least recently used, fully associative."
     )
 

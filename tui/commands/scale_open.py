@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 from sampling.errors import OptionError
 from tui import terminal
@@ -41,7 +42,7 @@ def _open_app(options: ScaleOpenOptions) -> None:
     from tui.app.state import Session
 
     # What cannot be read is said before the terminal is taken.
-    sources = read_sheets(options.files, options.benchmark)
+    sources = read_sheets(options.files, options.benchmark, partial(note, quiet=options.quiet))
     session = Session(
         options_of(SampleOptions, options),
         ascii_only=ascii_wanted(options),

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from tui.diagnostics import note
 from tui.output import Answer, emit
 from tui.scale_options import ScalePredictOptions
 from tui.scale_questions import predictions_of
 from tui.scale_rows import outcome_object, prediction_row
 from tui.scale_text import predict_text
+from tui.scale_unused import unused_options
 
 
 def run(options: ScalePredictOptions) -> None:
     """Read or take what was measured, predict each benchmark, draw it where it is one."""
-    pairs = predictions_of(options)
+    tell = partial(note, quiet=options.quiet)
+    pairs = predictions_of(options, tell)
+    for text in unused_options(options, [outcome for _, outcome in pairs]):
+        tell(text)
     objects = [outcome_object(*pair) for pair in pairs]
     rows = [
         {"benchmark": outcome.name, **prediction_row(measurements, each)}

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from scalemodel.measurement_csv import read_benchmarks
-from scalemodel.measurements import MpkiUnit, Scaling
+from scalemodel.measurements import Scaling
 from scalemodel.rules import RULES
 from scalemodel.validation import Score, Validation, validate
 from tui.charts.plain import plain
 from tui.charts.quantities import UNKNOWN, share
 from tui.charts.rich_sink import ansi
 from tui.charts.scale import error_chart
+from tui.diagnostics import note
 from tui.output import Answer, Canvas, emit
 from tui.scale_options import ScaleValidateOptions
 from tui.scale_questions import rules_of
+from tui.scale_unused import unused_options
 from tui.scale_words import sizes_of
 from tui.tables import Column, shortened, table
 
 _HEIGHT = 18
 _LONGEST_NAME = 20
+_BEYOND = (
+    "Some models or targets are beyond the calibrated range: the intervals were set from 8 and 16 SMs up to "
+    "128 and from 4 and 8 chiplets to 16."
+)
 
 
 def run(options: ScaleValidateOptions) -> None:
     """Read the benchmarks, predict every target that was simulated, compare."""
-    scaling = options.scaling or Scaling.STRONG
+    tell = partial(note, quiet=options.quiet)
     benchmarks = read_benchmarks(
-        options.file, scaling=scaling, mpki_unit=options.mpki_unit or MpkiUnit.THREAD
+        options.file, scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
     )
+    scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
     validation = validate(
         benchmarks,
         simulated=sizes_of("--simulated", options.simulated) or None,
@@ -40,6 +48,8 @@ def run(options: ScaleValidateOptions) -> None:
         curve_is_modelled=options.modelled_curve,
         proportional_from=options.proportional_from.value,
     )
+    for text in unused_options(options, validation.outcomes):
+        tell(text)
     results = {
         method: {str(target): _row(score) for target, score in by_target.items()}
         for method, by_target in validation.scores.items()
@@ -51,7 +61,7 @@ def run(options: ScaleValidateOptions) -> None:
         Answer(
             "scale validate",
             results,
-            lambda canvas: "\n".join(_text(validation, scaling, options, canvas)),
+            lambda canvas: "\n".join(_text(validation, scalings, options, canvas)),
             rows=[
                 {"method": method, "target": int(target), **row}
                 for method, by_target in results.items()
@@ -68,19 +78,18 @@ def _row(score: Score) -> dict[str, Any]:
 
 
 def _text(
-    validation: Validation, scaling: Scaling, options: ScaleValidateOptions, canvas: Canvas
+    validation: Validation, scalings: Sequence[Scaling], options: ScaleValidateOptions, canvas: Canvas
 ) -> Iterator[str]:
     width = options.width or canvas.width
     benchmarks = len(validation.outcomes)
-    heading = (
-        f"{scaling} scaling, {benchmarks} benchmark{'s' if benchmarks > 1 else ''} with a measured target"
-    )
+    counted = f"{benchmarks} benchmark{'s' if benchmarks > 1 else ''}"
+    heading = f"{' and '.join(scalings)} scaling, {counted} with a measured target"
     yield from textwrap.wrap(heading, width)
     height = options.height or _HEIGHT
-    grid = error_chart(validation, scaling.unit, width, height, ascii_only=canvas.ascii_only)
+    grid = error_chart(validation, scalings[0].unit, width, height, ascii_only=canvas.ascii_only)
     yield ansi(grid) if canvas.color else plain(grid)
     yield ""
-    yield _table(validation, scaling, canvas)
+    yield _table(validation, scalings[0], canvas)
     yield ""
     level = f"{100 * validation.outcomes[0].confidence:.0f} %"
     yield from textwrap.wrap(
@@ -88,6 +97,8 @@ def _text(
         f"measured, meant to be {level}.",
         width,
     )
+    if any(check.prediction.is_beyond for check in validation.checks):
+        yield from textwrap.wrap(_BEYOND, width, break_on_hyphens=False)
     said = [
         f"{method} at {target}: no prediction of {', '.join(score.without)}."
         for method, by_target in validation.scores.items()
