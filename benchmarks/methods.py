@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from synthetic_profile import write_profile
 
+from sampling.design import AnyDesign, make_design, make_picked_design
 from sampling.duration_counts import count_durations
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
@@ -27,7 +28,6 @@ from sampling.launch_features import BlockVectors, Features
 from sampling.launch_list import LaunchList, list_launches
 from sampling.methods import method_names
 from sampling.metric_names import CHARACTERISTICS
-from sampling.plan import AnyDesign, make_design, make_picked_design
 from sampling.readers import read_profile
 from sampling.regions import Region
 from sampling.targets import Target

@@ -42,17 +42,18 @@ def limit_seconds(path: str) -> float:
 
 def plan_seconds(path: str, group_by: str) -> tuple[float, int]:
     """Read, reduce, split, allocate, draw and find the drawn launches."""
+    from sampling.design import make_design
     from sampling.duration_counts import count_durations
     from sampling.group_by import GroupBy
     from sampling.grouping import Grouping
-    from sampling.plan import locate, make_plan
+    from sampling.plan import drawn_plan, locate
     from sampling.readers import read_profile
     from sampling.targets import Target
 
     started = time.perf_counter()
     profile = read_profile([path])
     counts = count_durations(profile, Grouping(GroupBy(group_by)))
-    plan = make_plan(counts, "joint", Target(EPSILON), 0)
+    plan = drawn_plan(counts, make_design(counts, "joint", Target(EPSILON), 0), 0)
     locate(profile, counts, plan)
     return time.perf_counter() - started, plan.samples
 

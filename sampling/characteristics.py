@@ -16,9 +16,10 @@ from sampling.distinct_rows import DistinctRows, FloatArray, distinct_rows
 from sampling.errors import NotApplicableError
 from sampling.launch_features import Features
 from sampling.launch_list import LaunchList
-from sampling.metric_names import CHARACTERISTICS, CYCLES
+from sampling.metric_names import CHARACTERISTICS, is_cost
 
-#: ``published``: those of [Principal Kernel Analysis Table 2] that are there; ``all``: every one but cycles.
+#: ``published``: those of [Principal Kernel Analysis Table 2] that are there; ``all``: every one but times,
+#: cycles and rates by them.
 ColumnChoice = Literal["published", "all"]
 
 #: Metrics of this prefix are tensor shapes: light profiling gives them, so they are no characteristics.
@@ -108,7 +109,7 @@ def find_characteristics(launches: LaunchList, choice: ColumnChoice) -> Characte
 
 
 def _tells_launches_apart(features: Features, name: str) -> bool:
-    if name in CYCLES or features.units.get(name) == "cycle" or name.startswith(TENSOR_PREFIX):
+    if is_cost(name, features.units.get(name)) or name.startswith(TENSOR_PREFIX):
         return False
     return bool(np.isfinite(features.metrics[name]).any())
 

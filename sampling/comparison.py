@@ -9,16 +9,19 @@ from typing import Literal
 
 import numpy as np
 
+from sampling.allocation import FloatArray
+from sampling.design import AnyDesign, make_design, make_picked_design
 from sampling.duration_counts import DurationCounts, count_durations
 from sampling.errors import AnalysisError
 from sampling.feature_files.number_cells import NumberLocale
-from sampling.features import JoinReport, with_features
+from sampling.features import with_features
 from sampling.grouping import Grouping
+from sampling.join_report import JoinReport
 from sampling.judge import Judgement, judge_design
 from sampling.launch_features import Features
 from sampling.launch_list import LaunchList, list_launches
+from sampling.method_design import method_design
 from sampling.methods import random_method
-from sampling.plan import AnyDesign, make_design, make_picked_design
 from sampling.profile import Profile
 from sampling.progress import Progress
 from sampling.regions import Region
@@ -121,7 +124,7 @@ class MethodComparison:
 
     def _design(self, method: str, counts: DurationCounts, launches: LaunchList | None) -> AnyDesign:
         if launches is None:
-            return make_design(
+            design = make_design(
                 counts,
                 method,
                 self._target,
@@ -129,6 +132,7 @@ class MethodComparison:
                 settings=self._settings,
                 progress=self._progress,
             )
+            return method_design(design)
         return make_picked_design(
             launches,
             method,
@@ -160,16 +164,22 @@ class MethodComparison:
 
 @dataclass(frozen=True, slots=True)
 class MeanComparison:
-    """One method over several profiles: harmonic mean of speedups, mean of errors. [STEM+ROOT section V-A]"""
+    """One method over several profiles: harmonic mean of speedups, mean of errors. [STEM+ROOT section V-A]
+
+    Attributes
+    ----------
+    speedup : None where one of the profiles has none.
+    error : None where it is geometric and one of the errors is 0, which would make it 0 whatever the others.
+    """
 
     method: str
     profiles: int
-    speedup: float
-    error: float
+    speedup: float | None
+    error: float | None
 
 
 def mean_comparison(
-    method: str, speedups: Sequence[float], errors: Sequence[float], mean: Mean
+    method: str, speedups: Sequence[float | None], errors: Sequence[float], mean: Mean
 ) -> MeanComparison:
     """Return a method's means over profiles.
 
@@ -178,8 +188,19 @@ def mean_comparison(
     speedups, errors : (profiles,) at least one; errors are the mean error on each profile.
     mean : of the errors; "geometric" takes the geometric mean of both, as Allegro does.
     """
-    speed, error = np.array(speedups), np.array(errors)
-    if mean == "geometric":
-        geometric = float(np.exp(np.log(error).mean())) if (error > 0).all() else 0.0
-        return MeanComparison(method, len(speed), float(np.exp(np.log(speed).mean())), geometric)
-    return MeanComparison(method, len(speed), len(speed) / float((1 / speed).sum()), float(error.mean()))
+    known = [speedup for speedup in speedups if speedup is not None]
+    speedup_mean, error_mean = (_geometric, _geometric) if mean == "geometric" else (_harmonic, _arithmetic)
+    speedup = speedup_mean(np.array(known)) if len(known) == len(speedups) else None
+    return MeanComparison(method, len(speedups), speedup, error_mean(np.array(errors)))
+
+
+def _harmonic(values: FloatArray) -> float | None:
+    return len(values) / float((1 / values).sum())
+
+
+def _arithmetic(values: FloatArray) -> float | None:
+    return float(values.mean())
+
+
+def _geometric(values: FloatArray) -> float | None:
+    return float(np.exp(np.log(values).mean())) if (values > 0).all() else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,86 +12,16 @@ from sampling.errors import ProfileError
 from sampling.feature_files import read_features
 from sampling.feature_files.number_cells import NumberLocale
 from sampling.feature_files.rows import FeatureRows, shortened
-from sampling.feature_files.wording import counted
-from sampling.kernel_names import short_name
-from sampling.launch_features import BlockVectors, Features
+from sampling.join_report import JoinReport, report_of, report_of_nothing
+from sampling.joined_features import JoinedFeatures
+from sampling.launch_features import Features
 from sampling.launch_list import LaunchList
 from sampling.launch_matching import Matches, ProfileLaunches, match_rows
-from sampling.name_reconciling import demangled
 from sampling.profile import Profile
 from sampling.progress import Progress
 from sampling.sequence_matching import Turn, turns
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-_EXAMPLES = 3
-_EXAMPLE_LENGTH = 40
-
-
-@dataclass(frozen=True, slots=True)
-class JoinReport:
-    """What became of the rows of one file of features.
-
-    Attributes
-    ----------
-    path, format : the file, and the name of its format.
-    joined_by : what rows and launches were compared by: "id", "name, grid, block, occurrence", ...; "" where
-        nothing was joined.
-    rows : how many the file has; each is one of the next three.
-    matched : rows of selected launches.
-    rows_elsewhere : rows of launches of the profile that are not selected.
-    unmatched_rows : rows of no launch of the profile.
-    launches : how many are selected.
-    launches_without : selected launches that the file has no row for.
-    first_unmatched : the first rows of no launch, in words.
-    first_without : the first selected launches without a row, in words.
-    notes : what the user should know of how the file was read and joined.
-    """
-
-    path: str
-    format: str
-    joined_by: str
-    rows: int
-    matched: int
-    rows_elsewhere: int
-    unmatched_rows: int
-    launches: int
-    launches_without: int
-    first_unmatched: tuple[str, ...]
-    first_without: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """The report as one line."""
-        joined = f"{self.path} ({self.format}): {self.matched:,} of {counted(self.rows, 'row')} joined"
-        if not self.joined_by:
-            return "; ".join([joined, *self.notes])
-        have = "has" if self.launches_without == 1 else "have"
-        parts = [
-            f"{joined} by {self.joined_by}",
-            f"{self.launches_without:,} of {counted(self.launches, 'launch', 'launches')} {have} none"
-            + _examples(self.first_without, self.launches_without),
-        ]
-        if self.rows_elsewhere == 1:
-            parts.append("1 row is of a launch that is not selected")
-        elif self.rows_elsewhere:
-            parts.append(f"{self.rows_elsewhere:,} rows are of launches that are not selected")
-        if self.unmatched_rows:
-            match = "matches" if self.unmatched_rows == 1 else "match"
-            parts.append(
-                f"{counted(self.unmatched_rows, 'row')} {match} no launch"
-                + _examples(self.first_unmatched, self.unmatched_rows)
-            )
-        return "; ".join([*parts, *self.notes])
-
-
-def _examples(first: Sequence[str], count: int) -> str:
-    """Return the first of several in parentheses, nothing where there are none."""
-    if not first:
-        return ""
-    return f" ({', '.join([*first, '...'] if count > len(first) else first)})"
 
 
 def with_features(
@@ -128,7 +58,7 @@ def with_features(
     """
     if not paths and not profile.metric_names:
         return replace(launches, features=None), ()
-    joined = _Joined(len(launches))
+    joined = JoinedFeatures(len(launches))
     _add_own(profile, launches, joined, progress)
     # What one file of several is depends on the others, so all are read before one is joined.
     files = [read_features(path, locale=locale, progress=progress) for path in paths]
@@ -143,128 +73,19 @@ def with_features(
         except ProfileError as error:
             if strict:
                 raise
-            reports.append(_report_of_nothing(rows, launches, error))
+            reports.append(report_of_nothing(rows, launches, error))
         else:
             places = _places(launches, matches.id)
             notes = joined.add(rows.features, np.flatnonzero(places >= 0), places)
-            reports.append(_report(rows, matches, places, launches, (*rows.notes, *matches.notes, *notes)))
+            reports.append(report_of(rows, matches, places, launches, (*rows.notes, *matches.notes, *notes)))
         if progress is not None:
             progress(number + 1, len(paths), f"joining {rows.path}")
     return replace(launches, features=joined.features()), tuple(reports)
 
 
-class ScatteredMetrics(Mapping[str, FloatArray]):
-    """Metrics known for some of n launches, as arrays of all; each is built when it is asked for.
-
-    A report of hundreds of metrics for the first launches of a million would not fit in memory otherwise.
-    """
-
-    def __init__(self, launches: int, parts: Mapping[str, Sequence[tuple[IntArray, FloatArray]]]) -> None:
-        self._launches = launches
-        self._parts = {name: tuple(of_metric) for name, of_metric in parts.items()}
-
-    def __getitem__(self, name: str) -> FloatArray:
-        """Return (n,) the values of a metric; of several values for one launch the first counts."""
-        values = np.full(self._launches, np.nan)
-        for places, part in reversed(self._parts[name]):
-            known = ~np.isnan(part)
-            values[places[known]] = part[known]
-        return values
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parts)
-
-    def __len__(self) -> int:
-        return len(self._parts)
-
-
-class _Joined:
-    """What is known of the launches so far."""
-
-    def __init__(self, launches: int) -> None:
-        self._launches = launches
-        self._parts: dict[str, list[tuple[IntArray, FloatArray]]] = {}
-        self._units: dict[str, str] = {}
-        self._vectors: list[BlockVectors] = []
-        self._vector_row = np.full(launches, -1, dtype=np.int64)
-        self._vector_rows = 0
-
-    def features(self) -> Features:
-        """Return everything."""
-        return Features(
-            metrics=ScatteredMetrics(self._launches, self._parts),
-            units=dict(self._units),
-            block_vectors=_gathered(self._vectors, self._vector_row) if self._vectors else None,
-        )
-
-    def add(self, features: Features, rows: IntArray, places: IntArray) -> tuple[str, ...]:
-        """Add what some rows of a file say; return where that disagrees with what is known, in words.
-
-        Parameters
-        ----------
-        rows : the rows that belong to a selected launch.
-        places : (rows of the file,) the place in the list of each row's launch.
-        """
-        at = places[rows]
-        notes = []
-        for name, values in features.metrics.items():
-            note = self._add_metric(name, features.units.get(name), at, np.asarray(values)[rows])
-            notes += [note] if note else []
-        if features.block_vectors is not None:
-            notes += self._add_vectors(features.block_vectors, rows, at)
-        return tuple(notes)
-
-    def _add_metric(self, name: str, unit: str | None, at: IntArray, values: FloatArray) -> str | None:
-        known = self._parts.setdefault(name, [])
-        note = None
-        if known:
-            earlier = self._units.get(name, unit)
-            if unit is not None and earlier != unit:
-                return f"'{name}' is left out: it is in {unit} here and in {earlier} in an earlier file"
-            before = ScatteredMetrics(self._launches, {name: known})[name][at]
-            other = (before != values) & ~np.isnan(before) & ~np.isnan(values)
-            if other.any():
-                first = int(np.argmax(other))
-                differing = counted(int(other.sum()), "launch", "launches")
-                note = (
-                    f"'{name}' has other values in an earlier file for {differing} "
-                    f"({before[first]:.6g} there, {values[first]:.6g} here); the earlier ones count"
-                )
-        known.append((at, values))
-        if unit is not None:
-            self._units[name] = unit
-        return note
-
-    def _add_vectors(self, vectors: BlockVectors, rows: IntArray, at: IntArray) -> list[str]:
-        free = self._vector_row[at] < 0
-        self._vector_row[at[free]] = rows[free] + self._vector_rows
-        self._vectors.append(vectors)
-        self._vector_rows += len(vectors.warps)
-        taken = int(np.count_nonzero(~free))
-        keep = "keeps" if taken == 1 else "keep"
-        launches = counted(taken, "launch", "launches")
-        return [f"{launches} {keep} the vectors of an earlier file"] if taken else []
-
-
-def _gathered(sources: Sequence[BlockVectors], row: IntArray) -> BlockVectors:
-    """Return the vectors of launches, ``row`` of all sources together for each, -1 for none."""
-    counts = np.concatenate([each.counts for each in sources])
-    lengths = np.concatenate([np.diff(each.offsets) for each in sources])
-    starts = np.cumsum(lengths) - lengths
-    warps = np.concatenate([each.warps for each in sources])
-    has = row >= 0
-    source = np.where(has, row, 0)
-    length = np.where(has, lengths[source], 0)
-    offsets = np.concatenate([[0], np.cumsum(length)])
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], length)
-    return BlockVectors(
-        offsets=offsets.astype(np.int64),
-        counts=counts[np.repeat(starts[source], length) + within],
-        warps=np.where(has, warps[source], 0),
-    )
-
-
-def _add_own(profile: Profile, launches: LaunchList, joined: _Joined, progress: Progress | None) -> None:
+def _add_own(
+    profile: Profile, launches: LaunchList, joined: JoinedFeatures, progress: Progress | None
+) -> None:
     """Add the metrics that the profile itself has."""
     if not profile.metric_names:
         return
@@ -290,64 +111,6 @@ def _places(launches: LaunchList, launch_id: IntArray) -> IntArray:
     place = np.searchsorted(launches.id, launch_id)
     place = np.minimum(place, len(launches) - 1)
     return np.where(launches.id[place] == launch_id, place, -1)
-
-
-def _report(
-    rows: FeatureRows, matches: Matches, places: IntArray, launches: LaunchList, notes: tuple[str, ...]
-) -> JoinReport:
-    has_row = np.zeros(len(launches), dtype=np.bool_)
-    has_row[places[places >= 0]] = True
-    unmatched = np.flatnonzero(matches.id < 0)
-    without = np.flatnonzero(~has_row)
-    code = launches.kernels.signature_rows()[:, 0]
-    return JoinReport(
-        path=rows.path,
-        format=rows.format,
-        joined_by=matches.joined_by,
-        rows=len(rows),
-        matched=int(np.count_nonzero(places >= 0)),
-        rows_elsewhere=int(np.count_nonzero((places < 0) & (matches.id >= 0))),
-        unmatched_rows=len(unmatched),
-        launches=len(launches),
-        launches_without=len(without),
-        first_unmatched=tuple(_row_words(rows, row) for row in unmatched[:_EXAMPLES].tolist()),
-        first_without=tuple(
-            f"launch {int(launches.id[place])} '{_brief(launches.kernels.names.short(int(code[signature])))}'"
-            for place, signature in zip(
-                without[:_EXAMPLES].tolist(), launches.signature[without[:_EXAMPLES]].tolist(), strict=True
-            )
-        ),
-        notes=notes,
-    )
-
-
-def _report_of_nothing(rows: FeatureRows, launches: LaunchList, error: ProfileError) -> JoinReport:
-    return JoinReport(
-        path=rows.path,
-        format=rows.format,
-        joined_by="",
-        rows=len(rows),
-        matched=0,
-        rows_elsewhere=0,
-        unmatched_rows=len(rows),
-        launches=len(launches),
-        launches_without=len(launches),
-        first_unmatched=(),
-        first_without=(),
-        notes=(error.message.removeprefix(f"{error.path}: "), *rows.notes),
-    )
-
-
-def _row_words(rows: FeatureRows, row: int) -> str:
-    if rows.id is not None:
-        return f"row {int(rows.line[row])} with id {int(rows.id[row])}"
-    assert rows.name is not None
-    name = rows.names[int(rows.name[row])]
-    return f"row {int(rows.line[row])} '{_brief(short_name(demangled(name) or name))}'"
-
-
-def _brief(name: str) -> str:
-    return shortened(name, _EXAMPLE_LENGTH)
 
 
 def _matches(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Matches:

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from sampling.duration_counts import DurationCounts
+from sampling.feature_files.wording import counted
 from sampling.kernel_names import is_communication, short_name
 from sampling.overlap import DeviceTime
 from sampling.profile import Profile
@@ -45,6 +46,7 @@ class PlanCost:
     Attributes
     ----------
     launches : how many it simulates.
+    speedup : None where it samples no time.
     random : whether it draws at random, and so goes by epsilon.
     groups_whole, share_whole : kernel groups of more than the least samples that it simulates whole, and
         their share of the total time.
@@ -53,7 +55,7 @@ class PlanCost:
 
     method: str
     launches: float
-    speedup: float
+    speedup: float | None
     random: bool = True
     groups_whole: int = 0
     share_whole: float = 0.0
@@ -114,8 +116,9 @@ def _api_rows_missing(evidence: Evidence) -> Finding | None:
     return Finding(
         "api-rows-missing",
         "note",
-        f"{missing:,} of {launches:,} launches ({_percent(missing / launches)}) have no API call in the "
-        f"recording; their order, and so the launch ids, rest on {_order_basis(evidence)}.",
+        f"{missing:,} of {launches:,} launches ({_percent(missing / launches)}) "
+        f"{'has' if missing == 1 else 'have'} no API call in the recording; "
+        f"their order, and so the launch ids, rest on {_order_basis(evidence)}.",
         "start the capture before the work is queued; check ids against the trace's own list",
     )
 
@@ -131,12 +134,14 @@ def _communication_kernels(evidence: Evidence) -> Finding | None:
     if not chosen.any():
         return None
     share = float(counts.group_duration_ns[chosen].sum()) / max(counts.total_duration_ns, 1)
+    launches = int(counts.group_launches[chosen].sum())
+    are, they_wait, their = ("is", "it waits", "its") if launches == 1 else ("are", "they wait", "their")
     return Finding(
         "communication-kernels",
         "warning",
-        f"{int(counts.group_launches[chosen].sum()):,} launches are collective communication "
-        f"({_percent(share)} of the time); they wait for other GPUs, which a one-GPU simulator cannot "
-        "reproduce, so the bound does not carry over to their simulated time.",
+        f"{counted(launches, 'launch', 'launches')} {are} collective communication "
+        f"({_percent(share)} of the time); {they_wait} for other GPUs, which a one-GPU simulator cannot "
+        f"reproduce, so the bound does not carry over to {their} simulated time.",
         "leave them out with `--exclude communication` and account for them separately",
     )
 
@@ -165,17 +170,23 @@ def _zero_durations(evidence: Evidence) -> Finding | None:
     zeros = int(launches[durations == 0].sum())
     if not zeros:
         return None
+    have, they_count = "have", "They count as launches and add"
+    if zeros == 1:
+        have, they_count = "has", "It counts as a launch and adds"
     return Finding(
         "zero-durations",
         "note",
-        f"{zeros:,} launches ({_percent(zeros / evidence.counts.launches)}) have duration 0: shorter than "
-        "the clock shows. They count as launches and add nothing to total, spread or bound.",
+        f"{counted(zeros, 'launch', 'launches')} ({_percent(zeros / evidence.counts.launches)}) {have} "
+        f"duration 0: shorter than the clock shows. {they_count} nothing to total, spread or bound.",
         "record with a finer clock (Nsight Systems, or a newer PyTorch) if these kernels matter",
     )
 
 
 def _coarse_clock(evidence: Evidence) -> Finding | None:
     durations, launches = evidence.duration_counts
+    # One duration may be a multiple of a step by chance, and 0 is one of every step.
+    if launches[durations > 0].sum() < 2:
+        return None
     step_ns = clock_step_ns(durations, launches)
     short = int(launches[durations < _STEPS_FOR_A_SPREAD * step_ns].sum())
     share = short / evidence.counts.launches
@@ -215,8 +226,9 @@ def _no_grid(evidence: Evidence) -> Finding | None:
     return Finding(
         "no-grid",
         "note",
-        f"{launches:,} launches ({_percent(launches / counts.launches)}) have no grid and block: launches of "
-        "different shapes share a group, which widens its spread; splitting and bound still hold.",
+        f"{counted(launches, 'launch', 'launches')} ({_percent(launches / counts.launches)}) "
+        f"{'has' if launches == 1 else 'have'} no grid and block: launches of different shapes share a "
+        "group, which widens its spread; splitting and bound still hold.",
         "record with a profiler that stores launch shapes, or group all by `--group-by name`",
     )
 
@@ -260,13 +272,16 @@ def _one_launch_dominates(evidence: Evidence) -> Finding | None:
 
 
 def _not_worth_sampling(evidence: Evidence) -> Finding | None:
-    plan = evidence.plan
-    if plan is None or (plan.speedup >= _WORTHWHILE_SPEEDUP and not plan.groups_whole):
+    plan, counts = evidence.plan, evidence.counts
+    if plan is None:
         return None
+    is_slow = plan.speedup is not None and plan.speedup < _WORTHWHILE_SPEEDUP
+    if is_slow and counts.launches == len(counts.groups):
+        return _nothing_to_leave_out(counts.launches)
     sentences, remedies = [], []
-    if plan.speedup < _WORTHWHILE_SPEEDUP:
+    if is_slow:
         sentences.append(
-            f"The {plan.method} plan simulates {plan.launches:,.0f} of {evidence.counts.launches:,} launches "
+            f"The {plan.method} plan simulates {plan.launches:,.0f} of {counts.launches:,} launches "
             f"and is only {plan.speedup:.2f}x faster than simulating them all: what it leaves out takes "
             "little time."
         )
@@ -284,7 +299,19 @@ def _not_worth_sampling(evidence: Evidence) -> Finding | None:
         )
         looser = "a larger `--group-epsilon`, or none" if plan.bounds_groups else "a larger `--epsilon`"
         remedies.append(f"accept {looser}")
+    if not sentences:
+        return None
     return Finding("not-worth-sampling", "note", " ".join(sentences), "; or ".join(remedies))
+
+
+def _nothing_to_leave_out(launches: int) -> Finding:
+    """Return the finding that every kernel group has one launch."""
+    if launches == 1:
+        sentence, remedy = "There is one launch, so nothing can be left out.", "simulate it"
+    else:
+        sentence = f"Each of the {launches:,} launches is a kernel group of its own: none stands for another."
+        remedy = "simulate everything, group by `--group-by name`, or record more of the program"
+    return Finding("not-worth-sampling", "note", sentence, remedy)
 
 
 _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.design import AnyDesign, PickedDesign
 from sampling.drawing import draw, estimate_total_ns
 from sampling.duration_counts import DurationCounts
-from sampling.plan import AnyDesign, PickedDesign
+from sampling.method_design import MethodDesign
 from sampling.progress import Progress
 from sampling.seeds import Stream, generator
 
@@ -65,14 +66,21 @@ def judge_design(
     seed: int,
     progress: Progress | None = None,
 ) -> Judgement:
-    """Draw a design ``repeats`` times and return the errors against the known total."""
+    """Draw a design ``repeats`` times and return the errors against the known total.
+
+    That of a method which draws how many launches it takes (`MethodDesign`) has another number in each draw.
+    """
     if isinstance(design, PickedDesign):
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
     total_ns = counts.total_duration_ns
     errors = np.zeros(repeats)
+    numbers = design.number.draw(repeats, rng) if isinstance(design, MethodDesign) else None
     for repeat in range(repeats):
-        estimate_ns = estimate_total_ns(counts, design.strata, draw(counts, design.strata, rng))
+        strata = design.strata
+        if numbers is not None:
+            strata = replace(strata, samples=numbers[repeat : repeat + 1])
+        estimate_ns = estimate_total_ns(counts, strata, draw(counts, strata, rng))
         errors[repeat] = abs(total_ns - estimate_ns) / total_ns if total_ns else 0.0
         if progress is not None:
             progress(repeat + 1, repeats, f"judging {design.method}")

@@ -38,6 +38,7 @@ class LaunchList:
     features : metrics and vectors of the launches, row by row; None where no file gave any.
     ranges_named : the profile's `Profile.named_ranges`; None where there is no profile behind the list.
     first_ids : the id of the first launch of each sequence, selected or not.
+    last_id : the id of the profile's last launch, selected or not; None where it is not known.
     """
 
     id: IntArray
@@ -50,6 +51,7 @@ class LaunchList:
     features: Features | None = None
     ranges_named: Callable[[str], tuple[NamedRange, ...] | None] | None = None
     first_ids: tuple[int, ...] = (0,)
+    last_id: int | None = None
 
     def __len__(self) -> int:
         return len(self.id)
@@ -101,4 +103,5 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
         groups=counts.groups,
         ranges_named=profile.named_ranges,
         first_ids=tuple(each.first_id for each in profile.sequences),
+        last_id=profile.launches - 1,
     )

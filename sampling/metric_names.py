@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 #: [Principal Kernel Analysis Table 2], its misprinted names corrected to Nsight Compute's; in its order.
@@ -50,6 +51,21 @@ SPELLINGS: Mapping[str, str] = {
         *INSTRUCTIONS,
     )
 }
+
+# Words of names, and units, of metrics that are times or cycles, or so much per time or cycle: with the count
+# that goes with it, a rate gives the time away.
+_COST_NAME = re.compile(
+    "duration|cycle|elapsed|throughput|per_second|pct_of_peak|frequency|busy|(?<![a-z])(ipc|cpi|time)(?![a-z])"
+)
+_COST_UNITS = {"ns", "cycle", "hertz"}
+_PER_COST = ("/s", "/ns", "/cycle")
+
+
+def is_cost(name: str, unit: str | None) -> bool:
+    """Return whether a metric is what a launch costs, or a rate by it: the truth that methods project."""
+    units = unit or ""
+    return bool(_COST_NAME.search(name.casefold())) or units in _COST_UNITS or units.endswith(_PER_COST)
+
 
 #: A command that records what Principal Kernel Analysis and its like need.
 NCU_COMMAND = "ncu --csv --page raw --metrics " + ",".join(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.allocation import IntArray
+from sampling.design import Design
 from sampling.drawing import draw, weights
 from sampling.drawn_launches import group_of_label
 from sampling.duration_counts import DurationCounts, count_durations
@@ -22,7 +23,6 @@ from sampling.judge import Judgement
 from sampling.launch_fingerprint import SequenceFingerprint, fingerprints
 from sampling.pair_lookup import PairLookup
 from sampling.parallel import ordered_map
-from sampling.plan import Design
 from sampling.plan_check import (
     PlanError,
     drawn_durations_ns,
@@ -40,6 +40,7 @@ from sampling.readers import read_profile
 from sampling.recording_alignment import Alignment, Recorded, align
 from sampling.regions import Region, names_passing, selections
 from sampling.seeds import Stream, generator
+from sampling.speedup import speedup_of
 
 NOT_RANDOM = "its launches were not drawn at random"
 _MOST_TOTAL_NS = 2.0**62
@@ -52,11 +53,11 @@ class Redraws:
 
     Attributes
     ----------
-    expected_speedup : total duration over the expected duration of a draw.
+    expected_speedup : total duration over the expected duration of a draw; None where that is 0.
     judgement : their errors.
     """
 
-    expected_speedup: float
+    expected_speedup: float | None
     judgement: Judgement
 
 
@@ -120,7 +121,7 @@ def judge_elsewhere(
     ------
     AnalysisError : the launches of the two recordings do not match; says where they part. Or the filters of
         the plan cannot be applied here, and its own recording is not there to tell what they leave. Or the
-        files are those of the plan, in another order.
+        files are those of the plan, in another order. Or all launches last 0 ns here.
     """
     refuse_other_order(here, plan)
     design = recorded_design(plan)
@@ -310,10 +311,10 @@ def _redraws(
     return Redraws(_expected_speedup(counts, design, by_rank), Judgement(errors, design.target.epsilon))
 
 
-def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray) -> float:
+def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray) -> float | None:
     start, stop = (
         counts.launches_before[pairs].tolist() for pairs in (design.strata.start, design.strata.stop)
     )
     mean_ns = [by_rank[first:last].mean() for first, last in zip(start, stop, strict=True)]
     sampled_ns = float(np.dot(design.strata.simulated_launches, mean_ns))
-    return float(by_rank.sum()) / sampled_ns if sampled_ns else 1.0
+    return speedup_of(float(by_rank.sum()), sampled_ns)

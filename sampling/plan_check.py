@@ -12,10 +12,10 @@ import numpy as np
 
 from sampling.allocation import IntArray
 from sampling.content_hash import content_sha256
+from sampling.design import WHOLE_WORKLOAD_KEY, Design
 from sampling.duration_counts import DurationCounts
 from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.methods import method_named
-from sampling.plan import WHOLE_WORKLOAD_KEY, Design
 from sampling.plan_file import PlanFile, PlannedLaunch
 from sampling.profile import Profile
 from sampling.recording_alignment import Kernel, kernel_texts, shortened_name
@@ -32,15 +32,27 @@ _OF_JOINT: Mapping[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class PlanError:
-    """The plan's own draw on a profile: estimate, total, and |t* - t_est| / t*."""
+    """The plan's own draw on a profile: estimate, total, and |t* - t_est| / t*.
+
+    Raises
+    ------
+    AnalysisError : the total is 0, so that there is nothing to judge.
+    """
 
     estimate_ns: float
     total_ns: int
 
+    def __post_init__(self) -> None:
+        if self.total_ns == 0:
+            raise AnalysisError(
+                "all launches last 0 ns here, so there is nothing to judge",
+                remedy="give a recording whose clock shows how long launches take",
+            )
+
     @property
     def error(self) -> float:
-        """The sampling error; 0 where the total is 0."""
-        return abs(self.total_ns - self.estimate_ns) / self.total_ns if self.total_ns else 0.0
+        """The sampling error."""
+        return abs(self.total_ns - self.estimate_ns) / self.total_ns
 
 
 def made_from(profile: Profile, plan: PlanFile) -> bool:

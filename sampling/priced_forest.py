@@ -1,17 +1,15 @@
-"""Clusters at a price: what a cluster costs when variance has a price, and the cheapest strata of a forest.
+"""A forest at a price: what a cluster costs when variance has a price, and the cheapest strata.
 
 The engine of the method `joint`. With a price lambda >= 0 for the variance of the estimated total, a cluster
 costs
 
     J(C) = min over integer m in [min(m_min, N), N] of  m mu + lambda N^2 S^2 (1/m - 1/N),
 
-and a split is kept iff its parts are strictly cheaper. As the price rises the variance of the cheapest
-strata falls in steps; the least price that meets a bound is found where a step begins. (METHODS section 5)
+and a split is kept iff its parts are strictly cheaper. (METHODS section 5)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +17,8 @@ from numpy.typing import NDArray
 
 from sampling.allocation import FloatArray, IntArray, sample_variance
 from sampling.cluster_forest import UNSPLIT, ClusterForest
+from sampling.forced_nodes import ForcedNodes
+from sampling.stratum_variance import left_out, spread, summed_by_group
 
 BoolArray = NDArray[np.bool_]
 
@@ -26,20 +26,6 @@ BoolArray = NDArray[np.bool_]
 _ROUNDING = 1e-12
 # A node whose variance, halved, is less than this share of what a group may have is deep enough.
 _DEEP_ENOUGH = 1e-3
-_PRICE_RATIO = 1e-6
-# How often groups are left on a step and the others priced anew, and for what share of the budget; the new
-# price is looked for between this share of the old one and the old one first.
-_MOST_ROUNDS = 8
-_NEAR = 0.9
-_SLACK_WORTH_USING = 1e-3
-
-
-@dataclass(frozen=True, slots=True)
-class Forced:
-    """Nodes whose decision is the user's: (k,) each."""
-
-    split: IntArray
-    keep: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +192,7 @@ def priced_forest(
     z: float,
     min_samples: int,
     noise_floor: float,
-    forced: Forced | None = None,
+    forced: ForcedNodes | None = None,
 ) -> PricedForest:
     """Return the nodes that a plan may need, splitting in the forest what is not deep enough yet.
 
@@ -217,7 +203,7 @@ def priced_forest(
     ----------
     group_total_ns : (groups,) the total of each group; epsilon : the smallest bound that will be asked for.
     """
-    forced = forced or Forced(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    forced = forced or ForcedNodes.none()
     least_variance = 2 * _DEEP_ENOUGH * (epsilon * group_total_ns / z) ** 2
     level = np.arange(len(group_total_ns))
     levels, lefts, parents_of = [], [], []
@@ -259,136 +245,6 @@ def priced_forest(
     )
 
 
-def left_out(samples: IntArray, launches: IntArray) -> FloatArray:
-    """Return 1/m - 1/N, without the digits that the difference would lose near a census."""
-    return (launches - samples) / (launches.astype(np.float64) * samples)
-
-
 def is_less(cost: FloatArray, other: FloatArray) -> BoolArray:
     """Return whether a cost is less than another by more than rounding."""
     return np.asarray(cost < other * (1 - _ROUNDING))
-
-
-def summed_by_group(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
-    """Return (groups,) the sum of the values of each group."""
-    return np.bincount(group, values, minlength=groups).astype(np.float64)
-
-
-def spread(launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray, noise_floor: float) -> FloatArray:
-    """Return N^2 (S^2 + (kappa mu)^2), 0 where N = 1, which is always a census."""
-    variance = sample_variance(launches, std_ns) + (noise_floor * mean_ns) ** 2
-    return np.where(launches > 1, launches.astype(np.float64) ** 2 * variance, 0.0)
-
-
-def group_prices(priced: PricedForest, budget: FloatArray) -> FloatArray:
-    """Return (groups,) the least price, to a millionth, at which each group's variance is within its budget.
-
-    0 where no price is needed. All groups are searched at once.
-    """
-    prices = np.zeros(priced.groups)
-    enough = priced.variance(priced.cut(prices)) <= budget
-    if enough.all():
-        return prices
-    few = priced.restricted(~enough)
-
-    def costs(price: FloatArray) -> tuple[FloatArray, FloatArray]:
-        cut = few.cut(price)
-        return few.time_ns(cut), few.variance(cut)
-
-    prices[~enough] = _least_prices(costs, budget[~enough], np.zeros(few.groups), few.census_price())
-    return prices
-
-
-def prices(priced: PricedForest, least_price: FloatArray, budget: float) -> FloatArray:
-    """Return (groups,) the price each group pays so that the workload's variance is within budget.
-
-    All pay the common price or, where it is larger, their own. At the common price some group, mostly one,
-    takes a step of its variance; where that step is coarse and leaves much of the budget, the group stays on
-    the step that fits and the others are priced anew, lower, with what is left.
-
-    Parameters
-    ----------
-    least_price : (groups,) the groups' own prices.
-    """
-    common = None
-    for _ in range(_MOST_ROUNDS):
-        common = common_price(priced, least_price, budget, enough=common)
-        price = np.maximum(least_price, common)
-        variance = priced.variance(priced.cut(price))
-        if common == 0 or budget - variance.sum() < _SLACK_WORTH_USING * budget:
-            break
-        just_below = np.maximum(least_price, common * (1 - 3 * _PRICE_RATIO))
-        stepping = priced.variance(priced.cut(just_below)) > variance
-        least_price = np.where(stepping, price, least_price)
-    return price
-
-
-def common_price(
-    priced: PricedForest, least_price: FloatArray, budget: float, *, enough: float | None = None
-) -> float:
-    """Return the least common price at which the workload's variance is within budget; 0 if none is needed.
-
-    Parameters
-    ----------
-    least_price : (groups,) the groups' own prices; a group uses the larger of its own and the common one.
-    enough : a price known to be within budget; the one wanted is expected not far below.
-    """
-
-    def costs(price: FloatArray) -> tuple[FloatArray, FloatArray]:
-        cut = priced.cut(np.maximum(least_price, price[0]))
-        return priced.time_ns(cut).sum(keepdims=True), priced.variance(cut).sum(keepdims=True)
-
-    low, high = np.zeros(1), priced.census_price().max(keepdims=True)
-    if enough is not None:
-        near = np.array([enough * _NEAR])
-        low, high = (near, np.array([enough])) if costs(near)[1][0] > budget else (low, near)
-    if not low[0] and costs(low)[1][0] <= budget:
-        return 0.0
-    return float(_least_prices(costs, np.array([budget]), low, high)[0])
-
-
-def _least_prices(
-    costs: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
-    budget: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-) -> FloatArray:
-    """Return (k,) the least price of each of k problems that brings its variance within its budget.
-
-    Parameters
-    ----------
-    costs : price (k,) -> sampled time and variance (k,) each of the cheapest strata at that price.
-    low, high : (k,) prices that are too low and high enough.
-
-    Notes
-    -----
-    As the price rises, (variance, time) runs along the corners of a convex hull. Between a corner over the
-    budget and one within it, the next price is the slope of the line through both: either the cheapest strata
-    there are a new corner between them, or there is none, and the slope is the price at which one gives way
-    to the other. That ends exactly, after about as many steps as bisecting the logarithm of the
-    variance takes to tell two corners apart.
-    """
-    low_time, low_variance = costs(low)
-    high_time, high_variance = costs(high)
-    slope = np.zeros(len(budget))
-    searching = np.ones(len(budget), dtype=np.bool_)
-    while searching.any():
-        rise, fall = high_time - low_time, low_variance - high_variance
-        slope = np.where(searching, rise / np.where(fall > 0, fall, 1), slope)
-        time, variance = costs(np.where(searching, slope, high))
-        # A corner between the two costs less at the slope than both, which cost the same.
-        is_new = is_less(time + slope * variance, high_time + slope * high_variance) & searching
-        is_new &= (variance < low_variance) & (variance > high_variance)
-        met = is_new & (variance <= budget)
-        missed = is_new & ~met
-        high = np.where(met, slope, high)
-        high_time, high_variance = (
-            np.where(met, new, old) for new, old in ((time, high_time), (variance, high_variance))
-        )
-        low_time, low_variance = (
-            np.where(missed, new, old) for new, old in ((time, low_time), (variance, low_variance))
-        )
-        searching = is_new
-    # Just above the slope the strata within the budget are the cheaper ones.
-    above = slope * (1 + _PRICE_RATIO)
-    return np.where(costs(above)[1] <= budget, np.minimum(above, high), high)

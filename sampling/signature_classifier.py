@@ -140,6 +140,11 @@ class LabelledLaunches:
     kind: IntArray
     group: IntArray
 
+    @property
+    def held_out(self) -> int:
+        """How many launches the last fifth has: those that a classifier is tried on."""
+        return len(self.kind) - max(len(self.kind) * 4 // 5, 1)
+
     def classifier(self, kind: Classifier, launches: int, random_state: int) -> SignatureClassifier:
         """Return a classifier that learnt from the first launches."""
         code, first = row_codes([self.kind[:launches], self.group[:launches]], launches)
@@ -149,7 +154,7 @@ class LabelledLaunches:
 
     def accuracy(self, kind: Classifier, random_state: int) -> float:
         """Return the share of the last fifth that a classifier gets right which learnt from those before."""
-        learnt = max(len(self.kind) * 4 // 5, 1)
+        learnt = len(self.kind) - self.held_out
         held_out, count_of = np.unique(self.kind[learnt:], return_inverse=True)
         predicted = self.classifier(kind, learnt, random_state).predict(self.inputs[held_out])
         return float(np.mean(predicted[count_of] == self.group[learnt:]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.allocation import FloatArray, IntArray
-from sampling.priced_forest import left_out, summed_by_group
+from sampling.stratum_variance import left_out, summed_by_group
 
 # Sums of the same numbers in another order differ by less; a budget of a share this small is no budget.
 _ROUNDING = 1e-12

@@ -9,13 +9,16 @@ import numpy as np
 from sampling.allocation import IntArray
 from sampling.cluster_forest import forest_of
 from sampling.duration_counts import DurationCounts
+from sampling.joint_solution import SolvedTrees
+from sampling.known_tree import KnownTree
 from sampling.methods import joint, method_options, splitting_method
 from sampling.progress import Progress
 from sampling.seeds import Stream, generator
-from sampling.split_tree import KnownTree, SplitRule, TreeGrower
+from sampling.split_rule import SplitRule
 from sampling.splitting import Overrides
 from sampling.strata import Clusters, Strata
 from sampling.targets import Target
+from sampling.tree_grower import TreeGrower
 
 Steps = TreeGrower | KnownTree
 
@@ -90,7 +93,7 @@ class _ByPrice:
         solution = joint.solve(counts, target, overrides, progress)
         self.plan = joint.planned(solution, target)
         self._counts = counts
-        self._trees = joint.SolvedTrees(counts, target, solution, overrides)
+        self._trees = SolvedTrees(counts, target, solution, overrides)
 
     @property
     def whole(self) -> Strata:

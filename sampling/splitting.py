@@ -11,8 +11,10 @@ from sampling.cluster_forest import ClusterForest, forest_of
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.progress import Progress
-from sampling.split_tree import ClusterArrays, SplitRule, TreeGrower, Verdict
+from sampling.split_rule import ClusterArrays, SplitRule
+from sampling.split_tree import Verdict
 from sampling.strata import Clusters, measured_clusters
+from sampling.tree_grower import TreeGrower
 
 #: Group key -> path -> the user's decision.
 Overrides = Mapping[str, Mapping[str, Verdict]]

@@ -29,6 +29,8 @@ class Strata:
     noise_floor : spread, as a fraction of a stratum's mean, that the sizes allow for beyond the profile's;
         None where the method knows no such thing.
     least_samples : what every stratum gets at least, if it is that large.
+    chance : the probability by which each launch is drawn, of which ``samples`` is one outcome; None where
+        the sizes do not depend on chance.
     """
 
     group: IntArray
@@ -42,6 +44,7 @@ class Strata:
     notes: tuple[str, ...] = ()
     noise_floor: float | None = None
     least_samples: int = 1
+    chance: float | None = None
 
     def __len__(self) -> int:
         return len(self.group)

@@ -9,15 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from sampling.allocation import FloatArray, IntArray
+from sampling.design import AnyDesign, Design, make_design, make_picked_design
 from sampling.duration_counts import DurationCounts, count_durations
 from sampling.feature_files.number_cells import NumberLocale
-from sampling.features import JoinReport, with_features
+from sampling.features import with_features
 from sampling.findings import Evidence, Finding, PlanCost, findings
 from sampling.grouping import Grouping
+from sampling.join_report import JoinReport
 from sampling.launch_list import list_launches
 from sampling.methods import DEFAULT_METHOD, picking_method
 from sampling.overlap import DeviceTime, device_times
-from sampling.plan import AnyDesign, Design, make_design, make_picked_design
 from sampling.profile import LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.regions import Region, Selection, selected_sequences, selections
@@ -58,8 +59,8 @@ class Study:
         return kept
 
     @property
-    def speedup(self) -> float:
-        """The design's expected speedup."""
+    def speedup(self) -> float | None:
+        """The design's expected speedup; None where it samples no time."""
         return self.design.speedup
 
     @property

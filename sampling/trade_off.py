@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from sampling.design import make_design
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.methods import method_names, method_options, random_method
-from sampling.plan import make_design
 from sampling.progress import Progress
 from sampling.splitting import Overrides
 from sampling.targets import LEAST_EPSILON, Target
@@ -28,7 +28,7 @@ class TradeOffPoint:
 
     Attributes
     ----------
-    samples, sampled_duration_ns : expected.
+    samples, sampled_duration_ns, speedup : expected; ``speedup`` is None where no time is sampled.
     bound, group_bound : fractions; ``group_bound`` is None where strata span kernel groups.
     """
 
@@ -36,7 +36,7 @@ class TradeOffPoint:
     samples: int
     strata: int
     sampled_duration_ns: float
-    speedup: float
+    speedup: float | None
     bound: float | None
     group_bound: float | None
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sampling.design import Design
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_costs import GroupCosts, OtherGroups, group_costs
-from sampling.plan import Design
 from sampling.progress import Progress
+from sampling.speedup import speedup_of
 from sampling.split_tree import Share, SplitNode, Verdict
 from sampling.splitter import Steps, splitter_of
 from sampling.splitting import Overrides
@@ -48,7 +49,7 @@ class Running:
     strata: int
     samples: int
     sampled_duration_ns: float
-    speedup: float
+    speedup: float | None
     bound: float
     worst_group_bound: float
     group_bound: float
@@ -149,11 +150,6 @@ class TreeWalk:
         return Place(self._group, None if ahead is None else ahead.path)
 
     @property
-    def at_start(self) -> bool:
-        """Whether no decision has been taken."""
-        return self._group == 0 and self.taken == 0
-
-    @property
     def at_end(self) -> bool:
         """Whether all decisions have been taken."""
         return self._group == self.groups - 1 and self.ahead is None
@@ -242,7 +238,7 @@ class TreeWalk:
             strata=int(row.strata),
             samples=round(float(row.samples)),
             sampled_duration_ns=float(row.sampled_ns),
-            speedup=total_ns / float(row.sampled_ns) if row.sampled_ns else 1.0,
+            speedup=speedup_of(total_ns, float(row.sampled_ns)),
             bound=z * float(np.sqrt(row.variance)) / max(total_ns, 1),
             worst_group_bound=max(worst, group_bound),
             group_bound=group_bound,

@@ -1,112 +1,16 @@
 """The frozen options of every command: parsed from the command line, held by the app's state.
 
-One field is one option. Its flags, help and panel lie in the field's metadata, so that Typer's parser and
-"copy as command" are both made from here and cannot drift apart.
+One field is one option, see `tui.option_field`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any
+from dataclasses import dataclass
 
 from sampling.group_by import GroupBy
-
-
-class OutputFormat(StrEnum):
-    """How results are written; never chosen by what stdout is."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-    JSONL = "jsonl"
-    MARKDOWN = "markdown"
-
-
-class ColorMode(StrEnum):
-    """When to colour."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
-
-
-class GroupSort(StrEnum):
-    """What `groups` is sorted by; all but name largest first."""
-
-    TOTAL = "total"
-    LAUNCHES = "launches"
-    MEAN = "mean"
-    COV = "cov"
-    CLUSTERS = "clusters"
-    SAMPLES = "samples"
-    NAME = "name"
-
-
-class PlanList(StrEnum):
-    """What `sample` lists instead of the plan's figures."""
-
-    STRATA = "strata"
-    LAUNCHES = "launches"
-
-
-class AlignBy(StrEnum):
-    """How the launches of another recording are matched with a plan's.
-
-    ``names``: the same name, grid and block in the same order. ``order``: as many launches, of any kernels.
-    """
-
-    NAMES = "names"
-    ORDER = "order"
-
-
-class NumberLocale(StrEnum):
-    """How files of metrics write their numbers: 1234.5 or 1,234.5; 1.234,5."""
-
-    C = "C"
-    EN_US = "en_US"
-    DE_DE = "de_DE"
-
-
-class ErrorMean(StrEnum):
-    """How `compare` sums up several profiles.
-
-    ``arithmetic``: harmonic mean of the speedups, arithmetic mean of the errors (STEM+ROOT section V-A).
-    ``geometric``: geometric means of both (Allegro).
-    """
-
-    ARITHMETIC = "arithmetic"
-    GEOMETRIC = "geometric"
-
-
-def option(
-    default: Any,
-    text: str,
-    *flags: str,
-    panel: str = "Options",
-    metavar: str | None = None,
-    least: int | None = None,
-    fraction: bool = False,
-) -> Any:
-    """Return a field that is an option: its default, its help and its flags.
-
-    Parameters
-    ----------
-    panel : the heading of the help that it stands below.
-    metavar : what its value is called there.
-    least : the least value, None where any is accepted.
-    fraction : whether it is from 0 to below 1.
-    """
-    shown = {"help": text, "flags": flags, "panel": panel, "metavar": metavar}
-    return field(default=default, metadata={**shown, "least": least, "fraction": fraction})
-
-
-def argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
-    """Return a field that is an argument: what it is if it is not given, its help and its name there."""
-    return field(
-        default=default, metadata={"help": text, "argument": True, "metavar": metavar, "required": required}
-    )
-
+from tui.choices import AlignBy, ColorMode, ErrorMean, GroupSort, NumberLocale, OutputFormat, PlanList
+from tui.input_files import FeatureFile, InputFile
+from tui.option_field import argument, option
 
 OUTPUT_PANEL = "Output"
 _REGION = "Which launches"
@@ -174,7 +78,7 @@ class RegionOptions(OutputOptions):
 class ProfileOptions(RegionOptions):
     """A command that reads one workload."""
 
-    profiles: tuple[str, ...] = argument((), "Profile files; several are one workload.", "PROFILE")
+    profiles: tuple[InputFile, ...] = argument((), "Profile files; several are one workload.", "PROFILE")
 
 
 @dataclass(frozen=True)
@@ -214,17 +118,17 @@ class MethodOptions(PlanningOptions):
     """A plan, and the method that makes it."""
 
     method: str = option("joint", "How to choose the launches.", "--method", "-m", panel=_PLAN)
-    features: tuple[str, ...] = option(
+    features: tuple[FeatureFile, ...] = option(
         (),
-        "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat).",
+        "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat); PROFILE is the one they are of.",
         "--features",
         panel=_PLAN,
-        metavar="FILE",
+        metavar="[PROFILE=]FILE",
     )
     number_locale: NumberLocale = option(
         NumberLocale.C, "How the files of --features write numbers.", "--number-locale", panel=_PLAN
     )
-    overrides: str | None = option(
+    overrides: InputFile | None = option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
     )
 
@@ -286,7 +190,7 @@ class TreeOptions(PlanningOptions, ProfileOptions):
         None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
     )
     method: str = option("root", "Whose rule grows the tree.", "--method", "-m")
-    overrides: str | None = option(
+    overrides: InputFile | None = option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
     )
     max_depth: int | None = option(None, "Draw no deeper than this.", "--max-depth", metavar="N", least=0)
@@ -329,11 +233,15 @@ class TradeOffOptions(MethodOptions, ProfileOptions):
 class CompareOptions(PlanningOptions, ProfileOptions):
     """`compare`."""
 
-    profiles: tuple[str, ...] = argument((), "Profile files; each is a workload of its own.", "PROFILE")
+    profiles: tuple[InputFile, ...] = argument((), "Profile files; each is a workload of its own.", "PROFILE")
     methods: str | None = option(None, "Methods, by commas; all if not given.", "--methods", metavar="A,B")
     repeats: int = option(100, "Draws of each method.", "--repeats", metavar="R", least=1)
-    features: tuple[str, ...] = option(
-        (), "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat).", "--features", metavar="FILE"
+    features: tuple[FeatureFile, ...] = option(
+        (),
+        "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat); of several profiles, PROFILE is the one "
+        "they are of.",
+        "--features",
+        metavar="[PROFILE=]FILE",
     )
     number_locale: NumberLocale = option(
         NumberLocale.C, "How the files of --features write numbers.", "--number-locale"
@@ -351,8 +259,8 @@ class CompareOptions(PlanningOptions, ProfileOptions):
 class JudgeOptions(OutputOptions):
     """`judge`."""
 
-    plan: str = argument("", "A plan file.", "PLAN")
-    profiles: tuple[str, ...] = argument(
+    plan: InputFile = argument("", "A plan file.", "PLAN")
+    profiles: tuple[InputFile, ...] = argument(
         (), "The profile it was made from, or another recording of the same program.", "PROFILE"
     )
     align: AlignBy = option(
@@ -371,7 +279,7 @@ class ExportOptions(OutputOptions):
     output: str | None = option(
         None, "The folder to write to; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FOLDER"
     )
-    plan: str = argument("", "A plan file.", "PLAN")
+    plan: InputFile = argument("", "A plan file.", "PLAN")
     to: str = option("csv", "For which simulator or tool.", "--to", metavar="TARGET")
     force: bool = option(False, "Overwrite files that exist.", "--force")
 
@@ -380,7 +288,7 @@ class ExportOptions(OutputOptions):
 class ProjectOptions(OutputOptions):
     """`project`."""
 
-    logs: tuple[str, ...] = argument(
+    logs: tuple[InputFile, ...] = argument(
         (), "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
     )
     source: str | None = option(

@@ -37,7 +37,7 @@ class NumberColumn:
 
         Raises
         ------
-        ProfileError : a number is written as in de_DE and the locale is another.
+        ProfileError : a number is written as in de_DE and the locale is another, or the other way round.
         """
         column = table.column(str(self._position))
         if is_numeric(column):
@@ -46,11 +46,7 @@ class NumberColumn:
             self._parts.append(float_values(column))
             return
         distinct, codes = texts(table, self._position)
-        german = self._numbers.german(distinct)
-        if german >= 0:
-            raise german_number(
-                distinct[german].as_py(), self._path, int(line[int(np.argmax(codes == german))]), self.name
-            )
+        refuse_other_locale(self._numbers, (distinct, codes), self._path, line, self.name)
         values, is_text = distinct_numbers(self._numbers, distinct, codes)
         self._has_number |= bool((~np.isnan(values)).any())
         infinite = np.isinf(values)
@@ -114,14 +110,37 @@ def infinite_notes(metrics: Iterable[str]) -> tuple[str, ...]:
     return (f"infinite values count as none: {listed(names)}",) if names else ()
 
 
-def german_number(cell: bytes | str, path: str, row: int, column: str) -> ProfileError:
-    """Return the error for a number that only de_DE writes so."""
+def refuse_other_locale(
+    numbers: NumberCells, cells: tuple[Any, NDArray[np.integer]], path: str, line: IntArray, column: str
+) -> None:
+    """Refuse numbers that only another locale than the one named writes so.
+
+    Parameters
+    ----------
+    cells : the distinct texts of a column, and (n,) the text of each row.
+    line : (n,) 1-based lines of the rows in the file.
+
+    Raises
+    ------
+    ProfileError : there is one; says which locale to name.
+    """
+    distinct, codes = cells
+    german, english = numbers.german(distinct), numbers.english(distinct)
+    place = max(german, english)
+    if place < 0:
+        return
+    cell = distinct[place].as_py()
     text = cell if isinstance(cell, str) else cell.decode("utf-8", "replace")
-    shown_by = "a decimal comma" if "," in text else "dots between groups of thousands"
-    return ProfileError(
+    if german >= 0:
+        shown_by = "a decimal comma" if "," in text else "dots between groups of thousands"
+        remedy = f"if the file was written under such a locale, give {LOCALE_OPTION} de_DE"
+    else:
+        shown_by = "commas between groups of thousands"
+        remedy = f"the file was not written under de_DE: leave {LOCALE_OPTION} out, or give en_US"
+    raise ProfileError(
         f"'{text}' is a number with {shown_by}",
         path=path,
-        row=row,
+        row=int(line[int(np.argmax(codes == place))]),
         column=column,
-        remedy=f"if the file was written under such a locale, give {LOCALE_OPTION} de_DE",
+        remedy=remedy,
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sampling.column_codes import dense_codes
 from sampling.errors import ProfileError
-from sampling.feature_files.column_numbers import german_number, infinite_notes
+from sampling.feature_files.column_numbers import infinite_notes, refuse_other_locale
 from sampling.feature_files.column_texts import TextColumn
 from sampling.feature_files.ncu_report import (
     WRITE_AGAIN,
@@ -140,10 +140,7 @@ class _Cells:
         for column in (self._section, self._metric, self._unit):
             column.take(table)
         distinct, codes = texts(table, self._value)
-        german = self.numbers.german(distinct)
-        if german >= 0:
-            row = int(np.argmax(codes == german))
-            raise german_number(distinct[german].as_py(), self._path, int(line[row]), _VALUE)
+        refuse_other_locale(self.numbers, (distinct, codes), self._path, line, _VALUE)
         values, is_text = distinct_numbers(self.numbers, distinct, codes)
         self._values.append(values)
         self._is_text.append(is_text)

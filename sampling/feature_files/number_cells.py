@@ -31,6 +31,8 @@ _ENGLISH_GROUPS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 _GERMAN = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d*)?([eE][+-]?\d+)?$"
 # A comma that groups no thousands, or several dots.
 _ONLY_GERMAN = r"^[+-]?(\d+,\d*|[1-9]\d{0,2}(\.\d{3})+,\d*|[1-9]\d{0,2}(\.\d{3}){2,})$"
+# Under de_DE: commas between thousands and then a dot, or several such commas.
+_ONLY_ENGLISH = r"^[+-]?[1-9]\d{0,2}((,\d{3})+\.\d*|(,\d{3}){2,})$"
 _EITHER_COMMA = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 _EITHER_DOT = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
 
@@ -81,6 +83,16 @@ class NumberCells:
         cells = compute.utf8_trim_whitespace(_as_text(cells))
         german = to_numpy(_matches(cells, _ONLY_GERMAN)) & ~to_numpy(_matches(cells, _ENGLISH_GROUPS))
         return int(np.argmax(german)) if german.any() else -1
+
+    def english(self, cells: Any) -> int:
+        """Return the place of the first cell that de_DE never writes so; -1: none, or another locale."""
+        from pyarrow import compute
+
+        if self._locale != "de_DE" or len(cells) == 0:
+            return -1
+        cells = compute.utf8_trim_whitespace(_as_text(cells))
+        english = to_numpy(_matches(cells, _ONLY_ENGLISH))
+        return int(np.argmax(english)) if english.any() else -1
 
     def notes(self, *, doubt_dots: bool) -> tuple[str, ...]:
         """Return what the user should know of how numbers were read, in words.

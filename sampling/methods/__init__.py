@@ -16,6 +16,10 @@ One that draws at random looks at durations alone::
     def rule(target, options) -> SplitRule                         # if it splits by a rule, group by group
     def sized(clusters, samples, target, options) -> Strata        # the sizes of any clusters of such a rule
 
+One that goes by another method's options too has::
+
+    def with_settings(options, settings) -> Options    # the options with the settings of that method
+
 One that does not looks at single launches and their features::
 
     def pick(launches, target, options, rng, progress=None) -> Picks
@@ -188,11 +192,13 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
         if method == name:
             values[option] = _parsed(setting, text, hints[option])
     try:
-        return options_type(**values)
+        options = options_type(**values)
     except OptionError as error:
         # Methods share options, so an option does not know whose it is.
         message = error.message if error.message.startswith(f"{name}.") else f"{name}.{error.message}"
         raise OptionError(message, remedy=error.remedy) from error
+    with_settings = getattr(method_named(name), "with_settings", None)
+    return options if with_settings is None else with_settings(options, settings)
 
 
 def check_settings(settings: tuple[str, ...]) -> None:

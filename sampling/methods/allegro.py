@@ -12,11 +12,14 @@ from sampling.allocation import FloatArray, IntArray, single_sample_size
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
+from sampling.method_setting import Span, setting
 from sampling.progress import Progress
-from sampling.split_tree import Cluster, ClusterArrays, Proposal, SplitRule, SplitTree, TreeGrower, Verdict
+from sampling.split_rule import ClusterArrays, Proposal, SplitRule
+from sampling.split_tree import Cluster, SplitTree, Verdict
 from sampling.splitting import Overrides, split_groups
 from sampling.strata import Clusters, Strata
 from sampling.targets import Target
+from sampling.tree_grower import TreeGrower
 
 SOURCE = "Allegro, section IV"
 NEEDS: tuple[str, ...] = ()
@@ -27,16 +30,16 @@ SPLITS = True
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Allegro's two numbers.
+    """Allegro's two numbers."""
 
-    Attributes
-    ----------
-    threshold : a cluster that needs no more samples than this is final (m_th).
-    floor : the least number of samples a cluster gets, for the central limit theorem's sake.
-    """
-
-    threshold: int = 50
-    floor: int = 30
+    threshold: int = setting(
+        50, "a cluster that needs no more samples than this is final (m_th)", span=Span(least=1)
+    )
+    floor: int = setting(
+        30,
+        "the least samples of a cluster, for the central limit theorem's sake",
+        span=Span(least=1),
+    )
 
     def __post_init__(self) -> None:
         for name, value in (("threshold", self.threshold), ("floor", self.floor)):

@@ -10,6 +10,7 @@ from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.instruction_counts import InstructionCounts, instruction_counts
 from sampling.launch_list import LaunchList
+from sampling.method_setting import Span, setting
 from sampling.picks import Picks
 from sampling.progress import Progress
 from sampling.targets import Target
@@ -22,14 +23,11 @@ RANDOM = False
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How much is simulated.
+    """How much is simulated."""
 
-    Attributes
-    ----------
-    instructions : launches are simulated, in id order, until so many instructions are done.
-    """
-
-    instructions: float = 1e9
+    instructions: float = setting(
+        1e9, "launches are simulated, in id order, until so many instructions are done", span=Span(above=0)
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.instructions < np.inf:

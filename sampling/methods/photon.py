@@ -13,6 +13,7 @@ from sampling.errors import NotApplicableError, OptionError
 from sampling.group_by import GroupBy
 from sampling.launch_features import BlockVectors
 from sampling.launch_list import LaunchList
+from sampling.method_setting import Span, setting
 from sampling.picks import Picks
 from sampling.progress import Progress
 from sampling.targets import Target
@@ -40,14 +41,13 @@ _REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How like two launches must be.
+    """How like two launches must be."""
 
-    Attributes
-    ----------
-    distance : a launch matches a kept one if their vectors are less apart than this share of its own norm.
-    """
-
-    distance: float = 0.05
+    distance: float = setting(
+        0.05,
+        "a launch matches a kept one if their vectors are less apart than this share of its own norm",
+        span=Span(above=0, below=1),
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.distance < 1:

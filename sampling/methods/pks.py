@@ -25,6 +25,7 @@ from sampling.group_by import GroupBy
 from sampling.launch_clusters import k_means_groupings
 from sampling.launch_features import Features
 from sampling.launch_list import LaunchList
+from sampling.method_setting import Span, setting
 from sampling.picks import Picks
 from sampling.progress import Progress
 from sampling.represented_groups import as_picks, choose, unmet_note
@@ -37,23 +38,28 @@ PUBLISHED_GROUPING = GroupBy.LAUNCH
 RANDOM = False
 
 
+# METHODS section 7: a fixed seed.
+_SEED = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How launches are grouped.
+    """How launches are grouped."""
 
-    Attributes
-    ----------
-    columns : the metrics to go by: ``published``, those of [Principal Kernel Analysis Table 2] that the
-        profile has; ``all``, every metric but the cycle counts.
-    error : the fewest groups are taken that project the total with an error below this fraction.
-    k_max : the most groups tried.
-    restarts : how often k-means starts anew, at random, for each number of groups.
-    """
-
-    columns: ColumnChoice = "published"
-    error: float = 0.05
-    k_max: int = 20
-    restarts: int = 10
+    columns: ColumnChoice = setting(
+        "published",
+        "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
+        "metric but times, cycles, and rates by them, such as IPC, for they are what is projected",
+    )
+    error: float = setting(
+        0.05,
+        "the fewest groups are taken that project the total with an error below this fraction",
+        span=Span(above=0, below=1),
+    )
+    k_max: int = setting(20, "the most groups tried", span=Span(least=1))
+    restarts: int = setting(
+        10, "how often k-means starts anew, from a fixed seed, for each number of groups", span=Span(least=1)
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.error < 1:
@@ -84,7 +90,7 @@ def pick(
     launches: LaunchList,
     target: Target,  # noqa: ARG001 - one form for all methods
     options: Options,
-    rng: np.random.Generator,
+    rng: np.random.Generator,  # noqa: ARG001 - the seed of the clustering is fixed
     progress: Progress | None = None,
 ) -> Picks:
     """Return the first launch of each group, for all launches of the group.
@@ -95,7 +101,7 @@ def pick(
     """
     found = find_characteristics(launches, options.columns)
     require_characteristics(found, "pks")
-    selection = select_kernels(launches, found, len(launches), options, rng, progress)
+    selection = select_kernels(launches, found, len(launches), options, progress)
     return as_picks(launches, selection.group, selection.representative, selection.notes, selection.details)
 
 
@@ -104,10 +110,13 @@ def select_kernels(
     found: Characteristics,
     first: int,
     options: Options,
-    rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Selection:
-    """Return the principal kernels of the first launches, all of which are complete."""
+    """Return the principal kernels of the first launches, all of which are complete.
+
+    The seed of k-means is fixed, so that ``--seed`` does not move the groups.
+    """
+    rng = np.random.default_rng(_SEED)
     features = launches.features or Features()
     table = standardise({name: features.metrics[name][:first] for name in found.columns}, found.columns)
     components = principal_components(table.rows)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
+from sampling.method_setting import Span, setting
 from sampling.progress import Progress
 from sampling.splitting import Overrides
 from sampling.strata import WHOLE_WORKLOAD, Strata, measured_clusters
@@ -23,19 +24,21 @@ SPLITS = False
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How many launches to draw.
+    """How many launches to draw."""
 
-    Attributes
-    ----------
-    probability : each launch is drawn with this probability.
-    launches : draw exactly this many instead; None: by probability.
-    like : draw as many as take the sampled time of another method's plan for the same target, or this many
-        nanoseconds. [Allegro Fig. 6]
-    """
-
-    probability: float = 0.001
-    launches: int | None = None
-    like: str | None = None
+    probability: float = setting(
+        0.001, "each launch is drawn with this probability", span=Span(above=0, most=1)
+    )
+    launches: int | None = setting(
+        None, "draw exactly this many instead; none: by probability", span=Span(least=1)
+    )
+    like: str | None = setting(
+        None,
+        "draw as many as take, on average, the sampled time of that method's plan by its own options, or "
+        "this time (Allegro, Fig. 6); not until the time is used up, which would stop sooner after long "
+        "launches, and so underestimate",
+        values="a method that draws from strata, or nanoseconds",
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.probability <= 1:
@@ -48,6 +51,19 @@ class Options:
             raise OptionError("random.launches and random.like exclude each other")
 
 
+@dataclass(frozen=True, slots=True)
+class CompleteOptions(Options):
+    """The options with the settings of the method that ``like`` names."""
+
+    settings: tuple[str, ...] = ()
+
+
+def with_settings(options: Options, settings: tuple[str, ...]) -> Options:
+    """Return the options together with those settings that are of the method which ``like`` names."""
+    settings = tuple(each for each in settings if each.startswith(f"{options.like}."))
+    return CompleteOptions(**asdict(options), settings=settings) if settings else options
+
+
 def stratify(
     counts: DurationCounts,
     target: Target,
@@ -58,7 +74,8 @@ def stratify(
 ) -> Strata:
     """Return one stratum of all launches; the n of them drawn weigh N/n each.
 
-    With a probability, n is binomial; n = 0 estimates nothing, so it is drawn again. Like another plan, n is
+    With a probability, n is binomial; n = 0 estimates nothing, so it is drawn again. A plan has its n; where
+    the method is judged, n is drawn anew for every draw (`method_design`). Like another plan, n is
     fixed at that plan's sampled time over the mean duration: drawing until the time is used up would stop
     sooner after long launches, and so underestimate.
     """
@@ -67,8 +84,9 @@ def stratify(
         samples = options.launches
     elif options.like is not None:
         mean_ns = max(counts.total_duration_ns / counts.launches, 1e-300)
-        wanted_ns = _sampled_time_ns(counts, target, options.like, rng, progress)
+        wanted_ns = _sampled_time_ns(counts, target, options, rng, progress)
         samples = max(1, round(min(wanted_ns / mean_ns, float(counts.launches))))
+        notes = (_like_note(options.like, samples),)
     else:
         samples, notes = _binomial(counts.launches, options.probability, rng)
     whole = measured_clusters(
@@ -77,7 +95,9 @@ def stratify(
     if not target.with_replacement and samples > counts.launches:
         notes = (*notes, f"there are {counts.launches:,} launches; all are drawn, not {samples:,}")
         samples = counts.launches
-    return whole.with_samples(np.array([samples]), with_replacement=target.with_replacement, notes=notes)
+    strata = whole.with_samples(np.array([samples]), with_replacement=target.with_replacement, notes=notes)
+    is_by_chance = options.launches is None and options.like is None
+    return replace(strata, chance=options.probability) if is_by_chance else strata
 
 
 def _binomial(launches: int, probability: float, rng: np.random.Generator) -> tuple[int, tuple[str, ...]]:
@@ -86,16 +106,38 @@ def _binomial(launches: int, probability: float, rng: np.random.Generator) -> tu
     empty_draws = 0
     while (samples := int(rng.binomial(launches, probability))) == 0:
         empty_draws += 1
+    launches_drawn = "1 launch" if samples == 1 else f"{samples:,} launches"
+    note = (
+        f"each launch is drawn with probability {probability:g}, {launches_drawn} this time; the bound, what "
+        "is expected and the judged draws are of that number"
+    )
+    if not empty_draws:
+        return samples, (note,)
     times = "once" if empty_draws == 1 else f"{empty_draws} times"
-    return samples, (f"no launch was drawn at first; drawn again {times}",) if empty_draws else ()
+    return samples, (note, f"no launch was drawn at first; drawn again {times}")
+
+
+def _like_note(like: str, samples: int) -> str:
+    wanted = "that many nanoseconds" if _is_number(like) else f"the sampled time of {like}"
+    launches = "1 launch" if samples == 1 else f"{samples:,} launches"
+    return (
+        f"random.like={like}: {launches}, as many as take {wanted} on average; drawing until the time is "
+        "used up would stop sooner after long launches, and so underestimate"
+    )
 
 
 def _sampled_time_ns(
-    counts: DurationCounts, target: Target, like: str, rng: np.random.Generator, progress: Progress | None
+    counts: DurationCounts,
+    target: Target,
+    options: Options,
+    rng: np.random.Generator,
+    progress: Progress | None,
 ) -> float:
     """Return the expected sampled time of a method's plan, or the nanoseconds given."""
     from sampling.methods import method_names, method_options, random_method
 
+    like = str(options.like)
+    settings = options.settings if isinstance(options, CompleteOptions) else ()
     if like not in method_names():
         return _nanoseconds(like)
     method = random_method(like)
@@ -104,8 +146,16 @@ def _sampled_time_ns(
             f"random.like={like}: a method that draws from strata of durations is meant",
             remedy="give the sampled_duration_ns of its plan",
         )
-    strata = method.stratify(counts, target, method_options(like), rng, None, progress)
+    strata = method.stratify(counts, target, method_options(like, settings), rng, None, progress)
     return strata.sampled_duration_ns
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _nanoseconds(text: str) -> float:

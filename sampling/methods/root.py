@@ -16,14 +16,18 @@ from sampling.allocation import (
     single_sample_size,
     water_filled_sample_sizes,
 )
+from sampling.costs_in_words import costs_in_words
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
+from sampling.method_setting import Span, setting
 from sampling.progress import Progress
-from sampling.split_tree import Cluster, ClusterArrays, Proposal, SplitRule, SplitTree, TreeGrower, Verdict
+from sampling.split_rule import ClusterArrays, Proposal, SplitRule
+from sampling.split_tree import Cluster, SplitTree, Verdict
 from sampling.splitting import Overrides, split_groups
 from sampling.strata import Clusters, Strata
 from sampling.targets import Target
+from sampling.tree_grower import TreeGrower
 
 SOURCE = "STEM+ROOT, section IV"
 NEEDS: tuple[str, ...] = ()
@@ -38,18 +42,20 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Variants of ROOT.
+    """Variants of ROOT."""
 
-    Attributes
-    ----------
-    variant : ``exact`` builds the tree by the costs its parents' allocations gave and allocates anew over all
-        leaves of a group, so that its bound holds; ``script``, as the published script: no new allocation
-        and no floor of 1 in the costs; ``paper``: the cost of keeping any node from its own Eq. 3.
-    k_max : a decision may split into up to so many parts, 2 to 8: the k with the least tau_new.
-    """
-
-    variant: Literal["exact", "script", "paper"] = "exact"
-    k_max: int = 2
+    variant: Literal["exact", "script", "paper"] = setting(
+        "exact",
+        "exact: keeping a node costs what its parent's allocation gave it, and sizes are allocated anew over "
+        "all leaves of a group, so that its bound holds; script: as the published script departs from that, "
+        "no new allocation, and no floor of 1 in the costs; paper: keeping a node costs what its own Eq. 3 "
+        "asks for",
+    )
+    k_max: int = setting(
+        2,
+        "a decision may split into up to so many parts: as many as cost least",
+        span=Span(least=2, most=_MOST_PARTS),
+    )
 
     def __post_init__(self) -> None:
         if not 2 <= self.k_max <= _MOST_PARTS:
@@ -91,14 +97,15 @@ class RootRule:
         samples_new, tau_new_ns = costs[best]
         tau_old_ns = samples_old * cluster.mean_ns
         pays = tau_new_ns < tau_old_ns * (1 - _ROUNDING)
+        parts_cost, whole_costs = costs_in_words(tau_new_ns, tau_old_ns)
         return Proposal(
             parts=partitions[best],
             samples_new=samples_new,
             tau_old_ns=tau_old_ns,
             tau_new_ns=tau_new_ns,
             verdict=Verdict.SPLIT if pays else Verdict.KEEP,
-            reason=f"{' + '.join(map(str, samples_new))} samples cost {tau_new_ns:,.0f} ns, "
-            f"{samples_old} of the whole {tau_old_ns:,.0f} ns: " + ("less" if pays else "not less"),
+            reason=f"{' + '.join(map(str, samples_new))} samples cost {parts_cost}, "
+            f"{samples_old} of the whole {whole_costs}: " + ("less" if pays else "not less"),
         )
 
     def halve(

@@ -15,6 +15,7 @@ from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.instruction_counts import InstructionCounts, instruction_counts
 from sampling.launch_list import LaunchList
+from sampling.method_setting import Span, setting
 from sampling.picks import Picks
 from sampling.progress import Progress
 from sampling.targets import Target
@@ -30,20 +31,24 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Sieve's threshold, and its variants.
+    """Sieve's threshold, and its variants."""
 
-    Attributes
-    ----------
-    cov : a kernel group whose instruction counts vary less than this (CoV) stays one stratum; so does a part
-        of one that varies more.
-    weights : ``launches``: a representative stands for the launches of its stratum; ``instructions``: for
-        their instructions, so that the weights need not sum to the number of launches.
-    kde : ``off``: a group that varies more stays one stratum too, as Sieve was run on CASIO.
-    """
-
-    cov: float = 0.4
-    weights: Literal["launches", "instructions"] = "launches"
-    kde: Literal["on", "off"] = "on"
+    cov: float = setting(
+        0.4,
+        "a kernel group, or a part of one, whose instruction counts vary less than this (CoV) stays one "
+        "stratum",
+        span=Span(above=0),
+    )
+    weights: Literal["launches", "instructions"] = setting(
+        "launches",
+        "launches: a representative stands for the launches of its stratum; instructions: for their "
+        "instructions, so that the weights need not sum to the number of launches",
+    )
+    kde: Literal["on", "off"] = setting(
+        "on",
+        "on: a group that varies more is cut where its counts are rarest; off: it stays one stratum too, as "
+        "Sieve was run on CASIO",
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.cov < np.inf:
@@ -211,6 +216,8 @@ def _weights(
     if by == "launches":
         return launches, ()
     total, own = np.bincount(stratum, counts.executed), counts.executed[row]
+    if not total.any():
+        return launches, ("no launch has any instructions, so all strata are weighed by launches",)
     empty = int(((own == 0) & (total > 0)).sum())
     notes = (
         (f"{empty:,} strata have a representative without instructions and are weighed by launches",)

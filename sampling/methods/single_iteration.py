@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sampling.errors import NotApplicableError, OptionError
 from sampling.group_by import GroupBy
 from sampling.launch_list import LaunchList
+from sampling.method_setting import Span, setting
 from sampling.picks import Picks
 from sampling.profile import NamedRange
 from sampling.progress import Progress
@@ -29,21 +30,25 @@ _GIVE_IDS = f"set {_NAME}.first and .last to the launch ids of one iteration, an
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Which launches are the iteration, and how many there are; by range or by launch ids.
+    """Which launches are the iteration, and how many there are; by range or by launch ids."""
 
-    Attributes
-    ----------
-    range : name of the range that is open during an iteration; else those whose name contains it.
-    occurrence : which of these ranges, from 0; the same in each process and device.
-    first, last : launch ids instead of a range, both included.
-    iterations : how many there are; None: as many as there are ranges of exactly that name.
-    """
-
-    range: str | None = None
-    occurrence: int = 0
-    first: int | None = None
-    last: int | None = None
-    iterations: float | None = None
+    range: str | None = setting(
+        None,
+        "the range that is open during an iteration; without one of that name, those whose name contains it",
+        values="a name",
+    )
+    occurrence: int = setting(
+        0, "which of these ranges, from 0; the same in each process and device", span=Span(least=0)
+    )
+    first: int | None = setting(
+        None, "the iteration's first launch id, instead of a range", span=Span(least=0)
+    )
+    last: int | None = setting(None, "its last launch id, which belongs to it", span=Span(least=0))
+    iterations: float | None = setting(
+        None,
+        "how many iterations there are; none: as many as there are ranges of exactly that name",
+        span=Span(above=0),
+    )
 
     def __post_init__(self) -> None:
         for name, number in (("occurrence", self.occurrence), ("first", self.first), ("last", self.last)):
@@ -127,6 +132,11 @@ def _of_launch_ids(launches: LaunchList, options: Options) -> _Iteration:
         raise OptionError(
             f"launches {options.first} to {options.last} do not tell how many iterations there are",
             remedy=f"set {_NAME}.iterations",
+        )
+    if launches.last_id is not None and options.last > launches.last_id:
+        raise OptionError(
+            f"{_NAME}.last {options.last}: there is no such launch",
+            remedy=f"the ids of the profile end at {launches.last_id}",
         )
     start, stop = np.searchsorted(launches.id, [options.first, options.last + 1]).tolist()
     if start == stop:

@@ -24,6 +24,7 @@ from sampling.errors import NotApplicableError, OptionError
 from sampling.group_by import GroupBy
 from sampling.launch_features import Features
 from sampling.launch_list import LaunchList
+from sampling.method_setting import Span, setting
 from sampling.picks import Picks
 from sampling.progress import Progress
 from sampling.represented_groups import (
@@ -49,17 +50,18 @@ THRESHOLDS = tuple(hundredths / 100 for hundredths in range(20, 0, -1))
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How launches are grouped.
+    """How launches are grouped."""
 
-    Attributes
-    ----------
-    columns : the metrics to go by: ``published``, those of [Principal Kernel Analysis Table 2] that the
-        profile has; ``all``, every metric but the cycle counts.
-    error : the largest threshold is taken that projects the total with an error below this fraction.
-    """
-
-    columns: ColumnChoice = "published"
-    error: float = 0.05
+    columns: ColumnChoice = setting(
+        "published",
+        "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
+        "metric but times, cycles, and rates by them, such as IPC, for they are what is projected",
+    )
+    error: float = setting(
+        0.05,
+        "the largest threshold is taken that projects the total with an error below this fraction",
+        span=Span(above=0, below=1),
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.error < 1:
@@ -79,14 +81,15 @@ def pick(
     ------
     NotApplicableError : some launch lacks the metrics, or there are more than 20,000 launches.
     """
-    found = find_characteristics(launches, options.columns)
-    require_characteristics(found, "tbpoint")
+    # First, for whatever metrics are recorded, so many launches stay too many.
     if len(launches) > MOST_LAUNCHES:
         raise NotApplicableError(
             f"tbpoint compares all pairs of launches: {len(launches):,} would need "
             f"{len(launches) ** 2 * 8 / 1e9:,.0f} GB of memory, so it takes at most {MOST_LAUNCHES:,}",
             remedy="select fewer by --launches A:B, or choose pks",
         )
+    found = find_characteristics(launches, options.columns)
+    require_characteristics(found, "tbpoint")
     features = launches.features or Features()
     table = standardise(features.metrics, found.columns)
     truth = measured_truth(launches)

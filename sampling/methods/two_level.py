@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,8 +19,10 @@ from sampling.characteristics import (
 )
 from sampling.distinct_rows import FloatArray, IntArray, row_codes
 from sampling.errors import NotApplicableError, OptionError
+from sampling.feature_files.wording import counted
 from sampling.group_by import GroupBy
 from sampling.launch_list import LaunchList
+from sampling.method_setting import Span, setting
 from sampling.methods import pks
 from sampling.picks import Picks
 from sampling.progress import Progress
@@ -33,24 +36,27 @@ PUBLISHED_GROUPING = GroupBy.LAUNCH
 RANDOM = False
 
 
+# An accuracy on fewer launches than this says little.
+_FEW_HELD_OUT = 5
+
 ClassifierChoice = Literal["best", "sgd", "naive-bayes", "mlp"]
 
 
 @dataclass(frozen=True, slots=True)
 class Options(pks.Options):
-    """How the first launches are grouped, and the others labelled.
+    """How the first launches are grouped, by the options of pks, and the others labelled."""
 
-    Attributes
-    ----------
-    columns, error, k_max, restarts : as for pks, on the first launches.
-    launches : how many launches from the first on count as profiled in detail; None: all that have metrics,
-        up to the first that lacks them.
-    classifier : what labels launches of which no equal was profiled in detail: ``sgd``, a linear model,
-        ``naive-bayes``, ``mlp``, a small network, or ``best``, the one that does best on the last fifth.
-    """
-
-    launches: int | None = None
-    classifier: ClassifierChoice = "best"
+    launches: int | None = setting(
+        None,
+        "how many launches from the first on count as profiled in detail; none: all up to the first that "
+        "lacks metrics",
+        span=Span(least=1),
+    )
+    classifier: ClassifierChoice = setting(
+        "best",
+        "what labels launches of which no equal was profiled in detail; sgd: a linear model; mlp: a small "
+        "network; best: the one of the three that does best on the last fifth",
+    )
 
     def __post_init__(self) -> None:
         pks.Options.__post_init__(self)
@@ -73,32 +79,50 @@ def pick(
     """
     found = find_characteristics(launches, options.columns)
     detailed = _detailed_launches(len(launches), found.complete_from_start, options.launches)
-    selection = pks.select_kernels(launches, found, detailed, options, rng, progress)
+    selection = pks.select_kernels(launches, found, detailed, options, progress)
     group, details = _label_others(launches, selection.group, options.classifier, rng, progress)
     return as_picks(
         launches,
         group,
         selection.representative,
-        selection.notes + _classification_notes(detailed, details),
+        selection.notes + _classification_notes(detailed, details, options.classifier),
         {**selection.details, "launches_in_detail": detailed, **details},
     )
 
 
-def _classification_notes(detailed: int, details: dict[str, Any]) -> tuple[str, ...]:
+def _classification_notes(
+    detailed: int, details: dict[str, Any], choice: ClassifierChoice
+) -> tuple[str, ...]:
     """Return what rests on a classifier, and how far that can be trusted."""
-    notes = []
-    if details["classifier"] is not None:
-        accuracy = details["holdout_accuracy"][details["classifier"]]
-        notes.append(
-            f"{100 * details['share_classified']:.1f} % of the launches are classified by "
-            f"{details['classifier']}, right for {100 * accuracy:.1f} % of the launches held out"
-        )
+    notes = [*_holdout_notes(details)]
+    if details["classifier_unused"] is not None:
+        chosen = details["classifier_unused"]
+        option = "" if choice == "best" else f", and two-level.classifier={choice} is not used"
+        notes.append(f"no classifier is needed, and none has an accuracy: {chosen}{option}")
     unseen = details["share_name_unseen"]
     if unseen:
         notes.append(
             f"{100 * unseen:.1f} % of the launches have a name that none of the first {detailed:,} has"
         )
     return tuple(notes)
+
+
+def _holdout_notes(details: dict[str, Any]) -> Iterator[str]:
+    """Yield how well the classifier did on the launches held out, and whether that says anything."""
+    classifier, accuracies, held_out = (
+        details[name] for name in ("classifier", "holdout_accuracy", "holdout_launches")
+    )
+    if classifier is None:
+        return
+    held = counted(held_out, "launch", "launches")
+    yield (
+        f"{100 * details['share_classified']:.1f} % of the launches are classified by {classifier}, right "
+        f"for {100 * accuracies[classifier]:.1f} % of the {held} held out"
+    )
+    if held_out < _FEW_HELD_OUT:
+        yield f"{held} held out tell little of how well {classifier} does: profile more launches in detail"
+    if len(accuracies) > 1 and set(accuracies.values()) == {accuracies[classifier]} != {1.0}:
+        yield f"all classifiers did equally well on the launches held out; {classifier} is taken as the first"
 
 
 def _detailed_launches(launches: int, complete: int, wanted: int | None) -> int:
@@ -120,11 +144,19 @@ def _detailed_launches(launches: int, complete: int, wanted: int | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Classified:
-    """The groups that a classifier gave, with what it scored on launches held out."""
+    """The groups that a classifier gave, with what it scored on launches held out.
+
+    Attributes
+    ----------
+    held_out : how many those were; None without a classifier.
+    unused : why none was needed; None where one was.
+    """
 
     group: IntArray
     classifier: str | None
     accuracies: dict[str, float]
+    held_out: int | None = None
+    unused: str | None = None
 
 
 def _label_others(
@@ -146,7 +178,9 @@ def _label_others(
     group[unmatched] = classified.group
     return group, {
         "classifier": classified.classifier,
+        "classifier_unused": classified.unused,
         "holdout_accuracy": classified.accuracies,
+        "holdout_launches": classified.held_out,
         "share_in_detail": detailed / total,
         "share_matched_exactly": (total - detailed - len(unmatched)) / total,
         "share_classified": len(unmatched) / total,
@@ -166,8 +200,12 @@ def _classify(
 
     It learns anew from all j launches, and sees each kind of launch once.
     """
-    if len(asked) == 0 or (known == known[0]).all():
-        return _Classified(np.full(len(asked), known[0]), None, {})
+    if len(known) == len(launches):
+        return _Classified(known[:0], None, {}, unused="all launches are profiled in detail")
+    if len(asked) == 0:
+        return _Classified(known[:0], None, {}, unused="every other launch was matched exactly")
+    if (known == known[0]).all():
+        return _Classified(np.full(len(asked), known[0]), None, {}, unused="there is one group")
     kind, inputs = _kinds(launches)
     learning = LabelledLaunches(inputs, kind[: len(known)], known)
     candidates = CLASSIFIERS if choice == "best" else (choice,)
@@ -181,7 +219,7 @@ def _classify(
     best = max(candidates, key=accuracies.__getitem__)
     kinds, kind_of = np.unique(kind[asked], return_inverse=True)
     group = learning.classifier(best, len(known), random_state).predict(inputs[kinds])
-    return _Classified(group[kind_of], best, accuracies)
+    return _Classified(group[kind_of], best, accuracies, learning.held_out)
 
 
 def _usual_group(signature: IntArray, group: IntArray, signatures: int) -> IntArray:

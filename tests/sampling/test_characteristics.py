@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,10 +21,11 @@ from sampling.characteristics import (
 )
 from sampling.distinct_rows import distinct_rows
 from sampling.errors import NotApplicableError
+from sampling.feature_files import read_features
 from sampling.grouping import KernelGroup
 from sampling.launch_features import Features
 from sampling.launch_list import LaunchList
-from sampling.metric_names import CHARACTERISTICS, NCU_COMMAND
+from sampling.metric_names import CHARACTERISTICS, NCU_COMMAND, is_cost
 from sampling.profile import KernelTable
 
 NAN = float("nan")
@@ -235,3 +238,34 @@ def test_rows_that_the_kept_components_do_not_tell_apart_become_one() -> None:
     components = principal_components(rows)
     assert components.count.tolist() == [8] * 5
     assert components.first.tolist() == [0, 8, 16, 24, 32]
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        *(("Duration", "ns"), ("Elapsed Cycles", "cycle"), ("Executed Ipc Active", "inst/cycle")),
+        *(
+            ("Issued Ipc Active", None),
+            ("IPC", None),
+            ("duration_us", None),
+            ("gpu__time_duration.sum", None),
+        ),
+        *(("SM Frequency", "hertz"), ("dram__bytes.sum.per_second", "byte/s"), ("Memory Throughput", "%")),
+        *(("smsp__cycles_active.avg", None), ("time", None), ("x", "ns")),
+    ],
+)
+def test_times_cycles_and_rates_are_what_a_launch_costs(name: str, unit: str | None) -> None:
+    assert is_cost(name, unit)
+
+
+@pytest.mark.parametrize("spellings", CHARACTERISTICS)
+def test_no_published_characteristic_is_a_cost(spellings: tuple[str, ...]) -> None:
+    assert not any(is_cost(name, "inst") for name in spellings)
+
+
+def test_all_columns_of_a_details_page_are_no_costs(shared_data: Path) -> None:
+    metrics = read_features(str(shared_data / "ncu" / "a100-details.csv")).features
+    used = {name for name in metrics.metrics if not is_cost(name, metrics.units.get(name))}
+    assert {"Executed Instructions", "Grid Size", "L2 Hit Rate", "Branch Instructions"} <= used
+    assert not {"Duration", "Executed Ipc Active", "Executed Ipc Elapsed", "Issued Ipc Active"} & used
+    assert not [name for name in used if "Cycles" in name]

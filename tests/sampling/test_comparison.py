@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.comparison import FeatureFiles, MethodComparison, mean_comparison
+from sampling.design import make_design
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.launch_table import LaunchTable
+from sampling.method_design import method_design
 from sampling.methods import method_names
-from sampling.plan import make_design
 from sampling.regions import Region
 from sampling.targets import Target
 
@@ -54,7 +55,7 @@ def instruction_counts(profile: LaunchTable, folder: Path) -> Path:
 def test_it_judges_the_design_that_would_be_planned(method: str, profile: LaunchTable) -> None:
     compared = comparison_of(profile)
     found = compared.compare(method, BY_NAME)
-    planned = make_design(compared.counts(BY_NAME), method, Target(), 0)
+    planned = method_design(make_design(compared.counts(BY_NAME), method, Target(), 0))
     assert found.reason is None
     assert found.design is not None
     assert found.judgement is not None
@@ -118,7 +119,11 @@ def test_means_over_profiles() -> None:
     assert (usual.profiles, usual.speedup, usual.error) == (2, pytest.approx(3.0), pytest.approx(0.025))
     geometric = mean_comparison("root", [2.0, 8.0], [0.01, 0.04], "geometric")
     assert (geometric.speedup, geometric.error) == (pytest.approx(4.0), pytest.approx(0.02))
-    assert mean_comparison("root", [2.0], [0.0], "geometric").error == 0
+    # The geometric mean with an error of 0 is 0 whatever the others are, and so says nothing.
+    assert mean_comparison("root", [2.0, 8.0], [0.0, 0.5], "geometric").error is None
+    assert mean_comparison("root", [2.0, 8.0], [0.0, 0.5], "arithmetic").error == 0.25
+    # A speedup that is not known on one profile has no mean.
+    assert mean_comparison("root", [2.0, None], [0.1, 0.5], "arithmetic").speedup is None
 
 
 @given(values=st.lists(st.tuples(st.floats(1, 1e6), st.floats(1e-9, 1)), min_size=1, max_size=8))
@@ -126,5 +131,6 @@ def test_means_lie_between_their_extremes_and_in_order(values: list[tuple[float,
     speedups, errors = map(list, zip(*values, strict=True))
     usual = mean_comparison("m", speedups, errors, "arithmetic")
     geometric = mean_comparison("m", speedups, errors, "geometric")
+    assert None not in (usual.speedup, usual.error, geometric.speedup, geometric.error)
     assert min(speedups) * (1 - 1e-9) <= usual.speedup <= geometric.speedup * (1 + 1e-9)
     assert geometric.error <= usual.error * (1 + 1e-9) <= max(errors) * (1 + 1e-8)

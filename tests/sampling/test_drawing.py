@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.design import make_design
 from sampling.drawing import Draw, draw, estimate_total_ns, weights
 from sampling.duration_counts import DurationCounts
-from sampling.plan import make_design
 from sampling.seeds import Stream, generator
 from sampling.strata import Strata, measured_clusters
 from sampling.targets import Target

@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 
 from sampling.duration_counts import count_durations
 from sampling.errors import ProfileError
-from sampling.features import JoinReport, ScatteredMetrics, with_features
+from sampling.features import with_features
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
+from sampling.join_report import JoinReport
+from sampling.joined_features import ScatteredMetrics
 from sampling.launch_features import Features
 from sampling.launch_list import LaunchList, list_launches
 from sampling.launch_matching import occurrences

@@ -128,6 +128,11 @@ def test_a_coarse_clock(find: Find) -> None:
     assert "coarse-clock" not in find(["k"] * 100, [2000] * 4 + [90_000] * 96)
     assert "coarse-clock" not in find(["k"] * 100, [49_000 + 1000] * 100)
     assert "coarse-clock" in find(["k"] * 100, [49_000] * 100)
+    # Neither durations of 0 nor one launch show the steps of a clock.
+    assert "coarse-clock" not in find(["k"] * 100, [0] * 100)
+    assert "coarse-clock" not in find(["k"], [2000])
+    assert "coarse-clock" not in find(["k"] * 100, [0] * 99 + [2000])
+    assert "coarse-clock" in find(["k"] * 100, [0] * 98 + [2000, 3000])
 
 
 @pytest.mark.parametrize(
@@ -192,6 +197,16 @@ def test_not_worth_sampling(find: Find) -> None:
     finding = find(["k"] * 100, SPREAD, plan=PlanCost("stem", 90, 1.5))["not-worth-sampling"]
     assert "The stem plan simulates 90 of 100 launches and is only 1.50x faster" in finding.message
     assert "not-worth-sampling" not in find(["k"] * 100, SPREAD, plan=PlanCost("root", 20, 2.0))
+    # A plan that samples no time is not slow.
+    assert "not-worth-sampling" not in find(["k"] * 100, [0] * 99 + [5], plan=PlanCost("root", 20, None))
+
+
+def test_where_every_group_has_one_launch_nothing_can_be_left_out(find: Find) -> None:
+    one = find(["k"], [5], plan=PlanCost("joint", 1, 1.0))["not-worth-sampling"]
+    assert (one.message, one.remedy) == ("There is one launch, so nothing can be left out.", "simulate it")
+    three = find(["a", "b", "c"], [5, 6, 7], plan=PlanCost("joint", 3, 1.0))["not-worth-sampling"]
+    assert three.message.startswith("Each of the 3 launches is a kernel group of its own")
+    assert "epsilon" not in three.remedy
 
 
 def test_groups_that_only_a_census_bounds(find: Find) -> None:

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 from sampling.bounds import bound, group_bounds
 from sampling.cluster_forest import UNSPLIT, ClusterForest, forest_of
+from sampling.design import make_design
 from sampling.duration_counts import DurationCounts, count_durations
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping, KernelGroup
 from sampling.judge import judge_design
 from sampling.methods import joint
-from sampling.plan import make_design
-from sampling.priced_forest import PricedForest, common_price, group_prices, priced_forest, prices
+from sampling.price_search import common_price, group_prices, prices
+from sampling.priced_forest import PricedForest, priced_forest
 from sampling.readers import read_profile
 from sampling.regions import Region
 from sampling.split_tree import Verdict

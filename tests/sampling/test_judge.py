@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sampling.design import make_design
 from sampling.drawing import draw, estimate_total_ns
 from sampling.duration_counts import DurationCounts, count_durations
 from sampling.errors import AnalysisError
@@ -17,7 +18,7 @@ from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.judge import Judgement, judge_design
 from sampling.launch_table import LaunchTable
-from sampling.plan import locate, make_design, make_plan
+from sampling.plan import drawn_plan, locate
 from sampling.plan_check import plan_error, planned_design
 from sampling.plan_file import PlanFile, plan_document, planned_launches, read_plan
 from sampling.profile import Profile
@@ -101,7 +102,7 @@ def plan_file(
     profile: Profile, counts: DurationCounts, folder: Path, method: str = "root", *, replace: bool = False
 ) -> PlanFile:
     """Make a plan, write it, and read it back."""
-    plan = make_plan(counts, method, Target(with_replacement=replace), 2)
+    plan = drawn_plan(counts, make_design(counts, method, Target(with_replacement=replace), 2), 2)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
     options = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": replace, "method": method}
     path = folder / "plan.json"
@@ -124,7 +125,7 @@ def test_a_plan_finds_its_own_profile(
     profile = table_of(launch_table, mixture(3))
     counts = count_durations(profile, Grouping(GroupBy.NAME))
     plan = plan_file(profile, counts, tmp_path, method, replace=replace)
-    made = make_plan(counts, method, Target(with_replacement=replace), 2)
+    made = drawn_plan(counts, make_design(counts, method, Target(with_replacement=replace), 2), 2)
     found = plan_error(profile, counts, plan)
     assert found.error == pytest.approx(made.error)
     assert found.total_ns == counts.total_duration_ns

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.bounds import bound, group_bounds
+from sampling.design import make_design
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.methods import method_named, method_names, method_options
-from sampling.plan import make_design
 from sampling.split_tree import Verdict
 from sampling.strata import WHOLE_WORKLOAD, Strata
 from sampling.targets import Target
@@ -186,6 +186,25 @@ def test_random_draws_as_much_time_as_another_plan(like: str, counts_of: CountsO
     assert abs(drawn.sampled_duration_ns - other.sampled_duration_ns) <= mean_ns / 2 * (1 + 1e-9)
     given = strata_of(counts, "random", Target(), f"random.like={other.sampled_duration_ns}")
     assert given.samples.tolist() == drawn.samples.tolist()
+
+
+@pytest.mark.parametrize(("like", "setting"), [("root", "variant=script"), ("stem", "floor=1")])
+def test_random_goes_by_the_options_of_the_method_it_is_like(
+    like: str, setting: str, counts_of: CountsOf, mixture: Mixture
+) -> None:
+    counts = counts_of(mixture(4))
+    settings = (f"random.like={like}", f"{like}.{setting}", "allegro.floor=7")
+    drawn = strata_of(counts, "random", Target(), *settings)
+    other = strata_of(counts, like, Target(), f"{like}.{setting}")
+    default = strata_of(counts, like, Target())
+    mean_ns = counts.total_duration_ns / counts.launches
+    assert drawn.samples.tolist() == [round(other.sampled_duration_ns / mean_ns)]
+    assert drawn.samples.tolist() != [round(default.sampled_duration_ns / mean_ns)]
+    (note,) = drawn.notes
+    assert note.startswith(
+        f"random.like={like}: {int(drawn.samples[0]):,} launches, as many as take the sampled"
+    )
+    assert "until the time is used up would stop sooner" in note
 
 
 def test_random_like_is_a_method_of_strata_or_a_time(counts_of: CountsOf) -> None:

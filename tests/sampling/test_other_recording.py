@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sampling.design import make_design
 from sampling.drawing import draw
 from sampling.drawn_launches import find_drawn_launches
 from sampling.duration_counts import count_durations
@@ -32,7 +33,7 @@ from sampling.other_recording import (
     find_original,
     judge_elsewhere,
 )
-from sampling.plan import locate, make_plan
+from sampling.plan import drawn_plan, locate
 from sampling.plan_check import plan_error, planned_design
 from sampling.plan_file import PlanFile, plan_document, planned_launches, read_plan
 from sampling.profile import Profile
@@ -106,7 +107,7 @@ def planned(
     """Make a plan of a profile on disk with seed 1, write it, changed or not, and read it back."""
     profile = read_profile([str(path)])
     counts = count_durations(profile, *(selection or (Grouping(), Region())))
-    plan = make_plan(counts, method, Target(with_replacement=replacing), 1)
+    plan = drawn_plan(counts, make_design(counts, method, Target(with_replacement=replacing), 1), 1)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
     options = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": replacing, "method": method}
     document = json.loads(json.dumps(plan_document(profile, counts, plan, launches, options=options)))
@@ -293,8 +294,8 @@ def test_ranks_go_by_group_duration_and_id(
     found = durations_by_rank(profile, counts, elsewhere)
     assert found.tolist() == [1000 + row for _, _, row in expected]
     # What a draw calls its launch by leads to the launch that the second pass finds.
-    plan = make_plan(counts, "random", Target(), 0)
-    drawn = draw(counts, plan.design.strata, np.random.default_rng(0))
+    design = make_design(counts, "random", Target(), 0)
+    drawn = draw(counts, design.strata, np.random.default_rng(0))
     at_rank = found[counts.launches_before[drawn.pair] + drawn.occurrence] - 1000
     assert at_rank.tolist() == find_drawn_launches(profile, counts, drawn).id.tolist()
 
@@ -467,13 +468,12 @@ def test_durations_that_no_recording_lasts_are_refused(program: Program, tmp_pat
         judged(plan, endless.write(tmp_path / "b.parquet"))
 
 
-def test_a_recording_without_time_has_no_error(program: Program, tmp_path: Path) -> None:
+def test_a_recording_without_time_is_nothing_to_judge(program: Program, tmp_path: Path) -> None:
     plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
-    found = judged(plan, replace(program, durations_ns=[0] * 1200).write(tmp_path / "b.parquet"))
-    assert found.error.error == 0
-    assert found.redraws is not None
-    assert found.redraws.judgement.error_max == 0
-    assert found.redraws.expected_speedup == 1
+    with pytest.raises(
+        AnalysisError, match="all launches last 0 ns here, so there is nothing to judge; give"
+    ):
+        judged(plan, replace(program, durations_ns=[0] * 1200).write(tmp_path / "b.parquet"))
 
 
 def test_progress_is_told_until_the_last_draw(program: Program, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.content_hash import content_sha256
+from sampling.design import make_design
 from sampling.duration_counts import DurationCounts, count_durations
 from sampling.errors import PlanFileError
 from sampling.findings import Finding
@@ -22,7 +23,7 @@ from sampling.grouping import Grouping
 from sampling.launch_parquet_writer import write_launch_parquet
 from sampling.launch_table import LaunchTable
 from sampling.methods import method_names
-from sampling.plan import drawn_plan, locate, make_design, make_plan
+from sampling.plan import drawn_plan, locate
 from sampling.plan_file import plan_document, planned_launches, read_overrides, read_plan
 from sampling.profile import Profile
 from sampling.readers import read_profile
@@ -59,7 +60,7 @@ def document_of(
 ) -> dict[str, Any]:
     """Return the plan file of a plan made with seed 3."""
     target = Target(with_replacement=more.pop("with_replacement", False))
-    plan = make_plan(counts, method, target, 3)
+    plan = drawn_plan(counts, make_design(counts, method, target, 3), 3)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
     return plan_document(profile, counts, plan, launches, options=OPTIONS | {"method": method}, **more)
 
@@ -75,7 +76,8 @@ def written(document: Any, folder: Path) -> str:
 @pytest.mark.parametrize("method", method_names(random=True))
 def test_a_plan_stands_for_every_launch(method: str, with_replacement: bool, profile: LaunchTable) -> None:
     counts = count_durations(profile, Grouping(GroupBy.NAME))
-    plan = make_plan(counts, method, Target(with_replacement=with_replacement), 1)
+    target = Target(with_replacement=with_replacement)
+    plan = drawn_plan(counts, make_design(counts, method, target, 1), 1)
     strata = plan.design.strata
     assert strata.launches.sum() == counts.launches == profile.launches
     assert plan.weight.sum() == pytest.approx(counts.launches)
@@ -119,13 +121,15 @@ def test_the_worst_group_bounds_the_whole(profile: LaunchTable) -> None:
 def test_a_workload_without_time_has_a_plan_without_error(launch_table: Build) -> None:
     counts = count_durations(launch_table(["a", "b", "b"], [0, 0, 0]), Grouping())
     for method in method_names(random=True):
-        plan = make_plan(counts, method, Target(), 0)
-        assert (plan.speedup, plan.error, plan.design.bound) == (1.0, 0.0, 0.0)
+        plan = drawn_plan(counts, make_design(counts, method, Target(), 0), 0)
+        assert (plan.speedup, plan.design.speedup, plan.error, plan.design.bound) == (None, None, 0.0, 0.0)
 
 
 def test_the_same_seed_makes_the_same_plan(profile: LaunchTable) -> None:
     counts = count_durations(profile, Grouping())
-    first, again, other = (make_plan(counts, "root", Target(), seed) for seed in (5, 5, 6))
+    first, again, other = (
+        drawn_plan(counts, make_design(counts, "root", Target(), seed), seed) for seed in (5, 5, 6)
+    )
     assert first.draw.pair.tolist() == again.draw.pair.tolist()
     assert first.draw.occurrence.tolist() == again.draw.occurrence.tolist()
     assert first.draw.occurrence.tolist() != other.draw.occurrence.tolist()

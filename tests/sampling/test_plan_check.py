@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sampling.design import make_design
 from sampling.duration_counts import DurationCounts, count_durations
 from sampling.errors import AnalysisError, PlanFileError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.launch_table import LaunchTable
-from sampling.plan import Design, locate, make_plan
+from sampling.plan import drawn_plan, locate
 from sampling.plan_check import (
     drawn_durations_ns,
     estimate_ns,
@@ -56,7 +57,8 @@ def planned(
     target: Target | None = None,
 ) -> PlanFile:
     """Make a plan with seed 2, write it and read it back."""
-    plan = make_plan(counts, method, target or Target(with_replacement=replacing), 2)
+    asked = target or Target(with_replacement=replacing)
+    plan = drawn_plan(counts, make_design(counts, method, asked, 2), 2)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
     options = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": replacing, "method": method}
     if target is not None:
@@ -109,8 +111,7 @@ def test_a_plan_of_joint_is_read_back_as_it_was_made(
 ) -> None:
     counts = count_durations(profile, Grouping(GroupBy.NAME))
     plan = planned(profile, counts, tmp_path, "joint", target=target)
-    made = make_plan(counts, "joint", target, 2).design
-    assert isinstance(made, Design)
+    made = make_design(counts, "joint", target, 2)
     found, recorded = planned_design(counts, plan), recorded_design(plan)
     assert found.target == made.target
     for field in fields(Strata):

@@ -409,3 +409,9 @@ def test_what_it_says_of_itself() -> None:
     assert sieve.PUBLISHED_GROUPING is GroupBy.NAME
     assert sieve.RANDOM is False
     assert sieve.Options() == sieve.Options(cov=0.4, weights="launches", kde="on")
+
+
+def test_weights_by_instructions_where_none_has_any_are_by_launches_and_said() -> None:
+    picks = picked([("a", 0, 32), ("a", 0, 32), ("b", 0, 32)], weights="instructions")
+    assert picks.weight.tolist() == [2, 1]
+    assert picks.notes == ("no launch has any instructions, so all strata are weighed by launches",)

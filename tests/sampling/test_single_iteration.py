@@ -56,6 +56,7 @@ def launch_list(
         groups=(KernelGroup("kernel", "kernel", None, None, 0, 0),),
         ranges_named=(lambda _: None) if runs is None else named(runs),
         first_ids=tuple((np.cumsum(lengths) - lengths).tolist()),
+        last_id=sum(lengths) - 1,
     )
 
 
@@ -202,7 +203,7 @@ def test_a_real_recording_has_ranges_of_one_launch_and_of_several(shared_data: P
 )
 def test_what_the_profile_does_not_have_is_not_applicable(options: dict[str, Any], message: str) -> None:
     with pytest.raises(NotApplicableError, match=message):
-        picked(launch_list([50], steps(4, 10)), **options)
+        picked(launch_list([100], steps(4, 10), lambda each: each < 50), **options)
 
 
 def test_formats_without_ranges_are_not_applicable() -> None:
@@ -242,3 +243,13 @@ def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: s
 def test_launch_ids_need_both_ends_and_a_number(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         picked(launch_list([50]), **options)
+
+
+def test_ids_beyond_the_last_are_refused() -> None:
+    launches = launch_list([5600])
+    assert len(picked(launches, first=5500, last=5599, iterations=2).row) == 100
+    for first, last in ((0, 99_999), (5500, 5600), (9000, 9001)):
+        with pytest.raises(
+            OptionError, match=f"last {last}: there is no such launch; the ids of the profile end at 5599"
+        ):
+            picked(launches, first=first, last=last, iterations=2)

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.methods import allegro, root
-from sampling.split_tree import SplitTree, TreeGrower, Verdict
+from sampling.split_tree import SplitTree, Verdict
 from sampling.splitting import split_groups
 from sampling.targets import Target
+from sampling.tree_grower import TreeGrower
 
 SEEDS = range(4)
 VARIANTS = ("exact", "script", "paper")

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.bounds import bound
+from sampling.design import make_design
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.methods import method_names, random_method
-from sampling.plan import make_design
 from sampling.split_tree import Verdict
 from sampling.targets import LEAST_EPSILON, Target
 from sampling.trade_off import TradeOffPoint, default_epsilons, trade_off

@@ -79,6 +79,11 @@ def test_equal_name_grid_and_block_take_the_same_group() -> None:
     assert details["launches_in_detail"] == 3
     assert details["classifier"] is None
     assert details["holdout_accuracy"] == {}
+    assert details["holdout_launches"] is None
+    assert details["classifier_unused"] == "every other launch was matched exactly"
+    assert picks.notes[-1] == (
+        "no classifier is needed, and none has an accuracy: every other launch was matched exactly"
+    )
     assert details["share_in_detail"] == 3 / 7
     assert details["share_matched_exactly"] == 4 / 7
     assert details["share_classified"] == 0
@@ -138,7 +143,7 @@ def test_other_grids_are_classified_and_unseen_names_counted(classifier: str) ->
     assert picks.details["share_name_unseen"] == 0.2
     used = "sgd" if classifier == "best" else classifier
     assert picks.notes[-2:] == (
-        f"40.0 % of the launches are classified by {used}, right for 100.0 % of the launches held out",
+        f"40.0 % of the launches are classified by {used}, right for 100.0 % of the 12 launches held out",
         "20.0 % of the launches have a name that none of the first 60 has",
     )
     assert picks.weight.tolist() == np.bincount(large).tolist()
@@ -362,3 +367,27 @@ def test_every_launch_has_a_group_of_the_first(launches: list[tuple[str, int, in
     unseen = [name not in names[:detailed] for name in names]
     assert picks.details["share_name_unseen"] == pytest.approx(np.mean(unseen))
     assert picks_of(listed, restarts=2).stratum.tolist() == picks.stratum.tolist()
+
+
+def test_a_classifier_that_is_named_and_not_needed_is_said() -> None:
+    picks = picks_of(
+        launch_list(["a", "b", "a", "b"], [1, 1, 1, 1], [10, 500], [5, 900, 5, 900]), classifier="mlp"
+    )
+    assert picks.notes[-1].endswith("matched exactly, and two-level.classifier=mlp is not used")
+
+
+def test_an_accuracy_that_tells_nothing_is_said() -> None:
+    # One launch in five is held out, of a group that no other launch of the first four shows.
+    launches = launch_list(
+        ["a", "b", "a", "b", "a", "c"],
+        [1, 2, 3, 4, 5, 6],
+        [10, 500, 10, 500, 9000],
+        [5, 90, 5, 90, 9000, 1],
+    )
+    picks = picks_of(launches, error=1e-9)
+    assert set(picks.details["holdout_accuracy"].values()) == {0.0}
+    assert (picks.details["holdout_launches"], picks.details["classifier"]) == (1, "sgd")
+    said = "; ".join(picks.notes)
+    assert "right for 0.0 % of the 1 launch held out" in said
+    assert "1 launch held out tell" in said
+    assert "all classifiers did equally well on the launches held out; sgd is taken as the first" in said

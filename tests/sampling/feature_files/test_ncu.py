@@ -330,3 +330,16 @@ def test_a_report_cut_into_many_pieces_is_the_same(tmp_path: Path, monkeypatch: 
     cut = read(tmp_path, page)
     assert values(cut, "x") == values(whole, "x") == list(range(50))
     assert cut.line.tolist() == whole.line.tolist()
+
+
+def test_english_numbers_prove_a_german_locale_wrong(tmp_path: Path) -> None:
+    page = details(
+        metric(0, "A", "Elapsed Cycles", "cycle", "1,000"), metric(0, "A", "Duration", "us", "1,500.5")
+    )
+    wrong = r"row 3, column Metric Value: '1,500.5' is .* commas between .*; .* leave --number-locale out"
+    with pytest.raises(ProfileError, match=wrong):
+        read(tmp_path, page, "de_DE")
+    assert values(read(tmp_path, page), "Elapsed Cycles") == [1000]
+    wide = raw(["c"], ["cycle"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1,234,567"))
+    with pytest.raises(ProfileError, match=r"row 3, column c: '1,234,567'.*--number-locale"):
+        read(tmp_path, wide, "de_DE")

@@ -1,0 +1,72 @@
+"""The nodes of a forest whose decision is the user's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampling.allocation import IntArray
+from sampling.cluster_forest import ClusterForest
+from sampling.duration_counts import DurationCounts
+from sampling.errors import OptionError
+from sampling.split_tree import Verdict
+from sampling.splitting import Overrides, groups_overridden
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedNodes:
+    """Numbers in a forest, ascending: (k,) each.
+
+    Attributes
+    ----------
+    split : nodes that split, those on the way to a decision among them; keep : nodes that are kept whole.
+    """
+
+    split: IntArray
+    keep: IntArray
+
+    @classmethod
+    def none(cls) -> ForcedNodes:
+        """Return what is forced where the user has decided nothing."""
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def forced_nodes(forest: ClusterForest, counts: DurationCounts, overrides: Overrides) -> ForcedNodes:
+    """Return the nodes behind the user's decisions; the way down to each is split too.
+
+    Raises
+    ------
+    OptionError : a group is not there, or a node on the way cannot be split.
+    """
+    split: list[int] = []
+    keep: list[int] = []
+    for group in groups_overridden(counts, overrides).tolist():
+        key = counts.groups[group].key
+        for path, verdict in overrides[key].items():
+            node = group
+            if set(path) - {"L", "R"}:
+                raise OptionError(
+                    f"the tree of {key!r} has no node {path!r} to override",
+                    remedy='a path is "" for the root, then L or R a step, as `kernelpoint tree` prints it',
+                )
+            for depth, step in enumerate(path):
+                _split_one(forest, node, key, path[:depth])
+                split.append(node)
+                node = int(forest.left[node]) + (step == "R")
+            if verdict is Verdict.SPLIT:
+                _split_one(forest, node, key, path)
+            (split if verdict is Verdict.SPLIT else keep).append(node)
+    both = sorted(set(split) & set(keep))
+    if both:
+        raise OptionError(
+            f"overrides of {counts.groups[int(forest.group[both[0]])].key!r} keep a node and decide below it"
+        )
+    return ForcedNodes(np.unique(np.array(split, dtype=np.int64)), np.unique(np.array(keep, dtype=np.int64)))
+
+
+def _split_one(forest: ClusterForest, node: int, key: str, path: str) -> None:
+    nodes = np.array([node])
+    if not forest.splittable(nodes)[0]:
+        raise OptionError(f"node {path!r} of {key!r} cannot be split: all its durations are equal")
+    forest.split(nodes)

@@ -1,0 +1,47 @@
+"""How many launches are drawn where each is with one probability: a binomial number, never none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampling.allocation import FloatArray, IntArray
+
+# Beyond so many standard deviations and launches from the mean a number has no chance that float64 holds.
+_DEVIATIONS = 12
+_LAUNCHES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class NumberDrawn:
+    """The number of launches drawn, given that a draw of none is made again. (METHODS section 8)
+
+    Attributes
+    ----------
+    launches : N, of which each is drawn or not.
+    probability : above 0, at most 1.
+    """
+
+    launches: int
+    probability: float
+
+    @property
+    def share_empty(self) -> float:
+        """The share of the draws that are made again, (1 - p)^N."""
+        return (1 - self.probability) ** self.launches
+
+    def possible(self) -> tuple[IntArray, FloatArray]:
+        """Return the numbers that may come, ascending, and the chance of each; the chances sum to 1."""
+        from scipy.stats import binom
+
+        mean = self.launches * self.probability
+        reach = _DEVIATIONS * np.sqrt(mean * (1 - self.probability)) + _LAUNCHES
+        numbers = np.arange(max(1, int(mean - reach)), min(self.launches, int(mean + reach) + 1) + 1)
+        chances = np.asarray(binom.pmf(numbers, self.launches, self.probability), dtype=np.float64)
+        return numbers, chances / chances.sum()
+
+    def draw(self, times: int, rng: np.random.Generator) -> IntArray:
+        """Return (times,) numbers, each at least 1."""
+        numbers, chances = self.possible()
+        return rng.choice(numbers, size=times, p=chances)

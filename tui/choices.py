@@ -1,0 +1,71 @@
+"""What the value of an option may be, where it is one of a few words."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class OutputFormat(StrEnum):
+    """How results are written; never chosen by what stdout is."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    JSONL = "jsonl"
+    MARKDOWN = "markdown"
+
+
+class ColorMode(StrEnum):
+    """When to colour."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class GroupSort(StrEnum):
+    """What `groups` is sorted by; all but name largest first."""
+
+    TOTAL = "total"
+    LAUNCHES = "launches"
+    MEAN = "mean"
+    COV = "cov"
+    CLUSTERS = "clusters"
+    SAMPLES = "samples"
+    NAME = "name"
+
+
+class PlanList(StrEnum):
+    """What `sample` lists instead of the plan's figures."""
+
+    STRATA = "strata"
+    LAUNCHES = "launches"
+
+
+class AlignBy(StrEnum):
+    """How the launches of another recording are matched with a plan's.
+
+    ``names``: the same name, grid and block in the same order. ``order``: as many launches, of any kernels.
+    """
+
+    NAMES = "names"
+    ORDER = "order"
+
+
+class NumberLocale(StrEnum):
+    """How files of metrics write their numbers: 1234.5 or 1,234.5; 1.234,5."""
+
+    C = "C"
+    EN_US = "en_US"
+    DE_DE = "de_DE"
+
+
+class ErrorMean(StrEnum):
+    """How `compare` sums up several profiles.
+
+    ``arithmetic``: harmonic mean of the speedups, arithmetic mean of the errors (STEM+ROOT section V-A).
+    ``geometric``: geometric means of both (Allegro).
+    """
+
+    ARITHMETIC = "arithmetic"
+    GEOMETRIC = "geometric"

@@ -1,0 +1,39 @@
+"""A field of a dataclass that is an option or an argument of a command.
+
+Its flags, help and panel lie in the field's metadata, so that Typer's parser and "copy as command" are both
+made from there and cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+
+def option(
+    default: Any,
+    text: str,
+    *flags: str,
+    panel: str = "Options",
+    metavar: str | None = None,
+    least: int | None = None,
+    fraction: bool = False,
+) -> Any:
+    """Return a field that is an option: its default, its help and its flags.
+
+    Parameters
+    ----------
+    panel : the heading of the help that it stands below.
+    metavar : what its value is called there.
+    least : the least value, None where any is accepted.
+    fraction : whether it is from 0 to below 1.
+    """
+    shown = {"help": text, "flags": flags, "panel": panel, "metavar": metavar}
+    return field(default=default, metadata={**shown, "least": least, "fraction": fraction})
+
+
+def argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
+    """Return a field that is an argument: what it is if it is not given, its help and its name there."""
+    return field(
+        default=default, metadata={"help": text, "argument": True, "metavar": metavar, "required": required}
+    )
