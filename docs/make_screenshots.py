@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from contextlib import chdir
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from tui.app.app import KernelPointApp, session_of
+from tui.app.comparing import THREAD
 from tui.options import OpenOptions
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -87,6 +89,7 @@ def _is_idle(app: KernelPointApp) -> bool:
         bool(app.screen.query("#plan"))
         and app.session.doing is None
         and all(worker.is_finished for worker in app.workers)
+        and all(thread.name != THREAD for thread in threading.enumerate())
     )
 
 

@@ -13,16 +13,9 @@ from hypothesis import strategies as st
 
 from sampling.group_by import GroupBy
 from tui import cli
+from tui.choices import ColorMode, GroupSort, OutputFormat
 from tui.command_line import command_line, options_of
-from tui.options import (
-    ColorMode,
-    GroupsOptions,
-    GroupSort,
-    HistogramOptions,
-    OpenOptions,
-    OutputFormat,
-    SampleOptions,
-)
+from tui.options import GroupsOptions, HistogramOptions, OpenOptions, SampleOptions
 from tui.registry import COMMANDS
 
 

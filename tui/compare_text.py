@@ -20,6 +20,9 @@ from tui.tables import Column, shortened, table
 HEIGHT = 20
 """Rows of a scatter, where no others are asked for."""
 
+MEAN_OF = "mean of "
+"""What the ``profile`` of a mean starts with."""
+
 FIGURES = ("strata", "samples", "speedup", "bound", "group_bound")
 _DROPPED_FIRST = ("p95", "strata", "group", "max", "within", "drawn", "bound")
 ERRORS = ("error_mean", "error_p95", "error_max", "within_epsilon")
@@ -75,7 +78,7 @@ def comparison_scatter(
     points = [
         Point(row["method"], *method_mark(row["method"]), row["speedup"], row["error_mean"])
         for row in rows
-        if row["applicable"]
+        if row["applicable"] and row["speedup"] is not None and row["error_mean"] is not None
     ]
     return scatter(points, width, height, ascii_only=ascii_only, selected=selected)
 
@@ -91,9 +94,18 @@ def _by_profile(rows: Sequence[Row], canvas: Canvas, drawn: Callable[[list[Row]]
     parts = []
     for profile, of_profile in groupby(rows, key=lambda row: row["profile"]):
         if len(profiles) > 1:
-            parts.append(shortened(profile, canvas.width, ascii_only=canvas.ascii_only))
+            parts.append(_title(profile, canvas))
         parts.append(drawn(list(of_profile)))
     return "\n\n".join(parts)
+
+
+def _title(profile: str, canvas: Canvas) -> str:
+    """Return what a table is of; a mean names its profiles in full, for that is what tells it from others."""
+    import textwrap
+
+    if profile.startswith(MEAN_OF):
+        return textwrap.fill(profile, canvas.width, break_on_hyphens=False)
+    return shortened(profile, canvas.width, ascii_only=canvas.ascii_only)
 
 
 def _table(rows: Sequence[Row], canvas: Canvas) -> str:

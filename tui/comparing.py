@@ -6,6 +6,7 @@ from sampling.comparison import FeatureFiles, MethodComparison
 from sampling.profile import Profile
 from sampling.progress import Progress
 from tui.engine import region_of, target_of
+from tui.feature_paths import feature_file, workload_features
 from tui.options import CompareOptions
 
 
@@ -20,9 +21,8 @@ def comparison_of(
 
     Raises
     ------
-    OptionError : a filter or a target is wrong.
+    OptionError : a filter, a target or what a file of features is said to be of is wrong.
     """
-    files = [feature_file(options, text) for text in options.features]
     return MethodComparison(
         profile,
         region_of(options),
@@ -31,7 +31,7 @@ def comparison_of(
         seed=options.seed,
         settings=options.set,
         features=FeatureFiles(
-            tuple(path for of_profile, path in files if of_profile is None or of_profile in paths),
+            _features(options, paths),
             options.number_locale.value,
             # Of several workloads, a file may be of any.
             strict=len(paths) == len(options.profiles),
@@ -40,7 +40,9 @@ def comparison_of(
     )
 
 
-def feature_file(options: CompareOptions, text: str) -> tuple[str | None, str]:
-    """Return the profile that a file of features is for (None: for any), and the file."""
-    profile, equals, path = text.partition("=")
-    return (profile, path) if equals and profile in options.profiles else (None, text)
+def _features(options: CompareOptions, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files of features of a workload: those said to be of it, and those not said to be of any."""
+    if len(paths) == len(options.profiles):
+        return workload_features(options.features, paths)
+    files = [feature_file(text, options.profiles) for text in options.features]
+    return tuple(path for of_profile, path in files if of_profile is None or of_profile in paths)

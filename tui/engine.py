@@ -8,11 +8,11 @@ from typing import Any
 
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
-from sampling.features import JoinReport
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
+from sampling.join_report import JoinReport
 from sampling.kernel_choice import KernelChoice, choose_kernel
-from sampling.methods import check_settings, method_named, random_method, splitting_method
+from sampling.methods import check_settings, method_named, splitting_method
 from sampling.plan_file import method_of_overrides, read_overrides
 from sampling.profile import Profile
 from sampling.progress import Progress
@@ -21,8 +21,11 @@ from sampling.regions import Region
 from sampling.splitting import Overrides
 from sampling.study import MethodChoice, Study, study
 from sampling.targets import Target
+from tui.choices import NumberLocale
 from tui.diagnostics import ProgressMeter, note
-from tui.options import MethodOptions, NumberLocale, OutputOptions, PlanningOptions, RegionOptions
+from tui.feature_paths import workload_features
+from tui.options import MethodOptions, OutputOptions, PlanningOptions, RegionOptions, SampleOptions
+from tui.unused_options import note_unused, note_unused_features
 
 
 @contextmanager
@@ -71,21 +74,6 @@ def target_of(options: PlanningOptions) -> Target:
     if options.noise_floor is not None:
         given["noise_floor"] = options.noise_floor
     return Target(options.epsilon, options.confidence, options.with_replacement, **given)
-
-
-def note_unused(options: PlanningOptions, method: str) -> None:
-    """Say on stderr which options are given and not used by the method."""
-    of_joint = {
-        "--group-epsilon": options.group_epsilon,
-        "--min-samples": options.min_samples,
-        "--noise-floor": options.noise_floor,
-    }
-    unused = [flag for flag, value in of_joint.items() if value is not None]
-    if unused and method != "joint":
-        note(f"{', '.join(unused)}: for the method joint alone; not used", quiet=options.quiet)
-    for setting in options.set:
-        if not setting.startswith(f"{method}."):
-            note(f"--set {setting}: not used by {method}", quiet=options.quiet)
 
 
 def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | None:
@@ -139,12 +127,12 @@ def study_of(
     target = target_of(options)
     region, grouping = region_of(options), grouping_of(options, method)
     check_overrides(overrides, method)
+    features = workload_features(features, paths)
     check_standard_input(*paths, *features)
     # Wrong settings are an error before anything is said of unused ones.
     check_settings(options.set)
-    note_unused(options, method)
-    if features and random_method(method) is not None:
-        note(f"--features: {method} looks at durations alone; not used", quiet=options.quiet)
+    note_unused(options, [method])
+    note_unused_features(features, number_locale, [method], quiet=options.quiet)
     reports: list[JoinReport] = []
     try:
         with progress_of(options) as progress:
@@ -184,16 +172,17 @@ def study_as_asked(
     )
 
 
-def choice_of(options: MethodOptions, overrides: Overrides | None) -> MethodChoice:
+def choice_of(options: SampleOptions, overrides: Overrides | None) -> MethodChoice:
     """Return the method and what it is given.
 
     Raises
     ------
-    OptionError : the method splits nothing, and there are overrides.
+    OptionError : the method splits nothing, and there are overrides; or see `workload_features`.
     """
     check_overrides(overrides, options.method)
+    features = workload_features(options.features, options.profiles)
     return MethodChoice(
-        options.method, options.seed, options.set, overrides, options.features, options.number_locale.value
+        options.method, options.seed, options.set, overrides, features, options.number_locale.value
     )
 
 

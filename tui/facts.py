@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sampling.design import AnyDesign, Design
 from sampling.judge import Judgement
 from sampling.kernel_names import short_name
-from sampling.plan import AnyDesign, Design
 from sampling.study import Study
 from tui.charts import quantities
 from tui.output import Canvas
@@ -181,7 +181,8 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
     row = design_row(study)
     head = (
         f"{row['method']}, epsilon {row['epsilon']:g} at confidence {row['confidence']:g}: "
-        f"{quantities.count(row['samples'])} of {quantities.count(study.counts.launches)} launches, "
+        f"{quantities.count(row['samples'])} of "
+        f"{quantities.counted(study.counts.launches, 'launch', 'launches')}, "
         f"speedup {quantities.ratio(row['speedup'])}"
     )
     return f"{head}\n{bounds_line(study.design, judgement)}"
@@ -208,11 +209,17 @@ def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
         )
     if judgement is not None:
         mean, p95 = quantities.share(judgement.error_mean), quantities.share(judgement.error_p95)
-        text += f"\n{judgement.repeats} draws: mean error {mean}, 95th percentile {p95}"
+        text += f"\n{draws_text(judgement.repeats)}: mean error {mean}, 95th percentile {p95}"
         if judgement.within_epsilon is not None:
             within, stated = map(quantities.share, (judgement.within_epsilon, design.target.confidence))
-            text += f";\n{within} of them within epsilon, {stated} stated"
+            of_them = " of them" if judgement.repeats > 1 else ""
+            text += f";\n{within}{of_them} within epsilon, {stated} stated"
     return text
+
+
+def draws_text(repeats: int) -> str:
+    """Return how often a plan was drawn, in words."""
+    return quantities.counted(repeats, "draw", "draws")
 
 
 def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.study import GroupStatistics, Study
-from tui.options import GroupSort
+from tui.choices import GroupSort
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from sampling.errors import OptionError
 from tui import terminal
-from tui.options import OutputFormat, OutputOptions
+from tui.choices import OutputFormat
+from tui.input_files import is_read
+from tui.options import OutputOptions
 from tui.version import __version__
 
 SCHEMA = 1
@@ -172,8 +175,11 @@ def new_file(path: Path) -> Iterator[Path]:
 
     Raises
     ------
+    OptionError : it is a file that the command reads: a recording cannot be made again.
     OSError : it is a folder, or nothing can be written there.
     """
+    if is_read(path):
+        raise OptionError(f"{path} is what the command reads", remedy="give another file to write")
     path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(21, "is a folder, a file is meant", str(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import Field, fields
 from importlib import import_module
 from pathlib import Path
@@ -12,16 +12,13 @@ from typing import Annotated, Any, get_origin, get_type_hints
 import typer
 
 from sampling.errors import OptionError
+from tui.input_files import input_files, is_read, reading
 from tui.registry import COMMANDS, FAMILIES, Command
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 the analysis failed, 2 usage, 3 unreadable or invalid input, "
     "4 nothing left after filtering or a check failed, 130 interrupted."
 )
-
-
-# Arguments of several files that a command reads.
-_INPUTS = ("profiles", "logs", "files", "traces")
 
 
 def build() -> typer.Typer:
@@ -82,10 +79,11 @@ def _callback(command: Command) -> Callable[..., None]:
         options_type: Any = command.options
         for option in fields(options_type):
             _check_range(option, kept[option.name])
-        inputs = [path for name in _INPUTS for path in values.get(name, [])]
-        inputs += [values.get("plan"), values.get("file"), values.get("mpki_from")]
-        _refuse_overwriting(values["output"], inputs)
-        import_module(command.module).run(options_type(**kept))
+        options = options_type(**kept)
+        with reading(input_files(options)):
+            # Said before a long reading; the writer of files asks again, for each.
+            _refuse_overwriting(options.output)
+            import_module(command.module).run(options)
 
     parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
     parameters.sort(key=lambda parameter: not _is_argument(parameter))
@@ -94,18 +92,15 @@ def _callback(command: Command) -> Callable[..., None]:
     return run
 
 
-def _refuse_overwriting(output: str | None, inputs: Iterable[str | None]) -> None:
+def _refuse_overwriting(output: str | None) -> None:
     """Refuse to write a command's output over what it reads: a recording cannot be made again.
 
     Raises
     ------
     OptionError : the output is one of the inputs.
     """
-    if output is None or not Path(output).is_file():
-        return
-    for path in inputs:
-        if path is not None and Path(path).exists() and Path(path).samefile(output):
-            raise OptionError(f"-o {output} is what the command reads", remedy="give another file")
+    if output is not None and is_read(Path(output)):
+        raise OptionError(f"-o {output} is what the command reads", remedy="give another file")
 
 
 def _check_range(option: Field[Any], value: Any) -> None:

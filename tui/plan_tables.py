@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from sampling.design import WHOLE_WORKLOAD_KEY, StratumFacts
 from sampling.kernel_names import short_name
-from sampling.plan import WHOLE_WORKLOAD_KEY, Plan, StratumFacts
+from sampling.plan import Plan
 from sampling.plan_file import PlannedLaunch
 from sampling.study import Study
 from tui import facts
 from tui.charts import quantities
-from tui.options import PlanList
+from tui.choices import PlanList
 from tui.output import Answer, Canvas
 from tui.plan_text import plan_warnings
 from tui.tables import Column, shortened

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sampling.design import PickedDesign
 from sampling.judge import Judgement
-from sampling.plan import PickedDesign, Plan
+from sampling.plan import Plan
 from sampling.study import Study
 from tui import facts
 from tui.charts import quantities

@@ -1,14 +1,12 @@
-"""What a plan leaves behind as files: the plan itself, and what exporters make of it."""
+"""What a plan leaves behind as a file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sampling.errors import OptionError
 from sampling.plan import Plan, locate
 from sampling.plan_file import PlannedLaunch, plan_document, planned_launches
 from sampling.progress import Progress
-from sampling.simulators import Exported
 from sampling.splitting import Overrides
 from sampling.study import Study
 from tui.options import SampleOptions
@@ -45,20 +43,3 @@ def write_text(text: str, path: Path) -> None:
     """Write a file, whole or not at all."""
     with new_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def write_exported(files: Exported, folder: Path, *, force: bool) -> list[str]:
-    """Write what an exporter made, and return the paths.
-
-    Raises
-    ------
-    OptionError : one of the files exists, and they are not to be overwritten; then nothing is written.
-    """
-    paths = [folder / relative for relative, _ in files]
-    existing = [path for path in paths if path.exists()]
-    if existing and not force:
-        raise OptionError(f"{existing[0]} exists", remedy="give another -o, or --force to overwrite")
-    for path, (_, content) in zip(paths, files, strict=True):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(content, path)
-    return [str(path) for path in paths]

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from sampling.errors import OptionError
+from tui.input_files import is_read
 from tui.output import new_file
 
 
-def write_folder(
-    folder: Path, files: Sequence[tuple[str, str]], *, force: bool, reads: Path | None = None
-) -> list[str]:
+def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> list[str]:
     """Write (relative path, content) below a folder and return the paths.
 
     Parameters
     ----------
     force : whether to overwrite.
-    reads : what the command reads, which is never overwritten.
 
     Raises
     ------
-    OptionError : the folder is a file, or a file exists and is not to be overwritten.
+    OptionError : the folder is a file, or a file exists and is not to be overwritten, or is what the command
+        reads, and never is.
     OSError : one cannot be written; then none has been.
     """
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"-o {folder} is a file, a folder is meant", remedy="give another name")
     paths = [folder / relative for relative, _ in files]
+    _check_folders(dict.fromkeys(parent for path in (folder / "any", *paths) for parent in path.parents))
     existing = [path for path in paths if path.exists()]
-    if reads is not None and any(path.samefile(reads) for path in existing):
+    if any(is_read(path) for path in existing):
         raise OptionError(f"-o {folder} would overwrite what the command reads", remedy="give another folder")
     if existing and not force:
         raise OptionError(f"{existing[0]} exists", remedy="give another -o, or --force to overwrite")
@@ -40,3 +38,10 @@ def write_folder(
             # In bytes: line ends stay what they are.
             temporary.write_bytes(content.encode("utf-8"))
     return [str(path) for path in paths]
+
+
+def _check_folders(folders: Iterable[Path]) -> None:
+    """Raise OptionError if one of these is there and no folder."""
+    for folder in folders:
+        if folder.exists() and not folder.is_dir():
+            raise OptionError(f"{folder} is a file, a folder is meant", remedy="give another name with -o")

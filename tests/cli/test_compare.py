@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 Kernelpoint = Callable[..., Any]
@@ -162,3 +164,36 @@ def test_each_profile_has_its_scatter_and_the_means_too(
     assert [title.strip() for title in titles[:2]] == [str(resnet), str(gpt2)]
     assert titles[2].startswith("mean of 2 ")
     assert all("mean error over speedup" in chart for chart in charts[1::2])
+
+
+def test_means_over_some_of_the_profiles_stand_beside_the_others_over_the_same(
+    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path, counts: Path
+) -> None:
+    words = (resnet, gpt2, resnet, "--methods", "root,sieve", "--features", f"{resnet}={counts}")
+    rows = rows_of(kernelpoint, *words)
+    assert [row["applicable"] for row in rows] == [True, True, True, False, True, True, True, True, True]
+    every, partial, sieve = rows[6:]
+    assert (every["method"], every["profile"]) == ("root", "mean of 3 (harmonic speedup, arithmetic error)")
+    assert [partial["method"], sieve["method"]] == ["root", "sieve"]
+    over = f"mean of 2 of 3 (harmonic speedup, arithmetic error): {resnet}, {resnet}"
+    assert partial["profile"] == sieve["profile"] == over
+    assert partial["speedup"] == pytest.approx(rows[0]["speedup"])
+    assert sieve["speedup"] == pytest.approx(rows[1]["speedup"])
+    text = " ".join(kernelpoint("compare", *words, "--repeats", "5").out.split())
+    assert f"{resnet}, {resnet}" in text
+
+
+def test_a_geometric_mean_with_an_error_of_zero_is_not_given(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    even, uneven = tmp_path / "even.parquet", tmp_path / "uneven.parquet"
+    for path, durations_ns in ((even, [5] * 80), (uneven, [1, 99] * 40)):
+        pq.write_table(pa.table({"name": ["k"] * 80, "duration_ns": durations_ns}), path)
+    words = (even, uneven, "--methods", "random", "--set", "random.launches=2", "--mean", "geometric")
+    run = kernelpoint("compare", *words, "--format", "json")
+    mean = run.results[-1]
+    assert mean["error_mean"] is None
+    assert mean["speedup"] > 1
+    assert run.json["warnings"] == [
+        f"random: its error is 0 on {even}, so a geometric mean would be 0 whatever the others are; not given"
+    ]

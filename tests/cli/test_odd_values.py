@@ -122,3 +122,34 @@ def test_overrides_need_a_method_that_splits(kernelpoint: Kernelpoint, tmp_path:
     run = kernelpoint("sample", path, "--method", "random", "--overrides", overrides)
     assert run.code == 2
     assert "splits nothing" in run.err
+
+
+def test_a_plan_that_samples_no_time_has_no_speedup(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    path = profile(tmp_path, ["k"] * 8, [0, 0, 0, 0, 0, 10, 20, 30])
+    words = ("sample", path, "--method", "random", "--set", "random.launches=1", "--quiet")
+    seen = set()
+    for seed in range(8):
+        results = kernelpoint(*words, "--seed", str(seed), "--format", "json").results
+        sampled_ns = results["sampled_duration_ns"]
+        assert results["speedup"] == (60 / sampled_ns if sampled_ns else None)
+        text = kernelpoint(*words, "--seed", str(seed)).out
+        assert ("speedup -, 8.00x expected" in text) == (sampled_ns == 0)
+        seen.add(sampled_ns == 0)
+    assert seen == {True, False}
+
+
+def test_where_all_launches_last_0_ns_there_is_no_speedup_and_nothing_to_judge(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    path = profile(tmp_path, ["k", "l"] * 4, [0] * 8)
+    plan = tmp_path / "plan.json"
+    run = kernelpoint("sample", path, "-o", plan, "--format", "json")
+    assert run.results["speedup"] is None
+    assert "speedup -, - expected" in kernelpoint("sample", path).out
+    rows = kernelpoint("compare", path, "--repeats", "3", "--format", "json").results
+    assert {row["speedup"] for row in rows} == {None}
+    assert kernelpoint("compare", path, "--repeats", "3").code == 0
+    assert kernelpoint("compare", path, "--repeats", "3", "--scatter").code == 0
+    assert kernelpoint("trade-off", path).code == 0
+    assert kernelpoint("summary", path).code == 0
+    assert "there is nothing to judge" in kernelpoint("judge", plan, path).failed(1)

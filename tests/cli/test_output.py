@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tui.options import OutputFormat, OutputOptions
+from tui.choices import OutputFormat
+from tui.options import OutputOptions
 from tui.output import Answer, emit, json_text
 
 ODD = {

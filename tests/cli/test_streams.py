@@ -25,7 +25,6 @@ SILENT = (
     "tree",
     "sample",
     "trade-off",
-    "compare",
     "judge",
     "methods",
     "convert",
@@ -37,6 +36,16 @@ def test_says_nothing_on_stderr_without_a_reason(
     kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
 ) -> None:
     assert kernelpoint(*command_lines[command]).err == ""
+
+
+def test_compare_says_nothing_on_stderr_but_of_methods_that_do(
+    kernelpoint: Kernelpoint, resnet: Path
+) -> None:
+    asked = ("compare", resnet, "--repeats", "5", "--methods")
+    assert kernelpoint(*asked, "joint,root,stem,allegro,pks").err == ""
+    assert all(
+        line.startswith("kernelpoint: random: ") for line in kernelpoint(*asked, "random").err.splitlines()
+    )
 
 
 NOTED = {

@@ -19,6 +19,8 @@ from sampling.study import Study
 from tui.app.app import KernelPointApp, session_of
 from tui.app.screens.view import ViewScreen
 from tui.app.views import FIRST_VIEW, VIEWS
+from tui.app.widgets.chart import Chart
+from tui.charts.plain import plain
 from tui.options import MethodOptions, OpenOptions
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -35,6 +37,11 @@ async def wait_for(pilot: Running, predicate: Callable[[], bool], description: s
     while not predicate():
         assert time.monotonic() < give_up, f"never: {description}\n{screen_text(pilot.app)}"
         await pilot.pause()
+
+
+def drawn(chart: Chart) -> str:
+    """A chart without colour."""
+    return plain(chart.grid)
 
 
 def screen_text(app: Any) -> str:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.widget import Widget
 
 from tests.tui.driving import (
     App,
     Running,
+    drawn,
     opened,
     planned,
     printed,
@@ -25,6 +27,7 @@ from tui.app.screens.plan import PlanScreen
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.option_fields import OPTION_FIELDS, OptionField
 from tui.app.widgets.option_form import OptionForm, OptionInput
+from tui.app.widgets.plan_detail_panes import PlanDetailPanes
 
 
 @asynccontextmanager
@@ -48,7 +51,7 @@ async def settled(app: App, pilot: Running) -> None:
 
 def is_done(app: App) -> bool:
     screen = screen_of(app)
-    return details_of(app).is_judged and screen._working_on is None
+    return details_of(app).is_judged and screen._work.pane is None
 
 
 def screen_of(app: App) -> PlanScreen:
@@ -62,12 +65,16 @@ def details_of(app: App) -> PlanDetails:
     return details
 
 
+def content_of(app: App, pane: PlanPane) -> Widget:
+    return screen_of(app).query_one(PlanDetailPanes).content(pane)
+
+
 def form_of(app: App) -> OptionForm:
     return app.screen.query_one(OptionForm)
 
 
 def chart_text(app: App) -> str:
-    return app.screen.query_one(Chart).text
+    return drawn(app.screen.query_one(Chart))
 
 
 async def go_to(pilot: Running, app: App, name: str) -> OptionField:
@@ -114,7 +121,7 @@ async def focus_on(pilot: Running, app: App, pane: PlanPane) -> None:
         await pilot.pause()
     await settled(app, pilot)
     if pane is not PlanPane.FIGURES:
-        screen_of(app)._content(pane).focus()
+        content_of(app, pane).focus()
         await pilot.pause()
         assert screen_of(app)._focused_pane() is pane
 

@@ -22,6 +22,7 @@ from tests.tui.driving import (
     Running,
     assert_golden,
     colours,
+    drawn,
     opened,
     screen_text,
     study_in,
@@ -40,8 +41,9 @@ from tui.app.widgets.chart import Chart
 from tui.app.widgets.group_columns import group_columns
 from tui.app.widgets.group_table import GroupTable
 from tui.app.widgets.wrapped import Wrapped
+from tui.choices import GroupSort
 from tui.group_list import GroupList, list_groups
-from tui.options import GroupSort, OpenOptions, SampleOptions
+from tui.options import OpenOptions, SampleOptions
 
 
 @asynccontextmanager
@@ -52,7 +54,7 @@ async def running(
     async with opened(path, size, **given) as (app, pilot):
         await wait_for(pilot, lambda: bool(app.screen.query(GroupTable)), "its table is there")
         await wait_for(pilot, lambda: table_of(app).row_count > 0, "rows are in the table")
-        await wait_for(pilot, lambda: "0 " in chart_of(app).text, "the histogram is drawn")
+        await wait_for(pilot, lambda: "0 " in drawn(chart_of(app)), "the histogram is drawn")
         yield app, pilot
 
 
@@ -93,13 +95,13 @@ async def test_the_first_view_looks_as_it_did(resnet: str) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])
 async def test_the_cursor_chooses_the_histogram(gpt: str, size: tuple[int, int]) -> None:
     async with running(gpt, size) as (app, pilot):
-        before = chart_of(app).text
+        before = drawn(chart_of(app))
         await pilot.press("j")
-        await wait_for(pilot, lambda: chart_of(app).text != before, "another histogram")
+        await wait_for(pilot, lambda: drawn(chart_of(app)) != before, "another histogram")
         assert app.session.selected == 1
         assert "[tab] #2 volta_sgemm_32x32" in screen_text(app)
         await pilot.press("k")
-        await wait_for(pilot, lambda: chart_of(app).text == before, "the first histogram again")
+        await wait_for(pilot, lambda: drawn(chart_of(app)) == before, "the first histogram again")
 
 
 async def test_keys_move_the_cursor(resnet: str) -> None:
@@ -120,8 +122,8 @@ async def test_keys_move_the_cursor(resnet: str) -> None:
 
 async def test_a_histogram_shows_its_strata_apart(gpt: str) -> None:
     async with running(gpt) as (app, _):
-        assert "A " in chart_of(app).text
-        assert "B " in chart_of(app).text
+        assert "A " in drawn(chart_of(app))
+        assert "B " in drawn(chart_of(app))
         assert "│" in screen_text(app)
 
 
@@ -292,12 +294,12 @@ async def test_no_findings_are_said(resnet: str) -> None:
 
 async def test_x_changes_the_axis(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
-        before = chart_of(app).text
+        before = drawn(chart_of(app))
         await pilot.press("x")
         await wait_for(pilot, lambda: "[x] log" in screen_text(app), "the title says so")
-        await wait_for(pilot, lambda: chart_of(app).text != before, "another axis")
+        await wait_for(pilot, lambda: drawn(chart_of(app)) != before, "another axis")
         await pilot.press("x")
-        await wait_for(pilot, lambda: chart_of(app).text == before, "linear again")
+        await wait_for(pilot, lambda: drawn(chart_of(app)) == before, "linear again")
 
 
 async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> None:

@@ -12,7 +12,8 @@ from tui.app.screens.compare import CompareScreen
 from tui.app.screens.plan import PlanScreen
 from tui.app.screens.split_tree import SplitTreeScreen
 from tui.app.views import VIEWS
-from tui.options import ColorMode, OpenOptions, OutputFormat
+from tui.choices import ColorMode, OutputFormat
+from tui.options import OpenOptions
 
 GIVEN = {
     "a data format": OpenOptions(format=OutputFormat.JSON),
@@ -24,7 +25,7 @@ GIVEN = {
 def is_ready(screen: object) -> bool:
     """Whether there is something to copy."""
     if isinstance(screen, PlanScreen):
-        return screen._details is not None and screen._working_on is None
+        return screen._details is not None and screen._work.pane is None
     if isinstance(screen, SplitTreeScreen):
         return screen.looked_at is not None
     if isinstance(screen, CompareScreen):

@@ -19,6 +19,7 @@ from tests.tui.driving import (
     Running,
     assert_golden,
     colours,
+    drawn,
     opened,
     planned,
     printed,
@@ -28,8 +29,14 @@ from tests.tui.driving import (
 )
 from tui.app import comparing
 from tui.app.app import KernelPointApp, session_of
-from tui.app.comparing import CompareSort, ComparisonEnded, MethodCompared, MethodProgress, sorted_rows
-from tui.app.screens import compare
+from tui.app.comparing import (
+    THREAD,
+    CompareSort,
+    ComparisonEnded,
+    MethodCompared,
+    MethodProgress,
+    sorted_rows,
+)
 from tui.app.screens.compare import CompareScreen
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.compare_lines import compare_lines
@@ -168,7 +175,7 @@ async def test_rows_come_one_by_one_and_cancelling_keeps_them(
         await wait_for(pilot, lambda: "C stem: cutting kernels, 45 %" in screen_text(app), "how far it is")
         assert "2 of 12, [c] cancel" in screen_text(app)
         assert table_of(app).methods == ["joint", "root", "stem"]
-        assert {"A", "B"} <= set(chart_of(app).text)
+        assert {"A", "B"} <= set(drawn(chart_of(app)))
         await pilot.press("c")
         assert table_of(app).methods == ["joint", "root"]
         assert "cancelled after 2 of 12, [r] anew" in screen_text(app)
@@ -207,7 +214,7 @@ async def test_leaving_the_app_waits_for_no_method(
         await wait_for(pilot, stalled.reached.is_set, "it is under way")
         await pilot.press("q")
     assert app.return_code == 0
-    (thread,) = [each for each in threading.enumerate() if each.name == "compare"]
+    (thread,) = [each for each in threading.enumerate() if each.name == THREAD]
     assert thread.daemon, "Python waits for other threads as it ends"
     stalled.gate.set()
     thread.join(timeout=20)
@@ -233,7 +240,7 @@ async def test_what_a_stale_comparison_tells_changes_nothing(resnet: str) -> Non
 async def test_a_large_workload_is_compared_when_asked_for(
     resnet: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compare, "MOST_LAUNCHES_UNASKED", 5_599)
+    monkeypatch.setattr(comparing, "MOST_LAUNCHES_UNASKED", 5_599)
     async with opened(resnet, view="Compare") as (app, pilot):
         text = screen_text(app)
         assert "[r] starts" in text
@@ -243,7 +250,7 @@ async def test_a_large_workload_is_compared_when_asked_for(
         await pilot.press("j", "s", "c", "enter")
         await pilot.press("r")
         await compared(pilot, app)
-    monkeypatch.setattr(compare, "MOST_LAUNCHES_UNASKED", 5_600)
+    monkeypatch.setattr(comparing, "MOST_LAUNCHES_UNASKED", 5_600)
     async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
 
@@ -278,12 +285,12 @@ async def test_the_cursor_marks_the_point_and_says_what_the_method_is(resnet: st
     async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
         assert words_of(app).startswith("joint: this project")
-        plain_text = chart_of(app).text
+        plain_text = drawn(chart_of(app))
         for keys, letter in (([], "A"), (["j"], "B"), (["down", "j"], "D"), (["k"], "C"), (["g"], "A")):
             await pilot.press(*keys)
             grid = chart_of(app).grid
             assert grid.glyph[grid.style == SELECTED].tolist() == [letter, letter]
-            assert chart_of(app).text == plain_text
+            assert drawn(chart_of(app)) == plain_text
         assert "joint 64.5x, 0.4 %" in screen_text(app)
         await pilot.press("G")
         assert table_of(app).highlighted == "single-iteration"
@@ -370,7 +377,7 @@ async def test_the_copied_command_prints_what_is_copied(
         pairs.append(await copied(app, pilot))
         await pilot.press("tab")
         await wait_for(pilot, lambda: "mean error over speedup" in screen_text(app), "the scatter")
-        shown = chart_of(app).text
+        shown = drawn(chart_of(app))
         pairs.append(await copied(app, pilot))
     (table, of_table), (scatter, of_scatter) = pairs
     assert scatter == shown + "\n"

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.driving import App, Running, opened, printed, view_of, wait_for
+from tests.tui.driving import App, Running, drawn, opened, printed, view_of, wait_for
 from tui.app.screens import groups
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.group_table import GroupTable
+from tui.choices import GroupSort
 from tui.group_list import list_groups
-from tui.options import GroupSort, OpenOptions
+from tui.options import OpenOptions
 
 
 async def copied(app: App, pilot: Running) -> tuple[str, str]:
@@ -77,7 +78,9 @@ async def test_the_histogram_as_large_as_it_is_drawn(
         assert "--kernel '#2' --log" in command
         assert text.startswith("#2 ")
         # The key in a line, then what the pane shows.
-        await wait_for(pilot, lambda: text.partition("\n")[2] == chart.text + "\n", "the chart of that group")
+        await wait_for(
+            pilot, lambda: text.partition("\n")[2] == drawn(chart) + "\n", "the chart of that group"
+        )
     assert text.isascii() or not ascii_only
     # The terminal may be of another width: the chart's size is named.
     assert printed(command, 132, tmp_path) == text

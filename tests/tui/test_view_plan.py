@@ -22,6 +22,7 @@ from tests.tui.driving import (
 )
 from tests.tui.plan_driving import (
     check_round_trip,
+    content_of,
     details_of,
     focus_on,
     form_of,
@@ -114,14 +115,14 @@ async def test_t_goes_through_the_details(gpt: str, size: tuple[int, int]) -> No
 
 def pane_rows(app: App, pane: PlanPane) -> list[str]:
     """What a pane shows below its title."""
-    region = screen_of(app)._content(pane).region
+    region = content_of(app, pane).region
     rows = screen_text(app).splitlines()[region.y : region.bottom]
     return [row[region.x : region.right].rstrip() for row in rows]
 
 
 def shows_findings(app: App) -> bool:
     """Whether the pane of findings has them from the first on, in the words of `sample`."""
-    rows, width = pane_rows(app, PlanPane.FINDINGS), screen_of(app)._content(PlanPane.FINDINGS).size.width
+    rows, width = pane_rows(app, PlanPane.FINDINGS), content_of(app, PlanPane.FINDINGS).size.width
     words = facts.findings_text(study_in(app), Canvas(width, ascii_only=False, color=False)).splitlines()
     seen = min(len(rows), len(words))
     return seen > 0 and [row[:width].rstrip() for row in rows[:seen]] == words[:seen]

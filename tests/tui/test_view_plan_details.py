@@ -24,6 +24,7 @@ from tests.tui.driving import (
 from tests.tui.plan_driving import (
     chart_text,
     check_round_trip,
+    content_of,
     details_of,
     focus_on,
     gated,
@@ -33,7 +34,8 @@ from tests.tui.plan_driving import (
 )
 from tui.app import plan_details
 from tui.app.plan_panes import PlanPane
-from tui.app.screens.plan import DetailsReady, PlanScreen
+from tui.app.plan_work import DetailsReady
+from tui.app.screens.plan import PlanScreen
 from tui.app.widgets.plan_figures import PlanFigures
 from tui.options import OpenOptions
 
@@ -237,7 +239,7 @@ async def test_what_is_not_there_yet_is_not_in_the_command(gpt: str, monkeypatch
         held.set()
         await wait_for(pilot, lambda: len(begun) == 4, "three points of the curve")
         await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "are shown")
-        screen_of(app)._content(PlanPane.TRADE_OFF).focus()
+        content_of(app, PlanPane.TRADE_OFF).focus()
         assert "--epsilons 0.05,0.07,0.03 " in await check_round_trip(pilot, app, 80)
         release()
 

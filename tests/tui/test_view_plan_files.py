@@ -22,7 +22,7 @@ from tests.tui.plan_driving import (
     running,
     settled,
 )
-from tui.app import plan_details
+from tui.app import plan_files
 from tui.app.widgets.plan_prompt import PlanPrompt
 from tui.options import OpenOptions
 
@@ -78,7 +78,7 @@ async def test_a_file_that_appears_meanwhile_is_not_overwritten(gpt: str) -> Non
     async with running(gpt) as (app, _):
         Path("late.json").write_text("mine")
         with pytest.raises(OptionError, match=r"late\.json exists"):
-            plan_details.save_plan(details_of(app), Path("late.json"), lambda *_: None)
+            plan_files.save_plan(details_of(app), Path("late.json"), lambda *_: None)
     assert Path("late.json").read_text() == "mine"
 
 

@@ -17,6 +17,7 @@ from tests.tui.driving import (
     Running,
     assert_golden,
     colours,
+    drawn,
     opened,
     printed,
     screen_text,
@@ -28,7 +29,7 @@ from tui.app.screens.groups import GroupsScreen
 from tui.app.screens.help import HelpScreen
 from tui.app.screens.scale import ScaleScreen
 from tui.app.widgets.chart import Chart
-from tui.app.widgets.scale_input import PromptInput
+from tui.app.widgets.scale_input import CellInput, PromptInput
 from tui.app.widgets.scale_table import ScaleTable
 from tui.app.widgets.scale_words import ScaleWords
 from tui.bundled import sample_scale_question
@@ -67,7 +68,7 @@ def rows(app: App) -> list[tuple[str, str, str, str]]:
 async def settled(app: App, pilot: Running, row: int, cell: int, text: str) -> None:
     """Wait until a cell holds a text and no field is open."""
     await wait_for(pilot, lambda: rows(app)[row][cell] == text, f"row {row} has {text}: {rows(app)}")
-    assert not table(app).is_editing
+    await wait_for(pilot, lambda: not isinstance(app.focused, CellInput), "no field is open")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -135,12 +136,12 @@ async def test_at_a_large_size_panes_stand_side_by_side() -> None:
 
 async def test_a_digit_begins_a_cell_and_enter_takes_it() -> None:
     async with scale() as (app, pilot):
-        before = chart(app).text
+        before = drawn(chart(app))
         await pilot.press("j", "l", *"120.5")
         assert rows(app)[1][1] == "199"
         await pilot.press("enter")
         await settled(app, pilot, 1, 1, "120.5")
-        await wait_for(pilot, lambda: chart(app).text != before, "another chart")
+        await wait_for(pilot, lambda: drawn(chart(app)) != before, "another chart")
         assert app.focused is table(app)
         assert table(app).cursor == (1, 1)
         # c = C = 120.5/100/2 < 1: eff / (1 + M (1/c - 1)) T.
@@ -362,13 +363,21 @@ async def test_what_is_no_file_is_said(answer: str) -> None:
         await wait_for(pilot, lambda: app.focused is table(app), "left")
 
 
+async def test_what_of_a_file_is_left_out_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("benchmark,size,ipc\nshort,8,1\nlong,8,1\nlong,16,2\nlong,32,4\n")
+    async with scale() as (app, pilot):
+        await pilot.press("o", *"a.csv", "enter")
+        await wait_for(pilot, lambda: "a.csv: long" in screen_text(app), "read")
+        await wait_for(pilot, lambda: "left out: a.csv, row 2" in screen_text(app), "said")
+
+
 async def test_with_a_profile_digits_are_views_and_enter_edits(gpt: str) -> None:
     async with scale(path=gpt) as (app, pilot):
         assert app.screen.query_one("#plan").display
         await pilot.press("enter", *"12", "enter")
         await settled(app, pilot, 0, 0, "12")
         await pilot.press("8")
-        assert not table(app).is_editing
+        assert not isinstance(app.focused, CellInput)
         await pilot.press("1")
         await wait_for(pilot, lambda: isinstance(app.screen, GroupsScreen), "the groups")
         await pilot.press("5")
@@ -414,7 +423,7 @@ async def test_the_command_of_edited_numbers_prints_what_is_copied(tmp_path: Pat
         text, command = await copied(app, pilot)
         assert f"--width 100 --height {chart(app).size.height}" in command
         assert printed(command, 100, tmp_path) == text
-        assert chart(app).text in text
+        assert drawn(chart(app)) in text
 
 
 async def test_a_measured_benchmark_of_a_table_is_copied_whole(sample_data: Path, tmp_path: Path) -> None:

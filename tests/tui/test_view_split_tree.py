@@ -23,14 +23,16 @@ from tests.tui.driving import (
     Running,
     assert_golden,
     colours,
+    drawn,
     opened,
     printed,
     screen_text,
     study_in,
     wait_for,
 )
-from tui.app.screens import split_tree
+from tui.app import tree_walk_queue
 from tui.app.screens.split_tree import SplitTreeScreen
+from tui.app.widgets import split_histogram
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.line import Line
 from tui.app.widgets.split_card import SplitCard
@@ -45,7 +47,7 @@ RICH = OpenOptions(group_by=GroupBy.NAME, epsilon=0.01)
 @pytest.fixture(autouse=True)
 def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw the histogram at once, not when keys rest."""
-    monkeypatch.setattr(split_tree, "_DELAY_SECONDS", 0.001)
+    monkeypatch.setattr(split_histogram, "_DELAY_SECONDS", 0.001)
 
 
 @asynccontextmanager
@@ -113,11 +115,12 @@ def figures(app: App) -> str:
 
 
 def card(app: App) -> str:
-    return app.screen.query_one(SplitCard).text
+    widget = app.screen.query_one(SplitCard)
+    return "\n".join(widget.render_line(row).text.rstrip() for row in range(widget.size.height)).rstrip()
 
 
 def branches(app: App) -> list[str]:
-    return app.screen.query_one("#branches", Chart).text.split("\n")
+    return drawn(app.screen.query_one("#branches", Chart)).split("\n")
 
 
 async def test_it_opens_on_the_selected_group_before_its_first_decision(gpt: str) -> None:
@@ -143,8 +146,7 @@ async def test_stepping_forward_and_back_goes_the_engines_way(gpt: str) -> None:
             walk.step()
             await press(app, pilot, "right_square_bracket")
         steps = 0
-        while not walk.at_start:
-            walk.back()
+        while walk.back():
             steps += 1
             await press(app, pilot, "left_square_bracket" if steps % 2 else "left")
             assert (place(app), stop_in(app).ahead) == ((walk.group, walk.taken), walk.ahead)
@@ -426,7 +428,7 @@ async def test_the_copied_command_prints_what_is_copied(
     async with walking(gpt, size, options=options, ascii_only=options.ascii) as (app, pilot):
         await press(app, pilot, *keys)
         text, command = await copied(app, pilot)
-        histogram_shown = app.screen.query_one("#split-histogram", Chart).text
+        histogram_shown = drawn(app.screen.query_one("#split-histogram", Chart))
         assert histogram_shown.strip()
         decided = bool(app.session.overrides)
     assert printed(command, size[0], tmp_path) == text
@@ -460,20 +462,20 @@ async def test_decisions_make_the_same_plan_by_command(gpt: str, tmp_path: Path)
 
 async def test_many_durations_are_drawn_aside(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = set()
-    draw = split_tree.draw_histogram
+    draw = split_histogram.stop_histogram
 
     def noting(*given: Any, **how: Any) -> Any:
         threads.add(threading.current_thread())
         return draw(*given, **how)
 
-    monkeypatch.setattr(split_tree, "_DURATIONS_AT_ONCE", 0)
-    monkeypatch.setattr(split_tree, "draw_histogram", noting)
+    monkeypatch.setattr(split_histogram, "_DURATIONS_AT_ONCE", 0)
+    monkeypatch.setattr(split_histogram, "stop_histogram", noting)
     async with walking(gpt, options=RICH) as (app, pilot):
         chart = app.screen.query_one("#split-histogram", Chart)
-        await wait_for(pilot, lambda: "proposed" in chart.text, "the histogram of the root")
-        first = chart.text
+        await wait_for(pilot, lambda: "proposed" in drawn(chart), "the histogram of the root")
+        first = drawn(chart)
         await press(app, pilot, "right")
-        await wait_for(pilot, lambda: chart.text != first, "that of the next node")
+        await wait_for(pilot, lambda: drawn(chart) != first, "that of the next node")
         assert threading.main_thread() not in threads
 
 
@@ -482,7 +484,7 @@ async def test_a_defect_ends_the_app_and_is_not_swallowed(gpt: str, monkeypatch:
         raise ZeroDivisionError("a defect")
 
     async with walking(gpt) as (app, pilot):
-        monkeypatch.setattr(split_tree, "stop_of", broken)
+        monkeypatch.setattr(tree_walk_queue, "stop_of", broken)
         await pilot.press("right_square_bracket")
         await wait_for(pilot, lambda: app.failure is not None, "the app leaves")
         assert isinstance(app.failure, ZeroDivisionError)

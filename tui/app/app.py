@@ -16,14 +16,13 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from sampling.errors import SamplingError
 from tui import terminal
 from tui.app import hangup
 from tui.app.actions import APP, actions_of, bindings
 from tui.app.key_order import KeyOrder
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
 from tui.app.screens.loading import LoadingScreen
-from tui.app.state import Session, Undoable, undoable
+from tui.app.state import Session, Undoable, studied, taken_back, undoable
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.command_line import options_of
 from tui.diagnostics import ExitCode, exit_code_of
@@ -155,25 +154,7 @@ class KernelPointApp(App[None]):
         # It opens next.
         _ = view_named(self._view).screen
         worker = get_current_worker()
-
-        def report(done: int, total: int, what: str) -> None:
-            self.post_message(StudyProgress(generation, done, total, what))
-
-        progress = planning.throttled(report, lambda: worker.is_cancelled)
-        try:
-            if before is None or before.study is None:
-                study = planning.load_study(wanted.options, wanted.overrides, progress)
-            else:
-                study = planning.plan_again(
-                    before.study, before.options, wanted.options, wanted.overrides, progress
-                )
-        except planning.CancelledError:
-            return
-        except (SamplingError, OSError) as error:
-            # A file may be gone by the time it is read again.
-            self.post_message(StudyFailed(generation, error))
-            return
-        self.post_message(StudyReady(generation, study))
+        planning.tell_study(generation, before, wanted, self.post_message, lambda: worker.is_cancelled)
 
     @on(Worker.StateChanged)
     def _notice_defect(self, event: Worker.StateChanged) -> None:
@@ -201,10 +182,7 @@ class KernelPointApp(App[None]):
         if event.generation != self._generation:
             return
         is_first = self.session.study is None
-        # Other groups have other ranks.
-        regrouped = not is_first and event.study.counts is not self.session.study.counts  # type: ignore[union-attr]
-        changes: dict[str, Any] = {"selected": 0} if regrouped else {}
-        self.change(study=event.study, doing=None, problem=None, **changes)
+        self.session = studied(self.session, event.study)
         self._shown = self.session
         if is_first:
             await self._open_first_view()
@@ -216,14 +194,7 @@ class KernelPointApp(App[None]):
         if self.session.study is None:
             self.fail(event.error)
             return
-        shown = self._shown
-        self.change(
-            options=shown.options,
-            overrides=shown.overrides,
-            past_overrides=shown.past_overrides,
-            doing=None,
-            problem=str(event.error),
-        )
+        self.session = taken_back(self.session, self._shown, str(event.error))
 
     def fail(self, error: Exception) -> None:
         """Leave: the workload cannot be shown, or there is a defect."""

@@ -13,11 +13,21 @@ from textual.message import Message
 from sampling.methods import check_settings
 from sampling.profile import Profile
 from sampling.progress import Progress
+from sampling.study import Study
+from tui.app.overrides_file import printed_options
 from tui.app.planning import CancelledError, throttled
+from tui.app.state import Session
+from tui.command_line import options_of
 from tui.compare_text import Row, comparison_row
 from tui.comparing import comparison_of
 from tui.engine import grouping_of
 from tui.options import CompareOptions
+
+MOST_LAUNCHES_UNASKED = 200_000
+"""A larger profile is compared when asked for: it may take minutes."""
+
+THREAD = "kernelpoint-compare"
+"""The name of the thread that compares."""
 
 
 @dataclass
@@ -83,6 +93,16 @@ class Findings:
     problem: str | None = None
 
 
+def is_compared_unasked(study: Study) -> bool:
+    """Return whether a workload is small enough to be compared as soon as the view is opened."""
+    return study.counts.launches <= MOST_LAUNCHES_UNASKED
+
+
+def asked_of(session: Session) -> CompareOptions:
+    """Return what `compare` is to be given; in the app all files are one workload."""
+    return options_of(CompareOptions, printed_options(session), one_workload=len(session.profiles) > 1)
+
+
 class CompareSort(StrEnum):
     """What methods are sorted by; those that do not apply come last."""
 
@@ -102,7 +122,7 @@ def sorted_rows(rows: Sequence[Row], sort: CompareSort) -> list[Row]:
     """Return the rows in order: highest speedup, least error or fewest launches first; else as given."""
     figures: dict[CompareSort, Callable[[Row], float]] = {
         CompareSort.METHOD: lambda _: 0,
-        CompareSort.SPEEDUP: lambda row: -row["speedup"],
+        CompareSort.SPEEDUP: lambda row: -(row["speedup"] or 0),
         CompareSort.ERROR: lambda row: row["error_mean"],
         CompareSort.DRAWN: lambda row: row["samples"],
     }
@@ -139,7 +159,7 @@ def start_comparing(
         else:
             tell(ComparisonEnded(generation, notes))
 
-    Thread(target=copy_context().run, args=(work,), name="compare", daemon=True).start()
+    Thread(target=copy_context().run, args=(work,), name=THREAD, daemon=True).start()
     return cancelled.set
 
 

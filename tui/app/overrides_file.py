@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 
 from sampling.errors import PlanFileError
 from sampling.plan_file import overrides_document, read_overrides
 from tui.app.state import Session, decisions, same_overrides
-from tui.options import ColorMode, OutputFormat, SampleOptions
+from tui.choices import ColorMode, OutputFormat
+from tui.options import SampleOptions
 from tui.output import json_text, new_file
 
 _DIGITS = 8
@@ -40,8 +42,11 @@ def options_with_overrides(session: Session) -> SampleOptions:
         return options
     text = json_text(overrides_document(session.overrides, session.options.method)) + "\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
-    path = Path(f"kernelpoint-overrides-{digest}.json")
-    if not _holds(str(path), session):
+    named = f"kernelpoint-overrides-{digest}"
+    names = chain([f"{named}.json"], (f"{named}-{number}.json" for number in count(2)))
+    # A file of that name may have been edited since, and is the user's.
+    path = next(path for path in map(Path, names) if not path.exists() or _holds(str(path), session))
+    if not path.exists():
         with new_file(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return replace(options, overrides=str(path))

@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from sampling.errors import OptionError
 from sampling.judge import Judgement, judge_design
 from sampling.methods import random_method
 from sampling.plan import Plan, drawn_plan
-from sampling.plan_file import PlannedLaunch, read_plan
+from sampling.plan_file import PlannedLaunch
 from sampling.progress import Progress
-from sampling.simulators import exporter_named
 from sampling.study import Study
 from sampling.targets import Target
 from sampling.trade_off import TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
 from tui.app.state import Session
 from tui.engine import target_of
 from tui.plan_tables import Listing, launch_listing, stratum_listing
-from tui.plan_writing import launches_of, plan_json, write_exported, write_text
+from tui.plan_writing import launches_of
 from tui.trade_off_text import TradeOff
-
-PLAN_NAME = "plan.json"
 
 # Launches drawn in less than a second.
 _SOON_JUDGED = 4_000_000
@@ -162,41 +157,14 @@ def strata_listed(details: PlanDetails, progress: Progress) -> Iterator[PlanDeta
 
 def launches_listed(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Find the launches in the profile, and make their table."""
-    located = launches_of(details.study, details.plan, progress)
+    located = launches_found(details, progress)
     listing = launch_listing(details.study, details.plan, located)
     _ = listing.widths
     yield replace(details, located=located, launches=listing)
 
 
-def plan_file_text(details: PlanDetails, progress: Progress) -> str:
-    """Return the text of the plan file, as `sample -o` writes it."""
-    located = details.located
-    if located is None:
-        located = launches_of(details.study, details.plan, progress)
-    session = details.session
-    return plan_json(session.options, details.study, details.plan, located, session.overrides)
-
-
-def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
-    """Write a plan file.
-
-    Raises
-    ------
-    OptionError : there is a file of that name.
-    """
-    if path.exists():
-        raise OptionError(f"{path} exists", remedy="give another name")
-    write_text(plan_file_text(details, progress), path)
-
-
-def export_plan(details: PlanDetails, to: str, folder: Path, progress: Progress) -> tuple[list[str], str]:
-    """Write what a simulator or tool understands; return the paths, and what to know of them.
-
-    The exporter is given a plan file, as `export` gives it one.
-    """
-    exporter = exporter_named(to)
-    with TemporaryDirectory(prefix="kernelpoint-") as scratch:
-        path = Path(scratch) / PLAN_NAME
-        write_text(plan_file_text(details, progress), path)
-        files = exporter.export(read_plan(str(path)))
-    return write_exported(files, folder, force=False), exporter.NOTE
+def launches_found(details: PlanDetails, progress: Progress) -> tuple[PlannedLaunch, ...]:
+    """Return the drawn launches, looked for in the profile unless they are found already."""
+    if details.located is not None:
+        return details.located
+    return launches_of(details.study, details.plan, progress)

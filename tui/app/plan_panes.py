@@ -7,8 +7,9 @@ from enum import StrEnum
 
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan_details import PlanDetails
+from tui.choices import PlanList
 from tui.command_line import command_line, options_of
-from tui.options import PlanList, TradeOffOptions
+from tui.options import TradeOffOptions
 from tui.output import Canvas
 from tui.plan_text import plan_text
 from tui.trade_off_text import trade_off_text

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sampling.plan import AnyDesign
+from sampling.design import AnyDesign
 from tui.app.plan_details import PlanDetails
 from tui.app.state import decisions
 from tui.app.widgets.plan_figures import Figure
 from tui.charts.quantities import count, counted, duration, ratio, share
+from tui.facts import draws_text
 
 
 def plan_figures(details: PlanDetails) -> list[Figure]:
@@ -60,16 +61,16 @@ def _judged(details: PlanDetails) -> Iterator[Figure]:
     if not details.plan.design.random:
         return
     if judgement is None:
-        draws = f"{count(options.judge)} draws"
+        draws = draws_text(options.judge)
         yield "judged", (("not yet, by " + draws, "not yet") if options.judge else ("not asked for", "no"))
         return
     mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
-    draws = count(judgement.repeats)
+    draws = draws_text(judgement.repeats)
     yield (
         "judged",
         (
-            f"mean error {mean}, 95th percentile {p95}, of {draws} draws",
-            f"mean {mean}, p95 {p95} of {draws} draws",
+            f"mean error {mean}, 95th percentile {p95}, of {draws}",
+            f"mean {mean}, p95 {p95} of {draws}",
             f"mean {mean}, p95 {p95}",
             mean,
         ),

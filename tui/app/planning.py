@@ -5,10 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from textual.message import Message
+
+from sampling.errors import SamplingError
 from sampling.methods import check_settings
 from sampling.progress import Progress
 from sampling.splitting import Overrides
 from sampling.study import Study, study, study_again
+from tui.app.messages import StudyFailed, StudyProgress, StudyReady
+from tui.app.state import Session
 from tui.engine import choice_of, grouping_of, open_profile, region_of, target_of
 from tui.options import SampleOptions
 
@@ -17,6 +22,39 @@ _REPORT_SECONDS = 0.1
 
 class CancelledError(Exception):
     """What is computed is no longer wanted."""
+
+
+def tell_study(
+    generation: int,
+    before: Session | None,
+    wanted: Session,
+    tell: Callable[[Message], object],
+    is_cancelled: Callable[[], bool],
+) -> None:
+    """Make the study that a session wants; how far it is and what comes of it is told in messages.
+
+    Parameters
+    ----------
+    generation : what the messages are to say they are of.
+    before : the session whose study is there already, to go on from.
+    """
+
+    def report(done: int, total: int, what: str) -> None:
+        tell(StudyProgress(generation, done, total, what))
+
+    progress = throttled(report, is_cancelled)
+    try:
+        if before is None or before.study is None:
+            made = load_study(wanted.options, wanted.overrides, progress)
+        else:
+            made = plan_again(before.study, before.options, wanted.options, wanted.overrides, progress)
+    except CancelledError:
+        return
+    except (SamplingError, OSError) as error:
+        # A file may be gone by the time it is read again.
+        tell(StudyFailed(generation, error))
+        return
+    tell(StudyReady(generation, made))
 
 
 def load_study(options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sampling.group_by import GroupBy
-from tui.options import GroupSort, SampleOptions
+from tui.choices import GroupSort
+from tui.options import SampleOptions
 
 # They bring numpy, which the first paint does not wait for.
 if TYPE_CHECKING:
@@ -62,6 +63,32 @@ class Session:
     def profiles(self) -> tuple[str, ...]:
         """The files, as given; none where only the scale model is open."""
         return self.options.profiles
+
+
+def studied(session: Session, study: Study) -> Session:
+    """Return the session with the study that its options came to."""
+    before = session.study
+    # Other groups have other ranks.
+    is_regrouped = before is not None and study.counts is not before.counts
+    selected = 0 if is_regrouped else session.selected
+    return replace(session, study=study, doing=None, problem=None, selected=selected)
+
+
+def taken_back(session: Session, shown: Session, problem: str) -> Session:
+    """Return the session by the options of the plan that is shown, for others cannot be planned by.
+
+    Parameters
+    ----------
+    problem : why they cannot.
+    """
+    return replace(
+        session,
+        options=shown.options,
+        overrides=shown.overrides,
+        past_overrides=shown.past_overrides,
+        doing=None,
+        problem=problem,
+    )
 
 
 def undoable(session: Session) -> Undoable:

@@ -79,9 +79,9 @@ def counted(number: int, one: str, several: str) -> str:
     return f"{count(number)} {one if number == 1 else several}"
 
 
-def ratio(x: float) -> str:
-    """A speedup or another ratio, to three digits: ``"31.2x"``."""
-    return f"{_three_digits(x)}x" if math.isfinite(x) else UNKNOWN
+def ratio(x: float | None) -> str:
+    """A speedup or another ratio, to three digits: ``"31.2x"``; ``"-"`` where there is none."""
+    return UNKNOWN if x is None or not math.isfinite(x) else f"{_three_digits(x)}x"
 
 
 def share(fraction: float) -> str:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sampling.comparison import mean_comparison
 from sampling.errors import OptionError
 from sampling.methods import check_settings, method_named, method_names
 from sampling.progress import Progress
-from tui.compare_text import ERRORS, FIGURES, HEIGHT, Row, comparison_row, comparison_text, scatter_text
-from tui.comparing import comparison_of, feature_file
+from tui.choices import OutputFormat
+from tui.compare_means import mean_notes, mean_rows
+from tui.compare_text import HEIGHT, Row, comparison_row, comparison_text, scatter_text
+from tui.comparing import comparison_of
 from tui.diagnostics import note
 from tui.engine import check_standard_input, grouping_of, open_profile, progress_of, region_of, target_of
+from tui.feature_paths import feature_file
 from tui.options import CompareOptions
 from tui.output import Answer, Canvas, emit
+from tui.unused_options import note_unused_in_comparison
 
 
 def run(options: CompareOptions) -> None:
@@ -24,16 +27,20 @@ def run(options: CompareOptions) -> None:
     region_of(options)
     target_of(options)
     workloads = [options.profiles] if options.one_workload else [(path,) for path in options.profiles]
-    check_standard_input(*options.profiles, *(feature_file(options, text)[1] for text in options.features))
+    files = [feature_file(text, options.profiles)[1] for text in options.features]
+    check_standard_input(*options.profiles, *files)
+    note_unused_in_comparison(options, methods, len(workloads))
     notes: list[str] = []
     with progress_of(options) as progress:
-        rows = [row for paths in workloads for row in _compared(paths, methods, options, progress, notes)]
+        compared = [list(_compared(paths, methods, options, progress, notes)) for paths in workloads]
+    rows = [row for of_workload in compared for row in of_workload]
+    if len(workloads) > 1:
+        rows += mean_rows(compared, options.mean.value)
+        notes += mean_notes(compared, options.mean.value)
     notes = list(dict.fromkeys(notes))
     for text in notes:
         note(text, quiet=options.quiet)
-    if len(workloads) > 1:
-        rows += list(_means(rows, methods, options))
-    if options.scatter:
+    if options.scatter and options.format is OutputFormat.TABLE:
         missing = dict.fromkeys(row["method"] for row in rows if not row["applicable"])
         if missing:
             note(f"not applicable, so not in the chart: {', '.join(missing)}", quiet=options.quiet)
@@ -65,7 +72,7 @@ def _compared(
     progress: Progress,
     notes: list[str],
 ) -> Iterable[Row]:
-    files = [feature_file(options, text) for text in options.features]
+    files = [feature_file(text, options.profiles) for text in options.features]
     several = len(paths) < len(options.profiles)
     comparison = comparison_of(open_profile(paths, progress), paths, options, progress)
     profile = " ".join(paths)
@@ -82,24 +89,3 @@ def _compared(
                 f"--features {report.path} goes by launch ids, which every profile has",
                 remedy="say whose they are: --features PROFILE=FILE",
             )
-
-
-def _means(rows: list[Row], methods: tuple[str, ...], options: CompareOptions) -> Iterable[Row]:
-    """Return one row a method: means over the profiles it applies to."""
-    for method in methods:
-        there = [row for row in rows if row["method"] == method and row["applicable"]]
-        if not there:
-            continue
-        speedups = [row["speedup"] for row in there]
-        mean = mean_comparison(method, speedups, [row["error_mean"] for row in there], options.mean.value)
-        of_speedup = "geometric" if options.mean.value == "geometric" else "harmonic"
-        yield {
-            "profile": f"mean of {mean.profiles} ({of_speedup} speedup, {options.mean.value} error)",
-            "method": method,
-            "applicable": True,
-            "reason": None,
-            **dict.fromkeys((*FIGURES, *ERRORS)),
-            "speedup": mean.speedup,
-            "error_mean": mean.error,
-            "seconds": sum(row["seconds"] for row in there),
-        }

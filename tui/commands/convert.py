@@ -30,7 +30,9 @@ def run(options: ConvertOptions) -> None:
         Answer(
             "convert",
             results,
-            lambda _: f"{quantities.count(launches)} launches, {quantities.count(written)} bytes",
+            lambda _: (
+                f"{quantities.counted(launches, 'launch', 'launches')}, {quantities.count(written)} bytes"
+            ),
         ),
         options,
         to_stderr=target is None,

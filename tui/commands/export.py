@@ -10,7 +10,7 @@ from sampling.simulators import exporter_named
 from tui.diagnostics import note
 from tui.options import ExportOptions
 from tui.output import STDOUT, Answer, emit, write_stdout
-from tui.plan_writing import write_exported
+from tui.product_folder import write_folder
 
 
 def run(options: ExportOptions) -> None:
@@ -24,7 +24,7 @@ def run(options: ExportOptions) -> None:
         write_stdout(files[0][1])
         written = [STDOUT]
     else:
-        written = write_exported(files, Path(options.output or f"{options.to}-export"), force=options.force)
+        written = write_folder(Path(options.output or f"{options.to}-export"), files, force=options.force)
     note(f"{options.to}: {exporter.NOTE}", quiet=options.quiet)
     results = {"files": written, "launches": len(plan.drawn)}
     emit(

@@ -7,19 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from sampling.design import Design
 from sampling.duration_counts import count_durations
 from sampling.judge import Judgement, judge_design
 from sampling.other_recording import Elsewhere, Repetition, judge_elsewhere
-from sampling.plan import Design
 from sampling.plan_check import PlanError, is_random, made_from, plan_error, planned_design
 from sampling.plan_file import PlanFile, read_plan
 from sampling.profile import Profile
 from sampling.progress import Progress
+from sampling.speedup import speedup_of
 from tui import facts
 from tui.charts import quantities
+from tui.choices import AlignBy
 from tui.diagnostics import CheckFailedError, note
 from tui.engine import open_profile, progress_of
-from tui.options import AlignBy, JudgeOptions
+from tui.options import JudgeOptions
 from tui.output import Answer, emit
 from tui.plan_options import plan_selection
 
@@ -109,14 +111,14 @@ def _plan_row(plan: PlanFile, design: Design | None, options: JudgeOptions) -> d
 
 def _error_row(own: PlanError, sampled_ns: int) -> dict[str, Any]:
     return {
-        "speedup": own.total_ns / sampled_ns if sampled_ns else 1.0,
+        "speedup": speedup_of(own.total_ns, sampled_ns),
         "total_duration_ns": own.total_ns,
         "estimate_ns": own.estimate_ns,
         "error": own.error,
     }
 
 
-def _redrawn_row(expected_speedup: float, judgement: Judgement) -> dict[str, Any]:
+def _redrawn_row(expected_speedup: float | None, judgement: Judgement) -> dict[str, Any]:
     """Return the figures of plans drawn like this one."""
     return {
         "expected_speedup": expected_speedup,
@@ -128,7 +130,7 @@ def _redrawn_row(expected_speedup: float, judgement: Judgement) -> dict[str, Any
     }
 
 
-def _picked_row(plan: PlanFile, own: PlanError, speedup: float) -> dict[str, Any]:
+def _picked_row(plan: PlanFile, own: PlanError, speedup: float | None) -> dict[str, Any]:
     """Return the figures of picks as `compare` and `sample` have them: one draw, which does not vary."""
     judgement = Judgement(np.array([own.error]), plan.options["epsilon"], random=False)
     return _redrawn_row(speedup, judgement)
@@ -154,27 +156,26 @@ def _comparison(found: Elsewhere) -> str:
     differing = found.alignment.launches_differing
     if differing == 0:
         return "all launches of the two have the same name, grid and block in the same order"
-    many = "some launches have" if differing is None else _have(differing)
-    return f"{many} another name, grid or block here, and were matched by their order alone"
-
-
-def _have(launches: int) -> str:
-    return "1 launch has" if launches == 1 else f"{quantities.count(launches)} launches have"
+    if differing == 1:
+        return "1 launch has another name, grid or block here, and was matched by its order alone"
+    many = "some" if differing is None else quantities.count(differing)
+    return f"{many} launches have another name, grid or block here, and were matched by their order alone"
 
 
 def _text(results: dict[str, Any]) -> str:
     share = {name: quantities.share(results[name]) for name in _SHARES if results[name] is not None}
-    samples, strata = quantities.count(results["samples"]), facts.strata_text(results["strata"])
+    samples = quantities.counted(results["samples"], "launch", "launches")
+    strata = facts.strata_text(results["strata"])
     estimate, total = map(quantities.duration, (results["estimate_ns"], results["total_duration_ns"]))
     text = (
-        f"{results['method']}: {samples} launches in {strata}, {quantities.ratio(results['speedup'])}\n"
+        f"{results['method']}: {samples} in {strata}, {quantities.ratio(results['speedup'])}\n"
         f"this plan estimates {estimate} of {total}: {share['error']} off"
     )
     if results["within_epsilon"] is not None:
         text += (
-            f"\n{results['repeats']} draws of it: mean error {share['error_mean']}, 95th percentile "
-            f"{share['error_p95']}, largest {share['error_max']},\n"
-            f"{share['within_epsilon']} of them within epsilon"
+            f"\n{facts.draws_text(results['repeats'])} of it: mean error {share['error_mean']}, "
+            f"95th percentile {share['error_p95']}, largest {share['error_max']},\n"
+            f"{share['within_epsilon']}{' of them' if results['repeats'] > 1 else ''} within epsilon"
         )
     if not results["same_files"] and results["bound"] is not None:
         text += (

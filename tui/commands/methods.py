@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from sampling.method_setting import about_options
 from sampling.methods import DEFAULT_METHOD, method_named, method_names, method_options
 from sampling.metric_names import NCU_COMMAND
 from tui.options import OutputOptions
@@ -25,6 +27,7 @@ def _row(name: str) -> dict[str, Any]:
         "source": method.SOURCE,
         "needs": list(method.NEEDS),
         "options": asdict(method_options(name)),
+        "about_options": [asdict(about) for about in about_options(method.Options)],
         "published_group_by": method.PUBLISHED_GROUPING.value,
         "default": name == DEFAULT_METHOD,
     }
@@ -38,7 +41,7 @@ def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
     for name, row in zip(names, rows, strict=True):
         lines.append(f"{name:<{indent}}{row['source']}")
         needs = f"needs {', '.join(row['needs'])}" if row["needs"] else ""
-        for text in filter(None, (needs, _settings(row))):
+        for text in filter(None, (needs, *_settings(row))):
             lines += textwrap.wrap(
                 text,
                 canvas.width,
@@ -51,9 +54,12 @@ def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
     return "\n".join([*lines, "", "* the default; options are set by --set METHOD.NAME=VALUE", *recording])
 
 
-def _settings(row: dict[str, Any]) -> str:
-    return " ".join(f"{row['name']}.{name}={_value(value)}" for name, value in row["options"].items())
+def _settings(row: dict[str, Any]) -> Iterator[str]:
+    """Yield each option with its default, in brackets what it may be, and what it means."""
+    for option in row["about_options"]:
+        default = "none" if option["default"] is None else _value(option["default"])
+        yield f"{row['name']}.{option['name']}={default} [{option['values']}] {option['meaning']}"
 
 
 def _value(value: Any) -> str:
-    return "none" if value is None else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

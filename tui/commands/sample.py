@@ -6,9 +6,10 @@ from pathlib import Path
 
 from sampling.judge import judge_design
 from sampling.plan import drawn_plan
+from tui.choices import OutputFormat, PlanList
 from tui.diagnostics import note
 from tui.engine import overrides_of, progress_of, study_as_asked
-from tui.options import OutputFormat, PlanList, SampleOptions
+from tui.options import SampleOptions
 from tui.output import STDOUT, emit, write_stdout
 from tui.plan_tables import launch_rows, list_answer
 from tui.plan_text import plan_answer

@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
 from sampling.errors import SamplingError
-from sampling.methods import method_named, method_names
-from sampling.targets import Target
+from sampling.methods import method_names
 from tui.app.actions import APP, COMPARE, VIEW, bindings
+from tui.app.compare_wording import figures, invitation, standing, what_to_say
 from tui.app.comparing import (
     CompareSort,
     ComparisonEnded,
@@ -22,27 +22,22 @@ from tui.app.comparing import (
     Findings,
     MethodCompared,
     MethodProgress,
+    asked_of,
+    is_compared_unasked,
     next_sort,
     sorted_rows,
     start_comparing,
 )
-from tui.app.overrides_file import printed_options
 from tui.app.screens.view import PaneText, ViewScreen
-from tui.app.state import Session, decisions
+from tui.app.state import Session
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.compare_table import CompareTable, MethodHighlighted, PageChanged
 from tui.app.widgets.compare_words import CompareWords
 from tui.app.widgets.line import PaneTitle
-from tui.charts import quantities
 from tui.charts.grid import Grid, blank, fitted, put
-from tui.command_line import command_line, options_of
+from tui.command_line import command_line
 from tui.compare_text import Row, comparison_scatter, comparison_text, scatter_text
-from tui.engine import target_of
-from tui.options import CompareOptions
 from tui.output import Canvas
-
-MOST_LAUNCHES_UNASKED = 200_000
-"""A larger profile is compared when asked for: it may take minutes."""
 
 
 class CompareScreen(ViewScreen):
@@ -86,7 +81,7 @@ class CompareScreen(ViewScreen):
         study = session.study
         if study is None:
             return
-        if shown is None and study.counts.launches <= MOST_LAUNCHES_UNASKED:
+        if shown is None and is_compared_unasked(study):
             self._start()
         else:
             self._show()
@@ -102,7 +97,7 @@ class CompareScreen(ViewScreen):
         self._stop()
         self._generation += 1
         methods = method_names()
-        self._findings = Findings(_asked(self.session), methods, doing=(methods[0], "designing"))
+        self._findings = Findings(asked_of(self.session), methods, doing=(methods[0], "designing"))
         self._cancel = start_comparing(
             study.profile, self._findings.asked, methods, self._generation, self.post_message
         )
@@ -175,11 +170,11 @@ class CompareScreen(ViewScreen):
         order = "" if self._sort is CompareSort.METHOD else f" by {self._sort.value}"
         doing = None if findings is None else findings.doing
         table = self.query_one(CompareTable)
-        table.show(self._rows(), doing, _invitation(session))
+        table.show(self._rows(), doing, invitation(session))
         beyond = len(table.methods) - table.page
         more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
         self.query_one("#methods-pane PaneTitle", PaneTitle).show(
-            f"[4] Methods{order}", _standing(findings, session) + more
+            f"[4] Methods{order}", standing(findings, session) + more
         )
         self._show_words()
         self._show_scatter()
@@ -193,14 +188,14 @@ class CompareScreen(ViewScreen):
 
     def _show_words(self) -> None:
         """Say why it failed; else what the method under the cursor has to say."""
-        words = _words(self._findings, self._highlighted(), self.session)
+        words = what_to_say(self._findings, self._highlighted(), self.session)
         self.query_one(CompareWords).show(words)
 
     def _show_scatter(self) -> None:
         row = self._highlighted()
         applies = row is not None and row["applicable"]
-        figures = _figures(row) if row is not None and applies else ""
-        self.query_one("#scatter-pane PaneTitle", PaneTitle).show("[tab] Speedup against error", figures)
+        at_cursor = figures(row) if row is not None and applies else ""
+        self.query_one("#scatter-pane PaneTitle", PaneTitle).show("[tab] Speedup against error", at_cursor)
         rows, selected = self._rows(), None if row is None else row["method"]
         if (rows, selected) != self._drawn:
             self._drawn = (rows, selected)
@@ -257,7 +252,7 @@ class CompareScreen(ViewScreen):
     def command(self) -> str:
         """`compare` of the methods done so far, as the table has them, by the options they were asked by."""
         findings = self._findings
-        options = _asked(self.session) if findings is None else findings.asked
+        options = asked_of(self.session) if findings is None else findings.asked
         methods = tuple(row["method"] for row in self._rows())
         if methods and methods != method_names():
             options = replace(options, methods=",".join(methods))
@@ -282,82 +277,3 @@ def draw_scatter(rows: list[Row], selected: str | None, ascii_only: bool, width:
         put(grid, 0, 0, fitted("no method is compared yet", width, ascii_only=ascii_only))
         return grid
     return comparison_scatter(rows, width, height, ascii_only=ascii_only, selected=selected)
-
-
-def _asked(session: Session) -> CompareOptions:
-    """Return what `compare` is to be given; in the app all files are one workload."""
-    return options_of(CompareOptions, printed_options(session), one_workload=len(session.profiles) > 1)
-
-
-def _standing(findings: Findings | None, session: Session) -> str:
-    """Return how far it is, and the key that goes on from there."""
-    if findings is None:
-        return "[r] starts"
-    is_stale = findings.asked != _asked(session)
-    far = f"{len(findings.rows)} of {len(findings.methods)}"
-    if findings.ending is None:
-        return f"{far}, of the plan before; [r] anew" if is_stale else f"{far}, [c] cancel"
-    if is_stale:
-        return "of the plan before; [r] compares anew"
-    if findings.ending is Ending.DONE:
-        return f"{findings.asked.repeats} draws each, [r] again"
-    return f"{findings.ending.value} after {far}, [r] anew"
-
-
-def _invitation(session: Session) -> str:
-    """Return what `r` will do."""
-    if session.study is None:
-        return ""
-    launches, repeats = session.study.counts.launches, _asked(session).repeats
-    text = (
-        f"r compares {len(method_names())} methods on {quantities.count(launches)} launches, "
-        f"the plan of each drawn {repeats} times"
-    )
-    if launches <= MOST_LAUNCHES_UNASKED:
-        return text
-    return f"{text}; on so many this may take minutes, and c cancels it"
-
-
-def _words(findings: Findings | None, row: Row | None, session: Session) -> str:
-    """Return why it failed; else what there is to say of one method."""
-    if findings is not None and findings.problem is not None:
-        return findings.problem
-    if findings is None or row is None:
-        return ""
-    if not row["applicable"]:
-        return str(row["reason"])
-    method = method_named(row["method"])
-    # How a feature file fitted is told of the methods that needed it.
-    told_of = {row["method"], *([""] if method.NEEDS else [])}
-    notes = [note for of, note in findings.notes if of in told_of]
-    taken = decisions(session.overrides)
-    if taken and row["method"] == session.options.method:
-        notes.insert(0, f"here without your {quantities.counted(taken, 'split decision', 'split decisions')}")
-    beyond = _beyond_root(target_of(findings.asked))
-    if row["method"] == "joint" and beyond and _is_root_faster(findings, row):
-        notes.insert(0, beyond)
-    return "; ".join([f"{row['method']}: {method.SOURCE}", *notes])
-
-
-def _is_root_faster(findings: Findings, joint: Row) -> bool:
-    """Return whether root, where it is compared already, takes less time than joint."""
-    root = next((row for row in findings.rows if row["method"] == "root" and row["applicable"]), joint)
-    return bool(root["speedup"] > joint["speedup"])
-
-
-def _beyond_root(target: Target) -> str:
-    """Return what joint is asked for that root is not, and by which options; it may be nothing."""
-    asked = (
-        (target.min_samples > 1, f"draws at least {target.min_samples} a stratum", "min-samples"),
-        (target.noise_floor > 0, "allows for noise in simulation", "noise-floor"),
-    )
-    given = [(what, option) for is_asked, what, option in asked if is_asked]
-    if not given:
-        return ""
-    whats, options = zip(*given, strict=True)
-    return f"unlike root it {' and '.join(whats)} ({', '.join(options)})"
-
-
-def _figures(row: Row) -> str:
-    speedup, error = quantities.ratio(row["speedup"]), quantities.share(row["error_mean"])
-    return f"{row['method']} {speedup}, {error}"

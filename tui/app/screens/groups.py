@@ -26,10 +26,11 @@ from tui.app.widgets.search_input import SearchInput
 from tui.app.widgets.wrapped import Wrapped
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, put
+from tui.choices import GroupSort
 from tui.command_line import command_line, options_of
 from tui.group_list import list_groups
 from tui.histogram_text import group_histogram, histogram_text
-from tui.options import GroupsOptions, GroupSort, HistogramOptions
+from tui.options import GroupsOptions, HistogramOptions
 from tui.output import Canvas
 
 _DELAY_SECONDS = 0.08

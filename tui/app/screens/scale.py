@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,10 +13,11 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.worker import Worker, get_current_worker
 
-from scalemodel.errors import OptionError, ScaleModelError
+from scalemodel.errors import ScaleModelError
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, bindings
 from tui.app.overrides_file import printed_options
+from tui.app.scale_outcome import Outcome, outcome_lines, outcome_of, status_lines
 from tui.app.screens.view import PaneText, ViewScreen
 from tui.app.state import Session
 from tui.app.widgets.chart import Chart
@@ -26,17 +26,15 @@ from tui.app.widgets.scale_input import Prompt
 from tui.app.widgets.scale_messages import CellEdited, CellReached, PromptAnswered, SheetsRead
 from tui.app.widgets.scale_table import ScaleTable
 from tui.app.widgets.scale_words import ScaleWords
-from tui.charts.grid import Grid, blank, put
 from tui.charts.scale import prediction_chart
 from tui.command_line import command_line
 from tui.output import Canvas
 from tui.scale_desk import ScaleDesk, made_up_desk
 from tui.scale_options import ScalePredictOptions
 from tui.scale_sheet import HowToPredict, ScaleSheet, next_confidence, next_role, next_rule
-from tui.scale_sheet_check import WrongCell, wrong_cells
-from tui.scale_sheet_options import SheetAnswer, place_text, read_sheets
-from tui.scale_status import chart_title, settings_lines, table_title, words_title
-from tui.scale_text import predict_text, words_lines
+from tui.scale_sheet_options import read_sheets
+from tui.scale_status import chart_title, table_title, words_title
+from tui.scale_text import predict_text
 
 
 class ScaleScreen(ViewScreen):
@@ -59,9 +57,7 @@ class ScaleScreen(ViewScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._answer: SheetAnswer | None = None
-        self._problem: OptionError | None = None
-        self._wrong: tuple[WrongCell, ...] = ()
+        self._outcome = Outcome()
         self._asking: Callable[[str], None] = self._read_file
         self._path: str | None = None
 
@@ -103,16 +99,15 @@ class ScaleScreen(ViewScreen):
             self._show(self.desk)
 
     def _show(self, desk: ScaleDesk) -> None:
-        """Predict anew, which takes a millisecond or two, and show it everywhere."""
-        self._wrong = wrong_cells(desk.sheet)
-        try:
-            self._answer, self._problem = desk.answer(), None
-        except OptionError as error:
-            self._answer, self._problem = None, error
-        answer = self._answer
-        self.query_one(ScaleTable).show(desk.sheet, answer, self._wrong)
-        self.query_one(Chart).show(partial(self._draw, answer, self._problem))
-        self.query_one(ScaleWords).show(partial(self._words, desk.sheet, answer, self._wrong, self._problem))
+        """Predict anew, and show it everywhere."""
+        outcome = self._outcome = outcome_of(desk)
+        answer, chart = outcome.answer, self.query_one(Chart)
+        self.query_one(ScaleTable).show(desk.sheet, answer, outcome.wrong)
+        if answer is None:
+            chart.say(f"No prediction: {outcome.problem}")
+        else:
+            chart.show(partial(prediction_chart, *answer.pairs[0], ascii_only=self.session.ascii_only))
+        self.query_one(ScaleWords).show(partial(outcome_lines, desk.sheet, outcome))
         self._show_titles_soon()
         self._show_status()
 
@@ -121,59 +116,23 @@ class ScaleScreen(ViewScreen):
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        desk, answer = self.desk, self._answer
+        desk, outcome = self.desk, self._outcome
         table, words = self.query_one(ScaleTable), self.query_one(ScaleWords)
+        has_more = words.scroll_y < words.max_scroll_y
         titles = (
             ("table", table_title(desk, None if table.is_whole else table.row)),
-            ("chart", chart_title(desk, answer)),
-            ("words", words_title(answer, len(self._wrong), has_more=words.scroll_y < words.max_scroll_y)),
+            ("chart", chart_title(desk, outcome.answer)),
+            ("words", words_title(outcome.answer, len(outcome.wrong), has_more=has_more)),
         )
         for pane, (left, right) in titles:
             self.query_one(f"#scale-{pane}-pane PaneTitle", PaneTitle).show(left, right)
 
     def _show_status(self) -> None:
-        """Say what is wrong with the cell under the cursor, else with another; else what is asked."""
-        sheet, table = self.desk.sheet, self.query_one(ScaleTable)
-        here = [each for each in self._wrong if (each.row, each.cell) == (table.row, table.cell)]
-        wrong = next(iter((*here, *self._wrong)), None)
-        if wrong is not None:
-            place = place_text(sheet, wrong)
-            forms = [f"{place}: {wrong.message}; {wrong.remedy}", f"{place}: {wrong.message}", wrong.message]
-        elif self._problem is not None:
-            forms = [str(self._problem), self._problem.message]
-        else:
-            forms = settings_lines(self.desk)
-        self._tell(forms)
+        table = self.query_one(ScaleTable)
+        self._tell(status_lines(self.desk, self._outcome, table.row, table.cell))
 
     def _tell(self, forms: Sequence[str]) -> None:
         self.query_one("#scale-status", Line).show(forms)
-
-    def _draw(self, answer: SheetAnswer | None, problem: OptionError | None, width: int, height: int) -> Grid:
-        """Return the chart; where nothing is predicted, why."""
-        if answer is not None:
-            return prediction_chart(*answer.pairs[0], width, height, ascii_only=self.session.ascii_only)
-        grid = blank(width, height)
-        lines = textwrap.wrap(f"No prediction: {problem}", max(width, 1))
-        for row, line in enumerate(lines[:height]):
-            put(grid, row, 0, line)
-        return grid
-
-    @staticmethod
-    def _words(
-        sheet: ScaleSheet,
-        answer: SheetAnswer | None,
-        wrong: Sequence[WrongCell],
-        problem: OptionError | None,
-        width: int,
-    ) -> list[str]:
-        if answer is not None:
-            return words_lines(answer.pairs, answer.asked, width)
-        said = [f"{place_text(sheet, each)}: {each.message}; {each.remedy}." for each in wrong]
-        return [
-            line
-            for text in said or [f"{problem}."]
-            for line in textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
-        ]
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The pane that has the focus is the one to see where there is room for one."""
@@ -307,15 +266,18 @@ class ScaleScreen(ViewScreen):
     @work(thread=True, exclusive=True, exit_on_error=False, group="scale-file")
     def _read(self, path: str) -> None:
         worker = get_current_worker()
-        sources = read_sheets([path])
+        told: list[str] = []
+        sources = read_sheets([path], tell=told.append)
         if not worker.is_cancelled:
-            self.post_message(SheetsRead(sources))
+            self.post_message(SheetsRead(sources, told))
 
     @on(SheetsRead)
     def _take_sheets(self, event: SheetsRead) -> None:
         if self._path == event.sources[0].file:
             self.app.change(scale=self.desk.opened(event.sources))
             self._close_prompt()
+            if event.told:
+                self.app.say("; ".join(event.told))
 
     def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
         """Say why a file cannot be used beside its name, which can be corrected."""
@@ -345,13 +307,14 @@ class ScaleScreen(ViewScreen):
             super().action_copy_command()
 
     def _has_answer(self) -> bool:
-        if self._answer is None:
-            self.app.say(f"no prediction: {self._problem}", failed=True)
-        return self._answer is not None
+        outcome = self._outcome
+        if outcome.answer is None:
+            self.app.say(f"no prediction: {outcome.problem}", failed=True)
+        return outcome.answer is not None
 
     def pane_text(self) -> PaneText:
         """What `scale predict` prints; in the chart's pane, with a chart as large as there."""
-        answer = self._answer
+        answer = self._outcome.answer
         if answer is None:
             return PaneText("kernelpoint-scale", "")
         canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
@@ -361,8 +324,8 @@ class ScaleScreen(ViewScreen):
 
     def command(self) -> str:
         """`scale predict` of the file, or of the numbers where they are others."""
-        given = printed_options(self.session)
-        asked = ScalePredictOptions() if self._answer is None else self._answer.command
+        given, answer = printed_options(self.session), self._outcome.answer
+        asked = ScalePredictOptions() if answer is None else answer.command
         kept = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet, seed=given.seed)
         return command_line("scale predict", self._sized(kept))
 

@@ -2,88 +2,37 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.message import Message
-from textual.timer import Timer
 from textual.worker import get_current_worker
 
-from sampling.errors import SamplingError
 from sampling.group_by import GroupBy
 from sampling.split_tree import Verdict
 from sampling.tree_walk import TreeWalk
 from tui import facts
 from tui.app.actions import APP, TREE, VIEW, bindings
 from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import CancelledError, throttled
 from tui.app.screens.view import PaneText, ViewScreen
 from tui.app.state import Session, decisions
-from tui.app.tree_walking import Change, Walked, WalkSpec, begin, decide, move, spec_of
-from tui.app.widgets.chart import Chart, Draw
+from tui.app.tree_walk_queue import Decided, UndoAsked, WalkMoved, WalkQueue, WalkRefused
+from tui.app.tree_walking import Change, WalkSpec, begin, decide, move, spec_of
+from tui.app.widgets.branches import Branches
 from tui.app.widgets.line import Line, PaneTitle
 from tui.app.widgets.split_card import SplitCard
+from tui.app.widgets.split_histogram import SplitHistogram
 from tui.charts import quantities
-from tui.charts.grid import Grid, blank, copy
-from tui.charts.tree import tree
 from tui.command_line import command_line, options_of
 from tui.options import TreeOptions
 from tui.output import Canvas
-from tui.tree_text import TreeStop, card_lines, node_name, running_lines, stop_histogram, stop_of, tree_text
-
-_DELAY_SECONDS = 0.08
-"""A key that is held down draws one histogram, not twenty."""
-
-_DURATIONS_AT_ONCE = 100_000
-"""A histogram of more takes longer to draw than a key may wait."""
+from tui.tree_text import TreeStop, card_lines, node_name, running_lines, tree_text
 
 _METHODS = ("root", "joint")
-_NO_NODE = "-"
-"""No node's path: what is marked when a group is split to its end."""
-
-
-@dataclass
-class WalkMoved(Message):
-    """The walk stands here now."""
-
-    spec: WalkSpec
-    at: TreeStop
-
-
-@dataclass
-class WalkRefused(Message):
-    """What was asked of the walk cannot be done; it stands where it stood."""
-
-    error: SamplingError
-
-
-@dataclass
-class Decided(Message):
-    """The walk goes by another decision of the user's."""
-
-    spec: WalkSpec
-    group: int
-    path: str
-
-
-@dataclass
-class HistogramDrawn(Message):
-    """The histogram of many durations is drawn."""
-
-    draw: Draw
-    grid: Grid
-
-
-@dataclass
-class UndoAsked(Message):
-    """The user takes the last decision back; those asked for before are taken."""
 
 
 class SplitTreeScreen(ViewScreen):
@@ -112,13 +61,7 @@ class SplitTreeScreen(ViewScreen):
         self._shown_spec: WalkSpec | None = None
         self._stop: TreeStop | None = None
         self._cursor: str | None = None
-        self._chart_timer: Timer | None = None
-        self._draw: Draw = blank
-        self._changes: deque[Change] = deque()
-        self._changes_lock = threading.Lock()
-        self._is_changing = False
-        # For the worker alone, of which there is one at a time.
-        self._walked: Walked | None = None
+        self._walk = WalkQueue(self.post_message)
 
     def compose_panes(self) -> ComposeResult:
         """The node, the tree, the running figures."""
@@ -126,11 +69,11 @@ class SplitTreeScreen(ViewScreen):
         with Container(id="panes"):
             with Vertical(id="split-pane", classes="pane"):
                 yield PaneTitle(ascii_only=ascii_only)
-                yield Chart(id="split-histogram")
+                yield SplitHistogram(ascii_only=ascii_only, id="split-histogram")
                 yield SplitCard(ascii_only=ascii_only)
             with Vertical(id="tree-pane", classes="pane"):
                 yield PaneTitle(ascii_only=ascii_only)
-                yield Chart(id="branches")
+                yield Branches(ascii_only=ascii_only, id="branches")
         yield Line(ascii_only=ascii_only, id="running")
 
     def follow(self, shown: Session | None, session: Session) -> None:
@@ -142,7 +85,7 @@ class SplitTreeScreen(ViewScreen):
         elif self._stop is not None and session.selected not in {None, self._stop.group}:
             self._go(partial(TreeWalk.enter, group=session.selected or 0))
         elif shown is not None and shown.log != session.log:
-            self._show_soon()
+            self._show_histogram()
 
     def _is_outdated(self, session: Session) -> bool:
         """Return whether the session asks for another walk; while it plans, it may take its options back."""
@@ -164,32 +107,13 @@ class SplitTreeScreen(ViewScreen):
 
     def _change(self, change: Change) -> None:
         """Have the walk changed after all changes asked for before."""
-        with self._changes_lock:
-            self._changes.append(change)
-            if self._is_changing:
-                return
-            self._is_changing = True
-        self._make_changes()
+        if self._walk.add(change):
+            self._make_changes()
 
     @work(thread=True, exit_on_error=False, group="tree")
     def _make_changes(self) -> None:
         worker = get_current_worker()
-        progress = throttled(_unheard, lambda: worker.is_cancelled)
-        while True:
-            with self._changes_lock:
-                if not self._changes or worker.is_cancelled:
-                    self._is_changing = False
-                    return
-                change = self._changes.popleft()
-            try:
-                self._walked = change(self._walked, progress)
-            except CancelledError:
-                continue
-            except SamplingError as error:
-                self.post_message(WalkRefused(error))
-                continue
-            if self._walked is not None:
-                self.post_message(WalkMoved(self._walked.spec, stop_of(self._walked.walk)))
+        self._walk.work(lambda: worker.is_cancelled)
 
     @on(WalkMoved)
     def _show_walk(self, event: WalkMoved) -> None:
@@ -233,10 +157,8 @@ class SplitTreeScreen(ViewScreen):
     @property
     def is_settled(self) -> bool:
         """Whether the walk goes by what the session asks, and nothing more is to be done or drawn."""
-        with self._changes_lock:
-            if self._changes or self._is_changing:
-                return False
-        return self._chart_timer is None and not self._is_outdated(self.session)
+        is_drawn = self.query_one(SplitHistogram).is_resting
+        return self._walk.is_done and is_drawn and not self._is_outdated(self.session)
 
     @property
     def method(self) -> str:
@@ -253,7 +175,7 @@ class SplitTreeScreen(ViewScreen):
 
     def _show(self) -> None:
         """Show the words, the tree and the figures at once, the histogram when keys rest."""
-        stop, ascii_only = self.looked_at, self.session.ascii_only
+        stop = self.looked_at
         if stop is None:
             return
         axis = "log" if self.session.log else "linear"
@@ -263,9 +185,9 @@ class SplitTreeScreen(ViewScreen):
             "[tab] Tree" if stop.ahead is None else "[tab] Tree so far", "+ split  - keep  u undo"
         )
         self.query_one(SplitCard).show(card_lines(stop))
-        self.query_one("#branches", Chart).show(partial(draw_branches, stop, ascii_only=ascii_only))
+        self.query_one(Branches).look_at(stop)
         self.query_one("#running", Line).show(running_lines(stop))
-        self._show_soon()
+        self._show_histogram()
 
     def _title(self, stop: TreeStop) -> str:
         """Return the group and which of its decisions is looked at."""
@@ -280,45 +202,10 @@ class SplitTreeScreen(ViewScreen):
         label = "" if study is None else f": {facts.group_label(study, stop.group)}"
         return f"#{stop.group + 1} {place}{label}"
 
-    def _show_soon(self) -> None:
-        if self._chart_timer is not None:
-            self._chart_timer.stop()
-        self._chart_timer = self.set_timer(_DELAY_SECONDS, self._show_histogram)
-
     def _show_histogram(self) -> None:
-        self._chart_timer = None
-        stop, session = self.looked_at, self.session
-        if stop is None:
-            return
-        draw = self._draw = partial(draw_histogram, stop, log=session.log, ascii_only=session.ascii_only)
-        chart = self.query_one("#split-histogram", Chart)
-        if durations_shown(stop) <= _DURATIONS_AT_ONCE:
-            chart.show(draw)
-        elif chart.size:
-            self._draw_aside(draw, *chart.size)
-
-    @work(thread=True, exclusive=True, exit_on_error=False, group="tree-histogram")
-    def _draw_aside(self, draw: Draw, width: int, height: int) -> None:
-        self.post_message(HistogramDrawn(draw, draw(width, height)))
-
-    @on(HistogramDrawn)
-    def _show_drawn(self, event: HistogramDrawn) -> None:
-        if event.draw is self._draw:
-            self.query_one("#split-histogram", Chart).show(partial(self._drawn, event.grid))
-
-    def _drawn(self, grid: Grid, width: int, height: int) -> Grid:
-        """Return what is drawn; for another size what fits of it, until it is drawn anew."""
-        if (grid.width, grid.height) == (width, height):
-            return grid
-        self._show_soon()
-        fitting = blank(width, height)
-        rows, columns = min(height, grid.height), min(width, grid.width)
-        copy(Grid(grid.glyph[:rows, :columns], grid.style[:rows, :columns]), fitting, 0, 0)
-        return fitting
-
-    def on_resize(self) -> None:
-        """The histogram has room now, or another."""
-        self._show_soon()
+        stop = self.looked_at
+        if stop is not None:
+            self.query_one(SplitHistogram).look_at(stop, log=self.session.log)
 
     def action_step(self) -> None:
         """Take the decision ahead."""
@@ -418,37 +305,3 @@ class SplitTreeScreen(ViewScreen):
                 log=session.log,
             ),
         )
-
-
-def durations_shown(stop: TreeStop) -> int:
-    """Return how many different durations the histogram has."""
-    if stop.node is not None:
-        return stop.node.stop - stop.node.start
-    return int(stop.counts.offsets[stop.group + 1] - stop.counts.offsets[stop.group])
-
-
-def draw_histogram(stop: TreeStop, width: int, height: int, *, log: bool, ascii_only: bool) -> Grid:
-    """Return the durations of the node that is looked at."""
-    return stop_histogram(stop, width, height, log=log, ascii_only=ascii_only)
-
-
-def draw_branches(stop: TreeStop, width: int, height: int, *, ascii_only: bool) -> Grid:
-    """Return as many rows of the tree as there is room for, that of the node in focus among them."""
-    if width < 1 or height < 2:
-        return blank(width, height)
-    taken = len(stop.nodes)
-    all_rows, at = taken + (stop.ahead is not None), taken if stop.node is None else stop.node.index
-    room = height - 1
-    first = max(min(at - room // 2, all_rows - room), 0)
-    return tree(
-        stop.nodes,
-        width,
-        proposed=stop.ahead,
-        marked=_NO_NODE if stop.node is None else stop.node.path,
-        rows=(first, first + room),
-        ascii_only=ascii_only,
-    )
-
-
-def _unheard(done: int, total: int, what: str) -> None:
-    """A progress report: the plan line says what is being done."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
+from functools import partial
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.charts.grid import Grid, blank, runs
+from tui.charts.grid import Grid, blank, put, runs
 from tui.charts.palette import style_name
-from tui.charts.plain import plain
 
 Draw = Callable[[int, int], Grid]
 """Draws a chart of a width and a height."""
@@ -30,6 +31,10 @@ class Chart(Widget, can_focus=True):
         self._draw, self._grid = draw, None
         self.refresh()
 
+    def say(self, words: str) -> None:
+        """Show words instead of a chart that is not there."""
+        self.show(partial(_draw_words, words))
+
     @property
     def grid(self) -> Grid:
         """The chart at the present size."""
@@ -37,11 +42,6 @@ class Chart(Widget, can_focus=True):
         if self._grid is None or (self._grid.width, self._grid.height) != (width, height):
             self._grid = self._draw(width, height)
         return self._grid
-
-    @property
-    def text(self) -> str:
-        """The chart without colour."""
-        return plain(self.grid)
 
     def render_line(self, y: int) -> Strip:
         """One row of the chart."""
@@ -52,3 +52,10 @@ class Chart(Widget, can_focus=True):
             Segment(words, base + Style.parse(style_name(style))) for words, style in runs(self.grid, y)
         ]
         return Strip(segments).adjust_cell_length(self.size.width, base)
+
+
+def _draw_words(words: str, width: int, height: int) -> Grid:
+    grid = blank(width, height)
+    for row, line in enumerate(textwrap.wrap(words, max(width, 1))):
+        put(grid, row, 0, line)
+    return grid

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 
 from rich.segment import Segment
@@ -21,11 +20,8 @@ from tui.compare_text import Row
 _HEADING_ROWS = 1
 
 
-@dataclass
 class MethodHighlighted(Message):
     """The cursor is on another method."""
-
-    method: str
 
 
 class PageChanged(Message):
@@ -91,7 +87,7 @@ class CompareTable(Widget, can_focus=True):
             self._method = method
             self._keep_in_sight()
             self.refresh()
-            self.post_message(MethodHighlighted(method))
+            self.post_message(MethodHighlighted())
 
     def _keep_in_sight(self) -> None:
         methods = self.methods

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from sampling.simulators import exporter_names
-from tui.app.plan_details import PLAN_NAME
+from tui.app.plan_files import PLAN_NAME, why_not_there
 from tui.app.widgets.line import Line
 
 
@@ -22,11 +23,11 @@ class PlaceGiven(Message):
 
     Attributes
     ----------
-    name : of a file, or of a folder where an exporter is chosen.
+    path : a file, or a folder where an exporter is chosen.
     target : the exporter; None for the plan itself.
     """
 
-    name: str
+    path: Path
     target: str | None
 
 
@@ -96,10 +97,6 @@ class PlanPrompt(Vertical):
         self.query_one(Line).show(words)
         self.query_one(Static).update("File: " if self._target is None else "Folder: ")
 
-    def refuse(self, words: str) -> None:
-        """Say why the name cannot be taken; the field is still there."""
-        self.query_one(Line).show([words])
-
     def close(self) -> None:
         """Ask no more."""
         self.display = False
@@ -119,4 +116,10 @@ class PlanPrompt(Vertical):
     @on(Input.Submitted)
     def _take(self, event: Input.Submitted) -> None:
         event.stop()
-        self.post_message(PlaceGiven(event.value.strip(), self._target))
+        name = event.value.strip()
+        path = Path(name).expanduser()
+        problem = why_not_there(name, path, is_folder=self._target is not None)
+        if problem is None:
+            self.post_message(PlaceGiven(path, self._target))
+        else:
+            self.query_one(Line).show([problem])

@@ -23,9 +23,6 @@ class CellEdited(Message):
 class CellReached(Message):
     """The cursor is on another cell."""
 
-    row: int
-    cell: str
-
 
 @dataclass
 class CellTaken(Message):
@@ -50,6 +47,7 @@ class PromptAnswered(Message):
 
 @dataclass
 class SheetsRead(Message):
-    """A file has been read."""
+    """A file has been read; what of it is left out is told."""
 
     sources: Sequence[SheetSource]
+    told: Sequence[str] = ()

@@ -78,11 +78,6 @@ class ScaleTable(Widget, can_focus=True):
         """Whether all rows are in sight."""
         return len(self._sheet.rows) < self.size.height
 
-    @property
-    def is_editing(self) -> bool:
-        """Whether a cell is typed in."""
-        return self._field is not None
-
     def validate_cursor(self, cursor: tuple[int, int]) -> tuple[int, int]:
         """Keep the cursor within the sheet."""
         row, column = cursor
@@ -92,7 +87,7 @@ class ScaleTable(Widget, can_focus=True):
         """Show where it is."""
         self._scroll()
         self.refresh()
-        self.post_message(CellReached(self.cursor[0], self.cell))
+        self.post_message(CellReached())
 
     def on_resize(self) -> None:
         """Other columns may have room now."""

@@ -27,11 +27,6 @@ class SplitCard(Widget, can_focus=False):
             self._lines = tuple(lines)
             self.refresh()
 
-    @property
-    def text(self) -> str:
-        """The rows shown."""
-        return "\n".join(self._rows(self.size.width)[: self.size.height])
-
     def _rows(self, width: int) -> list[str]:
         return [
             fitted(row, width, ascii_only=self._ascii_only)

@@ -1,0 +1,61 @@
+"""Words where there is one of something, and where a folder cannot be one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+Kernelpoint = Callable[..., Any]
+
+
+@pytest.fixture
+def one_odd(tmp_path: Path) -> Path:
+    """Four launches, one of them without a grid, one without a duration, one of communication."""
+    path = tmp_path / "odd.parquet"
+    shapes = {
+        name: [2, 2, 2, None] for name in ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
+    }
+    names = ["gemm", "relu", "ncclDevKernel_AllReduce", "unknown"]
+    pq.write_table(pa.table({"name": names, "duration_ns": [5000, 0, 700, 900], **shapes}), path)
+    return path
+
+
+def test_findings_about_one_launch(kernelpoint: Kernelpoint, one_odd: Path) -> None:
+    run = kernelpoint("info", one_odd, "--format", "json")
+    said = {finding["code"]: finding["message"] for finding in run.results["findings"]}
+    assert said["no-grid"].startswith("1 launch (25.0 %) has no grid and block")
+    assert said["zero-durations"].startswith("1 launch (25.0 %) has duration 0")
+    assert "It counts as a launch and adds nothing" in said["zero-durations"]
+    assert said["communication-kernels"].startswith("1 launch is collective communication")
+    assert "it waits for other GPUs" in said["communication-kernels"]
+
+
+def test_one_draw(kernelpoint: Kernelpoint, resnet: Path, plan_file: Path) -> None:
+    sample, judge = (
+        kernelpoint("sample", resnet, "--judge", "1").out,
+        kernelpoint("judge", plan_file, resnet, "--repeats", "1").out,
+    )
+    assert "\n1 draw: mean error" in sample
+    assert "\n1 draw of it: mean error" in judge
+    for text in (sample, judge):
+        assert "of them" not in text
+        assert " within epsilon" in text
+    assert "\n2 draws: mean error" in kernelpoint("sample", resnet, "--judge", "2").out
+
+
+@pytest.mark.parametrize("below", ["", "/deeper/still"])
+def test_an_export_into_what_is_a_file_says_what_to_do(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, below: str
+) -> None:
+    taken = tmp_path / "taken.parquet"
+    taken.write_text("mine")
+    for words in ((), ("--force",)):
+        said = kernelpoint("export", plan_file, "--to", "csv", "-o", f"{taken}{below}", *words).failed(2)
+        assert f"{taken} is a file, a folder is meant" in said
+        assert "give another name with -o" in said
+    assert taken.read_text() == "mine"

@@ -1,0 +1,103 @@
+"""The files that a command reads: declared by the type of its options, and never written over.
+
+An option or argument that names a file to read is annotated `InputFile` (or `FeatureFile`); all else follows
+from that: the parser hands the paths to `reading`, and the one writer of files asks `is_read`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+_STDIN = "-"
+# What a folder that is a recording is made of; whatever else lies in it is not read.
+_TABLE_SUFFIXES = {".parquet", ".arrow", ".arrows"}
+
+# One command runs in a process. The app's threads write too, so this is no context variable.
+_being_read: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Marks the type of an option or argument whose value names a file to read.
+
+    Attributes
+    ----------
+    after_equals : whether the file may be named behind something else, as NAME=FILE.
+    """
+
+    after_equals: bool = False
+
+    def paths(self, text: str) -> Iterator[str]:
+        """Yield what the file may be called."""
+        yield text
+        if self.after_equals:
+            # Either side may hold an equals sign of its own.
+            yield from (text[place + 1 :] for place, letter in enumerate(text) if letter == "=")
+
+
+InputFile = Annotated[str, Reads()]
+FeatureFile = Annotated[str, Reads(after_equals=True)]
+
+
+def input_files(options: Any) -> tuple[str, ...]:
+    """Return what the options name to be read, as it was typed; "-" is standard input."""
+    hints = get_type_hints(type(options), include_extras=True)
+    paths: list[str] = []
+    for option in fields(options):
+        mark, value = reads_of(hints[option.name]), getattr(options, option.name)
+        if mark is not None and value is not None:
+            paths += [
+                path for text in ([value] if isinstance(value, str) else value) for path in mark.paths(text)
+            ]
+    return tuple(paths)
+
+
+def reads_of(hint: Any) -> Reads | None:
+    """Return the mark of a type, or of what it is a tuple or a choice of; None without one."""
+    if get_origin(hint) is Annotated:
+        return next((mark for mark in hint.__metadata__ if isinstance(mark, Reads)), None)
+    return next(filter(None, map(reads_of, get_args(hint))), None)
+
+
+@contextmanager
+def reading(paths: Iterable[str]) -> Iterator[None]:
+    """Keep these files from being written over for as long as this lasts."""
+    before = len(_being_read)
+    _being_read.extend(paths)
+    try:
+        yield
+    finally:
+        del _being_read[before:]
+
+
+def is_read(path: Path) -> bool:
+    """Return whether a file is one that is being read, by whatever name or link."""
+    there = _identity(path)
+    if there is None:
+        return False
+    return any(there == _identity(given) or _is_table_of(path, given) for given in _being_read)
+
+
+def _is_table_of(path: Path, folder: str) -> bool:
+    """Return whether a file is a table of a recording that is a folder."""
+    if not Path(folder).is_dir():
+        return False
+    within = {_identity(table) for table in Path(folder).iterdir() if table.suffix in _TABLE_SUFFIXES}
+    return _identity(path) in within
+
+
+def _identity(path: str | Path) -> tuple[int, int] | None:
+    """Return what two names of one file share, links followed; None for what is no file or not there."""
+    try:
+        found = os.fstat(sys.stdin.fileno()) if path == _STDIN else Path(path).stat()
+    except (OSError, ValueError, AttributeError):
+        # A standard input that is closed or no file; a name that cannot be one.
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
