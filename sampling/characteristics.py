@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,10 @@ from sampling.distinct_rows import DistinctRows, FloatArray, distinct_rows
 from sampling.errors import NotApplicableError
 from sampling.launch_features import Features
 from sampling.launch_list import LaunchList
-from sampling.metric_names import CHARACTERISTICS, is_cost
+from sampling.method_setting import setting
+from sampling.metric_names import CHARACTERISTICS, COSTS, is_cost
 
-#: ``published``: those of [Principal Kernel Analysis Table 2] that are there; ``all``: every one but times,
-#: cycles and rates by them.
+#: Which metrics to go by, as `column_setting` says.
 ColumnChoice = Literal["published", "all"]
 
 #: Metrics of this prefix are tensor shapes: light profiling gives them, so they are no characteristics.
@@ -31,6 +31,8 @@ _LEAST_COV = 1e-3
 _VARIANCE_SHARE = 0.9995
 # Scores closer than this are equal but for rounding; a standardised column has the unit 1.
 _SCORE_DECIMALS = 9
+# So many names stand in a note.
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,13 @@ class Characteristics:
     ----------
     columns : the metrics' names.
     missing : characteristics of the paper that no launch has.
+    costs : metrics that are left out because they are costs, where all are asked for.
     complete : (n,) whether a launch has what it takes to be compared with the others.
     """
 
     columns: tuple[str, ...]
     missing: tuple[str, ...]
+    costs: tuple[str, ...]
     complete: NDArray[np.bool_]
 
     @property
@@ -91,13 +95,16 @@ def find_characteristics(launches: LaunchList, choice: ColumnChoice) -> Characte
     single metrics of single launches out, and whatever so is left out is no reason to refuse the launch.
     """
     features = launches.features or Features()
+    costs: tuple[str, ...] = ()
     if choice == "published":
         found = [features.first_of(spellings) for spellings in CHARACTERISTICS]
         columns = tuple(name for name in found if name is not None)
         missing = tuple(names[0] for names, name in zip(CHARACTERISTICS, found, strict=True) if name is None)
         needed = len(columns)
     else:
-        columns = tuple(name for name in features.metrics if _tells_launches_apart(features, name))
+        measured_ones = [name for name in features.metrics if _is_measured(features, name)]
+        costs = tuple(name for name in measured_ones if is_cost(name, features.units.get(name)))
+        columns = tuple(name for name in measured_ones if name not in costs)
         missing = ()
         needed = 0
     measured = np.zeros(len(launches), dtype=np.int64)
@@ -105,13 +112,11 @@ def find_characteristics(launches: LaunchList, choice: ColumnChoice) -> Characte
         measured += np.isfinite(features.metrics[name])
     if choice == "all":
         needed = -(-int(measured.max(initial=0)) // 2)
-    return Characteristics(columns, missing, (measured >= max(needed, 1)))
+    return Characteristics(columns, missing, costs, (measured >= max(needed, 1)))
 
 
-def _tells_launches_apart(features: Features, name: str) -> bool:
-    if is_cost(name, features.units.get(name)) or name.startswith(TENSOR_PREFIX):
-        return False
-    return bool(np.isfinite(features.metrics[name]).any())
+def _is_measured(features: Features, name: str) -> bool:
+    return not name.startswith(TENSOR_PREFIX) and bool(np.isfinite(features.metrics[name]).any())
 
 
 def require_characteristics(found: Characteristics, method: str) -> None:
@@ -144,8 +149,22 @@ def recording_remedy() -> str:
     )
 
 
-def missing_note(found: Characteristics) -> tuple[str, ...]:
-    """Return a note on the paper's characteristics that the profile lacks, none if it has all."""
+def column_setting() -> Any:
+    """Return the field of a method's options that says which metrics it goes by."""
+    return setting(
+        "published",
+        "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
+        f"metric but {COSTS}",
+    )
+
+
+def column_note(found: Characteristics) -> tuple[str, ...]:
+    """Return a note on the columns that are not gone by: costs, or what the profile lacks."""
+    if found.costs:
+        named, more = ", ".join(found.costs[:_MOST_NAMED]), len(found.costs) - _MOST_NAMED
+        rest = f" and {more:,} more" if more > 0 else ""
+        count = len(found.columns) + len(found.costs)
+        return (f"{len(found.columns):,} of {count:,} metrics are gone by, not {named}{rest}: {COSTS}",)
     if not found.missing:
         return ()
     used, published = len(found.columns), len(CHARACTERISTICS)

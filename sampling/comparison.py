@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from sampling.allocation import FloatArray
+from sampling.bernoulli_design import design_of_method
 from sampling.design import AnyDesign, make_design, make_picked_design
 from sampling.duration_counts import DurationCounts, count_durations
 from sampling.errors import AnalysisError
@@ -20,7 +21,6 @@ from sampling.join_report import JoinReport
 from sampling.judge import Judgement, judge_design
 from sampling.launch_features import Features
 from sampling.launch_list import LaunchList, list_launches
-from sampling.method_design import method_design
 from sampling.methods import random_method
 from sampling.profile import Profile
 from sampling.progress import Progress
@@ -132,7 +132,7 @@ class MethodComparison:
                 settings=self._settings,
                 progress=self._progress,
             )
-            return method_design(design)
+            return design_of_method(design)
         return make_picked_design(
             launches,
             method,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
+from sampling.allocation import IntArray
 from sampling.bounds import bound, group_bounds
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
@@ -102,6 +104,10 @@ class Design:
         """Total duration over the expected sampled duration; None where that is zero."""
         total_ns = float(np.dot(self.strata.launches, self.strata.mean_ns))
         return speedup_of(total_ns, self.sampled_duration_ns)
+
+    def samples_of_draws(self, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:  # noqa: ARG002
+        """Return the sizes of the strata, (s,), of each of so many draws: here the same in all."""
+        return repeat(self.strata.samples, draws)
 
     def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
         """Yield every stratum in figures."""

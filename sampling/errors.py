@@ -58,6 +58,39 @@ class OptionError(SamplingError):
     """An option whose value the engine cannot accept."""
 
 
+class OverrideError(OptionError):
+    """A decision of the user's that fits no node of a split tree.
+
+    Parameters
+    ----------
+    message : what is wrong, without the kernel group.
+    key : of the kernel group.
+    group : its index, rank - 1; None where no group has the key.
+    path : of the node, where one is to blame.
+
+    Attributes
+    ----------
+    in_short : what is wrong, without the key.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        key: str,
+        group: int | None = None,
+        path: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.key = key
+        self.group = group
+        self.path = path
+        self.in_short = message if group is None else f"{message} (kernel group #{group + 1})"
+        # A key may be longer than a screen: what matters stands before it.
+        of = repr(key) if group is None else f"kernel group #{group + 1}: {key!r}"
+        super().__init__(f"{message} ({of})", remedy=remedy)
+
+
 class AnalysisError(SamplingError):
     """An analysis that cannot give an answer for this profile."""
 

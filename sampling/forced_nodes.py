@@ -9,9 +9,10 @@ import numpy as np
 from sampling.allocation import IntArray
 from sampling.cluster_forest import ClusterForest
 from sampling.duration_counts import DurationCounts
-from sampling.errors import OptionError
+from sampling.errors import OverrideError
 from sampling.split_tree import Verdict
 from sampling.splitting import Overrides, groups_overridden
+from sampling.tree_grower import no_such_node, not_splittable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def forced_nodes(forest: ClusterForest, counts: DurationCounts, overrides: Overr
 
     Raises
     ------
-    OptionError : a group is not there, or a node on the way cannot be split.
+    OverrideError : a group is not there, or a node on the way cannot be split.
     """
     split: list[int] = []
     keep: list[int] = []
@@ -46,27 +47,27 @@ def forced_nodes(forest: ClusterForest, counts: DurationCounts, overrides: Overr
         for path, verdict in overrides[key].items():
             node = group
             if set(path) - {"L", "R"}:
-                raise OptionError(
-                    f"the tree of {key!r} has no node {path!r} to override",
-                    remedy='a path is "" for the root, then L or R a step, as `kernelpoint tree` prints it',
-                )
+                raise no_such_node(counts, group, path)
             for depth, step in enumerate(path):
-                _split_one(forest, node, key, path[:depth])
+                _split_one(forest, node, counts, path[:depth])
                 split.append(node)
                 node = int(forest.left[node]) + (step == "R")
             if verdict is Verdict.SPLIT:
-                _split_one(forest, node, key, path)
+                _split_one(forest, node, counts, path)
             (split if verdict is Verdict.SPLIT else keep).append(node)
     both = sorted(set(split) & set(keep))
     if both:
-        raise OptionError(
-            f"overrides of {counts.groups[int(forest.group[both[0]])].key!r} keep a node and decide below it"
+        group = int(forest.group[both[0]])
+        raise OverrideError(
+            "overrides keep a node and decide below it",
+            key=counts.groups[group].key,
+            group=group,
         )
     return ForcedNodes(np.unique(np.array(split, dtype=np.int64)), np.unique(np.array(keep, dtype=np.int64)))
 
 
-def _split_one(forest: ClusterForest, node: int, key: str, path: str) -> None:
+def _split_one(forest: ClusterForest, node: int, counts: DurationCounts, path: str) -> None:
     nodes = np.array([node])
     if not forest.splittable(nodes)[0]:
-        raise OptionError(f"node {path!r} of {key!r} cannot be split: all its durations are equal")
+        raise not_splittable(counts, int(forest.group[node]), path)
     forest.split(nodes)

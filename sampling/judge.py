@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sampling.design import AnyDesign, PickedDesign
 from sampling.drawing import draw, estimate_total_ns
 from sampling.duration_counts import DurationCounts
-from sampling.method_design import MethodDesign
 from sampling.progress import Progress
 from sampling.seeds import Stream, generator
 
@@ -68,18 +67,15 @@ def judge_design(
 ) -> Judgement:
     """Draw a design ``repeats`` times and return the errors against the known total.
 
-    That of a method which draws how many launches it takes (`MethodDesign`) has another number in each draw.
+    That of a method which draws how many launches it takes has another number in each draw.
     """
     if isinstance(design, PickedDesign):
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
     total_ns = counts.total_duration_ns
     errors = np.zeros(repeats)
-    numbers = design.number.draw(repeats, rng) if isinstance(design, MethodDesign) else None
-    for repeat in range(repeats):
-        strata = design.strata
-        if numbers is not None:
-            strata = replace(strata, samples=numbers[repeat : repeat + 1])
+    for repeat, samples in enumerate(design.samples_of_draws(repeats, rng)):
+        strata = replace(design.strata, samples=samples)
         estimate_ns = estimate_total_ns(counts, strata, draw(counts, strata, rng))
         errors[repeat] = abs(total_ns - estimate_ns) / total_ns if total_ns else 0.0
         if progress is not None:

@@ -52,19 +52,52 @@ SPELLINGS: Mapping[str, str] = {
     )
 }
 
-# Words of names, and units, of metrics that are times or cycles, or so much per time or cycle: with the count
-# that goes with it, a rate gives the time away.
-_COST_NAME = re.compile(
-    "duration|cycle|elapsed|throughput|per_second|pct_of_peak|frequency|busy|(?<![a-z])(ipc|cpi|time)(?![a-z])"
+# Parts and words of names of metrics that are times or cycles, or so much per time or cycle: with the count
+# that goes with it, a rate gives the time away. Shares of the cycles are such rates: what issues in a cycle,
+# what is ready to, and the warps that are there, in Nsight Compute's labels as in its own names.
+_COST_PART = re.compile(
+    "duration|cycle|elapsed|throughput|bandwidth|latency|runtime|timestamp|per_sec|pct_of_peak|frequency|busy"
+    "|utili[sz]ation|issue_active|issue_stalled|issued warp|eligible|achieved occupancy"
+    r"|(?<!theoretical )active warps|(memory|sm\)?) \[%\]"
 )
-_COST_UNITS = {"ns", "cycle", "hertz"}
-_PER_COST = ("/s", "/ns", "/cycle")
+_COST_WORDS = frozenset(
+    {
+        *("ipc", "cpi", "time", "walltime", "stall", "stalled", "stalls", "clock", "clocks"),
+        *("mflops", "gflops", "tflops"),
+    }
+)
+# What a name ends in that says its unit: start_ns, bandwidth_gbps.
+_COST_ENDINGS = frozenset(
+    {
+        *("ns", "us", "ms", "s", "nsec", "usec", "msec", "sec", "second", "seconds"),
+        *("nanoseconds", "microseconds", "milliseconds"),
+        *("hz", "khz", "mhz", "ghz", "bps", "kbps", "mbps", "gbps", "tbps"),
+    }
+)
+# Numbers of whatever comes before, as life_time_count; but a number of cycles is a time.
+_COUNT_ENDINGS = frozenset({"count", "counts"})
+_COUNTED_TIME = re.compile("cycle|clock|pcsamp")
+_COST_UNITS = frozenset({"ns", "us", "ms", "s", "nsecond", "usecond", "msecond", "second", "cycle", "hertz"})
+_PER_COST = ("/s", "/ns", "/us", "/ms", "/second", "/cycle", "bps")
+_WORD = re.compile("[a-z0-9]+")
+_INNER_CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")
+
+#: What `is_cost` finds, in words, and why no method goes by it.
+COSTS = "times, cycles, and rates by them, such as IPC, for they are what is projected"
 
 
 def is_cost(name: str, unit: str | None) -> bool:
     """Return whether a metric is what a launch costs, or a rate by it: the truth that methods project."""
-    units = unit or ""
-    return bool(_COST_NAME.search(name.casefold())) or units in _COST_UNITS or units.endswith(_PER_COST)
+    units = (unit or "").casefold()
+    if units in _COST_UNITS or units.endswith(_PER_COST):
+        return True
+    plain = _INNER_CAPITAL.sub("_", name).casefold()
+    words = _WORD.findall(plain)
+    if words and words[-1] in _COUNT_ENDINGS:
+        return bool(_COUNTED_TIME.search(plain))
+    if _COST_PART.search(plain) or not _COST_WORDS.isdisjoint(words):
+        return True
+    return len(words) > 1 and words[-1] in _COST_ENDINGS
 
 
 #: A command that records what Principal Kernel Analysis and its like need.

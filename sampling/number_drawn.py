@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,15 +34,23 @@ class NumberDrawn:
 
     def possible(self) -> tuple[IntArray, FloatArray]:
         """Return the numbers that may come, ascending, and the chance of each; the chances sum to 1."""
-        from scipy.stats import binom
-
-        mean = self.launches * self.probability
-        reach = _DEVIATIONS * np.sqrt(mean * (1 - self.probability)) + _LAUNCHES
-        numbers = np.arange(max(1, int(mean - reach)), min(self.launches, int(mean + reach) + 1) + 1)
-        chances = np.asarray(binom.pmf(numbers, self.launches, self.probability), dtype=np.float64)
-        return numbers, chances / chances.sum()
+        return _possible(self)
 
     def draw(self, times: int, rng: np.random.Generator) -> IntArray:
         """Return (times,) numbers, each at least 1."""
         numbers, chances = self.possible()
         return rng.choice(numbers, size=times, p=chances)
+
+
+# Every figure of a design asks for them again.
+@lru_cache(maxsize=4)
+def _possible(number: NumberDrawn) -> tuple[IntArray, FloatArray]:
+    from scipy.stats import binom
+
+    mean = number.launches * number.probability
+    reach = _DEVIATIONS * np.sqrt(mean * (1 - number.probability)) + _LAUNCHES
+    numbers = np.arange(max(1, int(mean - reach)), min(number.launches, int(mean + reach) + 1) + 1)
+    chances = np.asarray(binom.pmf(numbers, number.launches, number.probability), dtype=np.float64)
+    chances /= chances.sum()
+    numbers.flags.writeable = chances.flags.writeable = False
+    return numbers, chances

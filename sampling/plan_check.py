@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from sampling.allocation import IntArray
-from sampling.content_hash import content_sha256
 from sampling.design import WHOLE_WORKLOAD_KEY, Design
 from sampling.duration_counts import DurationCounts
 from sampling.errors import AnalysisError, OptionError, PlanFileError
+from sampling.file_as_read import sha256_as_read
 from sampling.methods import method_named
 from sampling.plan_file import PlanFile, PlannedLaunch
 from sampling.profile import Profile
@@ -83,7 +83,7 @@ def refuse_other_order(profile: Profile, plan: PlanFile) -> None:
 
 
 def _hashes(profile: Profile) -> list[str]:
-    return [file.sha256 or content_sha256(file.location) for file in profile.files]
+    return [sha256_as_read(file) for file in profile.files]
 
 
 def plan_error(

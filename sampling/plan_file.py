@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from sampling.content_hash import content_sha256
 from sampling.drawn_launches import DrawnLaunches
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError, PlanFileError
+from sampling.file_as_read import sha256_as_read
 from sampling.findings import Finding
 from sampling.launch_fingerprint import SequenceFingerprint, fingerprints
 from sampling.methods import method_names, random_method
@@ -137,7 +137,7 @@ def plan_document(
             "files": [
                 {
                     "path": file.path,
-                    "sha256": file.sha256 or content_sha256(file.location),
+                    "sha256": sha256_as_read(file),
                     "launches": file.launches,
                 }
                 for file in profile.files

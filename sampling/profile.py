@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.column_codes import dense_codes
+from sampling.content_hash import DiskState
 from sampling.kernel_names import NameTable
 
 Column = Literal["name", "signature", "duration_ns", "start_ns", "stream"]
@@ -81,12 +82,14 @@ class ProfileFile:
     location : where its bytes lie.
     launches : how many it holds.
     sha256 : of its bytes, where they do not outlast the reading (standard input); else None until asked for.
+    state : of the file on disk when reading began; None where its bytes do not outlast the reading.
     """
 
     path: str
     location: Path
     launches: int
     sha256: str | None = None
+    state: DiskState | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 from sampling.allocation import IntArray
 from sampling.cluster_forest import ClusterForest, forest_of
 from sampling.duration_counts import DurationCounts
-from sampling.errors import OptionError
+from sampling.errors import OverrideError
 from sampling.progress import Progress
 from sampling.split_rule import ClusterArrays, SplitRule
 from sampling.split_tree import Verdict
@@ -33,7 +33,7 @@ def split_groups(
 
     Raises
     ------
-    OptionError : an override names a group or node that does not exist.
+    OverrideError : an override names a group or node that does not exist.
     """
     overrides = overrides or {}
     singly = set(groups_overridden(counts, overrides).tolist())
@@ -61,13 +61,14 @@ def groups_overridden(counts: DurationCounts, overrides: Overrides) -> IntArray:
 
     Raises
     ------
-    OptionError : an override names a group that does not exist.
+    OverrideError : an override names a group that does not exist.
     """
     index_of_key = {group.key: index for index, group in enumerate(counts.groups)} if overrides else {}
     unknown = [key for key in overrides if key not in index_of_key]
     if unknown:
-        raise OptionError(
-            f"an override names the kernel group {unknown[0]!r}, which is not in this profile",
+        raise OverrideError(
+            "an override names a kernel group that is not in this profile",
+            key=unknown[0],
             remedy="overrides hold for one --group-by; `kernelpoint groups --format json` lists the keys",
         )
     return np.array(sorted(index_of_key[key] for key in overrides), dtype=np.int64)

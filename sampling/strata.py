@@ -13,6 +13,14 @@ from sampling.duration_counts import DurationCounts, range_std_ns
 WHOLE_WORKLOAD = -1
 
 
+def distinct_launches(launches: IntArray, samples: IntArray, with_replacement: bool) -> FloatArray:
+    """Return how many distinct launches are expected of m draws of N; the arrays are broadcast."""
+    if not with_replacement:
+        return samples.astype(np.float64)
+    missed = np.exp(samples * np.log1p(-1 / np.maximum(launches, 2)))
+    return np.where(launches > 1, launches * (1 - missed), 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Strata:
     """Disjoint ranges of a reduction's pairs that together hold every launch; all arrays (s,).
@@ -52,10 +60,7 @@ class Strata:
     @property
     def simulated_launches(self) -> FloatArray:
         """(s,) distinct launches expected of a draw: m, or N (1 - (1 - 1/N)^m) with replacement."""
-        if not self.with_replacement:
-            return self.samples.astype(np.float64)
-        missed = np.exp(self.samples * np.log1p(-1 / np.maximum(self.launches, 2)))
-        return np.where(self.launches > 1, self.launches * (1 - missed), 1.0)
+        return distinct_launches(self.launches, self.samples, self.with_replacement)
 
     @property
     def sampled_duration_ns(self) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from sampling.design import make_design
 from sampling.duration_counts import DurationCounts
-from sampling.errors import OptionError
+from sampling.errors import OptionError, OverrideError
 from sampling.methods import method_names, method_options, random_method
 from sampling.progress import Progress
 from sampling.splitting import Overrides
@@ -41,6 +41,19 @@ class TradeOffPoint:
     group_bound: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class NoPoint:
+    """That there is no plan at an epsilon: a decision of the user's fits no node of the trees there.
+
+    Attributes
+    ----------
+    problem : which one.
+    """
+
+    epsilon: float
+    problem: OverrideError
+
+
 def trade_off(
     counts: DurationCounts,
     method: str,
@@ -51,9 +64,10 @@ def trade_off(
     settings: tuple[str, ...] = (),
     overrides: Overrides | None = None,
     progress: Progress | None = None,
-) -> Iterator[TradeOffPoint]:
+) -> Iterator[TradeOffPoint | NoPoint]:
     """Design a plan at each epsilon and yield what it costs, in the order given.
 
+    A tree has other nodes at another epsilon: where the user's decisions fit none, there is no point.
     Everything else of the target stays as it is. So where ``group_epsilon`` is below an epsilon, it is what
     binds the method joint, and the curve is level from there on.
 
@@ -65,7 +79,7 @@ def trade_off(
     Raises
     ------
     OptionError : at once for a method that picks, an unknown method or setting or an epsilon that is no
-        fraction; when it comes to a design, for an override that fits no node.
+        fraction; when it comes to a design, for decisions of the user's in a method that splits nothing.
     """
     check_has_trade_off(method)
     method_options(method, settings)
@@ -96,17 +110,21 @@ def _points(
     settings: tuple[str, ...],
     overrides: Overrides | None,
     progress: Progress | None,
-) -> Iterator[TradeOffPoint]:
+) -> Iterator[TradeOffPoint | NoPoint]:
     for done, target in enumerate(targets):
-        design = make_design(
-            counts,
-            method,
-            target,
-            seed,
-            settings=settings,
-            overrides=overrides,
-            progress=_at(progress, done, len(targets), target.epsilon),
-        )
+        try:
+            design = make_design(
+                counts,
+                method,
+                target,
+                seed,
+                settings=settings,
+                overrides=overrides,
+                progress=_at(progress, done, len(targets), target.epsilon),
+            )
+        except OverrideError as problem:
+            yield NoPoint(target.epsilon, problem)
+            continue
         yield TradeOffPoint(
             epsilon=target.epsilon,
             samples=design.samples,

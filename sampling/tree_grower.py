@@ -10,7 +10,7 @@ import numpy as np
 from sampling.cluster_forest import ClusterForest
 from sampling.cluster_parts import ForestHalves, best_parts, group_cluster, measured_cluster
 from sampling.duration_counts import DurationCounts
-from sampling.errors import OptionError
+from sampling.errors import OverrideError
 from sampling.split_rule import Proposal, SplitRule
 from sampling.split_tree import Cluster, Share, SplitNode, SplitTree, Verdict, share_of
 
@@ -127,17 +127,13 @@ class TreeGrower:
 
         Raises
         ------
-        OptionError : an override names no node, or splits where all durations are equal.
+        OverrideError : an override names no node, or splits where all durations are equal.
         """
         while self.step() is not None:
             pass
         unused = set(self._overrides) - {node.path for node in self._nodes}
         if unused:
-            key = self._counts.groups[self._group].key
-            raise OptionError(
-                f"the tree of {key!r} has no node {min(unused)!r} to override",
-                remedy='a path is "" for the root, then L or R a step, as `kernelpoint tree` prints it',
-            )
+            raise no_such_node(self._counts, self._group, min(unused))
         return self.tree
 
     def _right_of(self, proposal: Proposal, path: str, index: int) -> _Pending:
@@ -198,10 +194,7 @@ class TreeGrower:
         if settled is not None and not must_split:
             return None, settled
         if cluster.stop - cluster.start == 1:
-            key = self._counts.groups[self._group].key
-            raise OptionError(
-                f"node {pending.path!r} of {key!r} cannot be split: all its durations are equal"
-            )
+            raise not_splittable(self._counts, self._group, pending.path)
         proposal = self._rule.propose(cluster, samples_old, self._partitions(cluster))
         return proposal, proposal.reason if settled is None else settled
 
@@ -220,6 +213,27 @@ class TreeGrower:
         if self._halves is not None:
             return [self._halves.of(cluster)]
         return best_parts(self._counts, cluster, self._rule.most_parts)
+
+
+def no_such_node(counts: DurationCounts, group: int, path: str) -> OverrideError:
+    """Return the error of a decision on a node that the group's tree does not have."""
+    return OverrideError(
+        f"the tree has no node {path!r} to override",
+        key=counts.groups[group].key,
+        group=group,
+        path=path,
+        remedy='a path is "" for the root, then L or R a step, as `kernelpoint tree` prints it',
+    )
+
+
+def not_splittable(counts: DurationCounts, group: int, path: str) -> OverrideError:
+    """Return the error of a decision to split a node that has one duration alone."""
+    return OverrideError(
+        f"node {path!r} cannot be split: all its durations are equal",
+        key=counts.groups[group].key,
+        group=group,
+        path=path,
+    )
 
 
 def _samples_at_root(rule: SplitRule, root: Cluster) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from scalemodel.interval import LEVELS, calibration
 from scalemodel.measurements import Scaling
 
 _SIZES: Mapping[Scaling, tuple[int, ...]] = {
@@ -16,20 +17,25 @@ _SIZES: Mapping[Scaling, tuple[int, ...]] = {
     Scaling.WEAK: (8, 16, 32, 64, 128),
     Scaling.CHIPLET: (4, 8, 16),
 }
+_MOST_MODELS = 3
 BENCHMARKS = 16
 TARGETS = 44
 """Of the benchmarks counted, from two models."""
 TARGETS_OF_THREE = 28
 """From 8, 16 and 32 SMs."""
-_LEVELS = (0.8, 0.9, 0.95)
+# At each of the levels of `interval`.
 _HELD = {"additive": (42, 43, 44), "published": (41, 43, 44), "equations": (37, 40, 43)}
 _HELD_OF_THREE = {"additive": (24, 25, 28), "published": (25, 25, 28), "equations": (18, 21, 26)}
 
 
 def calibrated_up_to(scaling: Scaling, models: Sequence[int]) -> int:
-    """Return the largest target that the public benchmarks have for these models; 0 for other models."""
+    """Return the largest target that the public benchmarks were predicted at from these models; else 0.
+
+    They were from the two smallest sizes and from the three smallest.
+    """
     sizes = _SIZES[scaling]
-    return sizes[-1] if tuple(models) == sizes[: len(models)] else 0
+    is_calibrated = len(models) <= _MOST_MODELS and tuple(models) == sizes[: len(models)]
+    return sizes[-1] if is_calibrated else 0
 
 
 def targets_held(rule: str, confidence: float, *, of_three: bool) -> int:
@@ -39,4 +45,4 @@ def targets_held(rule: str, confidence: float, *, of_three: bool) -> int:
     ----------
     of_three : of `TARGETS_OF_THREE`, from the back-cast of three models; else of `TARGETS`, from two.
     """
-    return (_HELD_OF_THREE if of_three else _HELD)[rule][_LEVELS.index(confidence)]
+    return (_HELD_OF_THREE if of_three else _HELD)[rule][LEVELS.index(calibration(confidence))]

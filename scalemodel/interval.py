@@ -35,7 +35,7 @@ class Calibration:
     per_back_cast: float
 
 
-_LEVELS = (Calibration(0.80, 0.037, 1.09), Calibration(0.90, 0.065, 1.37), Calibration(0.95, 0.12, 2.5))
+LEVELS = (Calibration(0.80, 0.037, 1.09), Calibration(0.90, 0.065, 1.37), Calibration(0.95, 0.12, 2.5))
 DEFAULT_CONFIDENCE = 0.9
 
 
@@ -46,7 +46,7 @@ def calibration(confidence: float) -> Calibration:
     ------
     OptionError : there are none for it.
     """
-    for level in _LEVELS:
+    for level in LEVELS:
         if math.isclose(confidence, level.confidence):
             return level
         if math.isclose(confidence, 100 * level.confidence):

@@ -57,7 +57,7 @@ def _sentence(kind: Bounds, of_kind: Sequence[Prediction], where: str, pairs: Pa
     outcome = pairs[0][1]
     level = f"{100 * outcome.confidence:.0f} %"
     if kind is Bounds.BRACKET:
-        return f"Low to high{where} is a bracket, no interval: what the cliff gains at least and at most."
+        return f"Low to high{where} is a bracket, no interval: {_between(pairs, level)}."
     if kind is Bounds.NOT_CALIBRATED:
         return (
             f"Low to high{where} is twice as wide as the interval of {level}, as a cliff lies between the "
@@ -66,8 +66,9 @@ def _sentence(kind: Bounds, of_kind: Sequence[Prediction], where: str, pairs: Pa
     meant = f"Low to high{where} is an interval meant to hold {level} of the targets"
     held = _held(of_kind, outcome.confidence, of_three=kind is Bounds.BACK_CAST)
     if kind is Bounds.BACK_CAST:
+        back_casts = _back_casts(of_kind, pairs)
         return (
-            f"{meant}, from how well each model is predicted by those before it{_back_casts(pairs)}. Of "
+            f"{meant}, from how well each model is predicted by those before it{back_casts}. Of "
             f"{TARGETS_OF_THREE} targets of the public benchmarks, from 8, 16 and 32 SMs up to 128, it holds "
             f"{held}; it was tried on no others."
         )
@@ -88,10 +89,29 @@ def _held(of_kind: Sequence[Prediction], confidence: float, *, of_three: bool) -
     return _listed([f"{count} by {method}" for method, count in counts.items()])
 
 
-def _back_casts(pairs: Pairs) -> str:
-    """Return the errors at the models, of one benchmark."""
+def _between(pairs: Pairs, level: str) -> str:
+    """Return what a bracket's ends are: those of a known f_mem are widened as an interval is."""
+    gains = "what the cliff gains at least and at most"
+    widened = f"widened either way as an interval of {level} is"
+    is_known = {
+        all(finding.code != "f-mem-missing" for finding in outcome.findings)
+        for _, outcome in pairs
+        if any(each.bounds is Bounds.BRACKET for each in outcome.predictions)
+    }
+    if is_known == {True}:
+        return f"nothing of what the cliff gains, or all of it, {widened}"
+    return f"{gains}, where f_mem is known {widened}" if True in is_known else gains
+
+
+def _back_casts(of_kind: Sequence[Prediction], pairs: Pairs) -> str:
+    """Return the errors at the models, of one benchmark and the rules that have such an interval."""
     outcome: Outcome = pairs[0][1]
-    errors = [f"{method} {share(back)}" for method, back in outcome.back_cast.items() if back is not None]
+    methods = {each.method for each in of_kind}
+    errors = [
+        f"{method} {share(back)}"
+        for method, back in outcome.back_cast.items()
+        if back is not None and method in methods
+    ]
     return f": {', '.join(errors)}" if errors and len(pairs) == 1 else ""
 
 

@@ -13,6 +13,7 @@ from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.rich_sink import ansi
 from tui.charts.scale import prediction_chart
 from tui.output import Canvas
+from tui.printable import printable
 from tui.scale_interval_text import bounds_sentences, bounds_text
 from tui.scale_options import ScalePredictOptions
 from tui.scale_questions import Pairs
@@ -65,12 +66,12 @@ def words_lines(pairs: Pairs, options: ScalePredictOptions, width: int) -> list[
 
 def _indented(texts: Iterable[str], width: int) -> Iterator[str]:
     for text in texts:
-        yield from textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
+        yield from textwrap.wrap(printable(text), width, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _wrapped(texts: Iterable[str], width: int) -> Iterator[str]:
     for text in texts:
-        yield from textwrap.wrap(text, width, break_on_hyphens=False)
+        yield from textwrap.wrap(printable(text), width, break_on_hyphens=False)
 
 
 def _found(pairs: Pairs) -> Iterator[str]:

@@ -13,8 +13,9 @@ import numpy as np
 from sampling.characteristics import (
     Characteristics,
     ColumnChoice,
+    column_note,
+    column_setting,
     find_characteristics,
-    missing_note,
     principal_components,
     require_characteristics,
     standardise,
@@ -46,11 +47,7 @@ _SEED = 0
 class Options:
     """How launches are grouped."""
 
-    columns: ColumnChoice = setting(
-        "published",
-        "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
-        "metric but times, cycles, and rates by them, such as IPC, for they are what is projected",
-    )
+    columns: ColumnChoice = column_setting()
     error: float = setting(
         0.05,
         "the fewest groups are taken that project the total with an error below this fraction",
@@ -126,7 +123,7 @@ def select_kernels(
     return Selection(
         choice.groups.group_of_row[components.row_of],
         choice.groups.representative,
-        missing_note(found) + table.notes() + unmet_note(choice, options.error, "numbers of groups"),
+        column_note(found) + table.notes() + unmet_note(choice, options.error, "numbers of groups"),
         {
             "k": len(choice.groups),
             "truth": truth.name,

@@ -10,6 +10,7 @@ from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.method_setting import Span, setting
+from sampling.number_drawn import NumberDrawn
 from sampling.progress import Progress
 from sampling.splitting import Overrides
 from sampling.strata import WHOLE_WORKLOAD, Strata, measured_clusters
@@ -21,13 +22,15 @@ PUBLISHED_GROUPING = GroupBy.NAME
 RANDOM = True
 SPLITS = False
 
+_PROBABILITY = 0.001
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How many launches to draw."""
 
     probability: float = setting(
-        0.001, "each launch is drawn with this probability", span=Span(above=0, most=1)
+        _PROBABILITY, "each launch is drawn with this probability", span=Span(above=0, most=1)
     )
     launches: int | None = setting(
         None, "draw exactly this many instead; none: by probability", span=Span(least=1)
@@ -49,6 +52,9 @@ class Options:
             raise OptionError(f"random.launches is at least 1, not {self.launches}")
         if self.launches is not None and self.like is not None:
             raise OptionError("random.launches and random.like exclude each other")
+        other = "launches" if self.launches is not None else "like" if self.like is not None else None
+        if other is not None and self.probability != _PROBABILITY:
+            raise OptionError(f"random.probability and random.{other} exclude each other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +80,10 @@ def stratify(
 ) -> Strata:
     """Return one stratum of all launches; the n of them drawn weigh N/n each.
 
-    With a probability, n is binomial; n = 0 estimates nothing, so it is drawn again. A plan has its n; where
-    the method is judged, n is drawn anew for every draw (`method_design`). Like another plan, n is
-    fixed at that plan's sampled time over the mean duration: drawing until the time is used up would stop
-    sooner after long launches, and so underestimate.
+    With a probability, n is binomial; n = 0 estimates nothing, so n is drawn given that it is not 0. A plan
+    has its n; where the method is judged, n is drawn anew for every draw (`bernoulli_design`). Like another
+    plan, n is fixed at that plan's sampled time over the mean duration: drawing until the time is used up
+    would stop sooner after long launches, and so underestimate.
     """
     notes: tuple[str, ...] = ()
     if options.launches is not None:
@@ -103,18 +109,13 @@ def stratify(
 def _binomial(launches: int, probability: float, rng: np.random.Generator) -> tuple[int, tuple[str, ...]]:
     if launches * probability < 1e-6:
         raise OptionError(f"random.probability {probability:g} never draws one of {launches} launches")
-    empty_draws = 0
-    while (samples := int(rng.binomial(launches, probability))) == 0:
-        empty_draws += 1
+    samples = int(NumberDrawn(launches, probability).draw(1, rng)[0])
     launches_drawn = "1 launch" if samples == 1 else f"{samples:,} launches"
     note = (
         f"each launch is drawn with probability {probability:g}, {launches_drawn} this time; the bound, what "
         "is expected and the judged draws are of that number"
     )
-    if not empty_draws:
-        return samples, (note,)
-    times = "once" if empty_draws == 1 else f"{empty_draws} times"
-    return samples, (note, f"no launch was drawn at first; drawn again {times}")
+    return samples, (note,)
 
 
 def _like_note(like: str, samples: int) -> str:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from sampling.characteristics import (
     ColumnChoice,
+    column_note,
+    column_setting,
     find_characteristics,
-    missing_note,
     require_characteristics,
     standardise,
 )
@@ -52,11 +53,7 @@ THRESHOLDS = tuple(hundredths / 100 for hundredths in range(20, 0, -1))
 class Options:
     """How launches are grouped."""
 
-    columns: ColumnChoice = setting(
-        "published",
-        "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
-        "metric but times, cycles, and rates by them, such as IPC, for they are what is projected",
-    )
+    columns: ColumnChoice = column_setting()
     error: float = setting(
         0.05,
         "the largest threshold is taken that projects the total with an error below this fraction",
@@ -98,7 +95,7 @@ def pick(
         launches,
         choice.groups.group_of_row[table.rows.row_of],
         choice.groups.representative,
-        missing_note(found) + table.notes() + unmet_note(choice, options.error, "thresholds"),
+        column_note(found) + table.notes() + unmet_note(choice, options.error, "thresholds"),
         {
             "k": len(choice.groups),
             "truth": truth.name,

@@ -18,7 +18,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Protocol, cast
 
-from sampling.content_hash import content_sha256
+from sampling.content_hash import content_sha256, disk_state
 from sampling.profile import KernelTable, Profile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
@@ -66,10 +66,14 @@ def read_profile(paths: Sequence[str], progress: Progress | None = None) -> Prof
 def _read_one(path: str, kernels: KernelTable, progress: Progress | None) -> Profile:
     with ExitStack() as until_read:
         file = until_read.enter_context(open_input(path))
+        # Before the first byte is read: what is written from now on is another file.
+        state = disk_state(file.location)
         for reader in readers():
             if reader.recognise(file):
                 profile = reader.read(file, kernels, progress)
-                if not file.lasting:
+                if file.lasting:
+                    profile.files = (replace(profile.files[0], state=state),)
+                else:
                     profile.files = (replace(profile.files[0], sha256=content_sha256(file.location)),)
                 return profile
         from sampling.readers.refusals import refusal

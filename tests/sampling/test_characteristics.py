@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -251,11 +252,31 @@ def test_rows_that_the_kept_components_do_not_tell_apart_become_one() -> None:
             ("gpu__time_duration.sum", None),
         ),
         *(("SM Frequency", "hertz"), ("dram__bytes.sum.per_second", "byte/s"), ("Memory Throughput", "%")),
-        *(("smsp__cycles_active.avg", None), ("time", None), ("x", "ns")),
+        *(("smsp__cycles_active.avg", None), ("time", None), ("x", "ns"), ("x", "GB/s"), ("x", "Gbps")),
+        *((name, None) for name in ("latency", "runtime_us", "timestamp", "start_ns", "bandwidth_gbps")),
+        *((name, None) for name in ("kernelTime", "cycle_count", "GB/s", "dram_utilization", "stall_memory")),
+        *((name, "%") for name in ("Max Bandwidth", "One or More Eligible", "No Eligible", "Memory [%]")),
+        *((name, "%") for name in ("SM [%]", "Compute (SM) [%]", "Achieved Occupancy")),
+        *((name, None) for name in ("Issued Warp Per Scheduler", "Active Warps Per Scheduler")),
+        ("smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", "inst"),
+        *(("smsp__pcsamp_warps_issue_stalled_wait", "warp"), ("smsp__pcsamp_sample_count", None)),
     ],
 )
 def test_times_cycles_and_rates_are_what_a_launch_costs(name: str, unit: str | None) -> None:
     assert is_cost(name, unit)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        *(("life_time_count", None), ("timer_count", None), ("sector_hit_rate", "%"), ("L2 Hit Rate", "%")),
+        *(("device__attribute_num_l2s", None), ("s", None), ("blocks", None), ("instructions", "inst")),
+        *(("flops", None), ("Theoretical Active Warps per SM", "warp"), ("Theoretical Occupancy", "%")),
+        *(("Avg. Active Threads Per Warp", None), ("Shared Memory Configuration Size", "byte")),
+    ],
+)
+def test_counts_and_shares_of_counts_are_no_costs(name: str, unit: str | None) -> None:
+    assert not is_cost(name, unit)
 
 
 @pytest.mark.parametrize("spellings", CHARACTERISTICS)
@@ -266,6 +287,29 @@ def test_no_published_characteristic_is_a_cost(spellings: tuple[str, ...]) -> No
 def test_all_columns_of_a_details_page_are_no_costs(shared_data: Path) -> None:
     metrics = read_features(str(shared_data / "ncu" / "a100-details.csv")).features
     used = {name for name in metrics.metrics if not is_cost(name, metrics.units.get(name))}
-    assert {"Executed Instructions", "Grid Size", "L2 Hit Rate", "Branch Instructions"} <= used
-    assert not {"Duration", "Executed Ipc Active", "Executed Ipc Elapsed", "Issued Ipc Active"} & used
-    assert not [name for name in used if "Cycles" in name]
+    assert used == {
+        *("Maximum Buffer Size", "# Pass Groups", "Stack Size", "Threads", "# SMs", "# TPCs"),
+        *("Local Memory Spilling Requests", "Local Memory Spilling Request Overhead", "L1/TEX Hit Rate"),
+        *("L2 Persisting Size", "L2 Compression Success Rate", "L2 Compression Ratio", "L2 Hit Rate"),
+        *("L2 Compression Input Sectors", "Avg. Active Threads Per Warp", "Executed Instructions"),
+        *("Avg. Not Predicated Off Threads Per Warp", "Avg. Executed Instructions Per Scheduler"),
+        *("Avg. Issued Instructions Per Scheduler", "Issued Instructions", "Block Size", "Grid Size"),
+        *("Registers Per Thread", "Shared Memory Configuration Size", "Driver Shared Memory Per Block"),
+        *("Dynamic Shared Memory Per Block", "Static Shared Memory Per Block", "Uses Green Context"),
+        *("Waves Per SM", "Block Limit SM", "Block Limit Registers", "Block Limit Shared Mem"),
+        *("Block Limit Warps", "Theoretical Active Warps per SM", "Theoretical Occupancy"),
+        *("Branch Instructions Ratio", "Branch Instructions", "Branch Efficiency", "Avg. Divergent Branches"),
+    }
+
+
+def test_all_columns_of_the_bundled_page_but_cycles_are_no_costs(sample_data: Path) -> None:
+    metrics = read_features(str(sample_data / "resnet50-like-ncu-raw.csv.gz")).features
+    costs = {name for name in metrics.metrics if is_cost(name, metrics.units.get(name))}
+    assert costs == {"gpc__cycles_elapsed.avg"}
+
+
+def test_of_a_raw_page_no_rate_by_cycles_is_left(shared_data: Path) -> None:
+    metrics = read_features(str(shared_data / "ncu" / "ncu2024.1-raw.csv")).features
+    used = {name for name in metrics.metrics if not is_cost(name, metrics.units.get(name))}
+    assert "smsp__inst_executed.sum" in used
+    assert not [name for name in used if re.search("stalled|issue_|cycle|per_second|pct_of_peak", name)]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.bernoulli_design import design_of_method
 from sampling.comparison import FeatureFiles, MethodComparison, mean_comparison
 from sampling.design import make_design
 from sampling.errors import OptionError
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
 from sampling.launch_table import LaunchTable
-from sampling.method_design import method_design
 from sampling.methods import method_names
 from sampling.regions import Region
 from sampling.targets import Target
@@ -55,7 +55,7 @@ def instruction_counts(profile: LaunchTable, folder: Path) -> Path:
 def test_it_judges_the_design_that_would_be_planned(method: str, profile: LaunchTable) -> None:
     compared = comparison_of(profile)
     found = compared.compare(method, BY_NAME)
-    planned = method_design(make_design(compared.counts(BY_NAME), method, Target(), 0))
+    planned = design_of_method(make_design(compared.counts(BY_NAME), method, Target(), 0))
     assert found.reason is None
     assert found.design is not None
     assert found.judgement is not None

@@ -218,6 +218,9 @@ def test_random_like_is_a_method_of_strata_or_a_time(counts_of: CountsOf) -> Non
             strata_of(counts, "random", Target(), f"random.like={like}")
     with pytest.raises(OptionError, match="exclude each other"):
         method_options("random", ("random.like=root", "random.launches=3"))
+    for other in ("like=root", "launches=3"):
+        with pytest.raises(OptionError, match=f"probability and random.{other[:4]}.* exclude each other"):
+            method_options("random", (f"random.{other}", "random.probability=0.5"))
 
 
 def test_random_that_never_draws_is_refused(counts_of: CountsOf) -> None:

@@ -332,13 +332,19 @@ def test_launches_without_time_are_one_group() -> None:
 def test_all_columns_and_published_ones() -> None:
     launches = launch_list(np.array([[1.0], [1.0], [1.0]]), np.array([1.0, 90.0, 1.0]))
     assert launches.features is not None
-    other = {**launches.features.metrics, "other": np.array([1.0, 2.0, 1.0])}
+    costs = {name: np.array([1.0, 9.0, 1.0]) for name in ("latency", "start_ns", "end_ns", "IPC")}
+    other = {**launches.features.metrics, "other": np.array([1.0, 2.0, 1.0]), **costs}
     launches = replace(launches, features=Features(other))
     assert picks_of(launches).details["k"] == 1
     found = picks_of(launches, columns="all")
     assert found.details["k"] == 2
     assert found.details["columns"] == ["other"]
     assert found.details["columns_left_out"] == [COLUMNS[0]]
+    assert found.notes[0] == (
+        "2 of 7 metrics are gone by, not gpc__cycles_elapsed.avg, latency, start_ns and 2 more: times, "
+        "cycles, and rates by them, such as IPC, for they are what is projected"
+    )
+    assert not any("gone by" in note for note in picks_of(launches).notes)
 
 
 def test_a_profile_without_metrics_is_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.content_hash import content_sha256
+from sampling.content_hash import content_sha256, disk_state
 from sampling.design import make_design
 from sampling.duration_counts import DurationCounts, count_durations
-from sampling.errors import PlanFileError
+from sampling.errors import PlanFileError, ProfileError
+from sampling.file_as_read import sha256_as_read
 from sampling.findings import Finding
 from sampling.group_by import GroupBy
 from sampling.grouping import Grouping
@@ -25,7 +27,7 @@ from sampling.launch_table import LaunchTable
 from sampling.methods import method_names
 from sampling.plan import drawn_plan, locate
 from sampling.plan_file import plan_document, planned_launches, read_overrides, read_plan
-from sampling.profile import Profile
+from sampling.profile import Profile, ProfileFile
 from sampling.readers import read_profile
 from sampling.regions import Region
 from sampling.split_tree import Verdict
@@ -308,3 +310,26 @@ def test_wrong_overrides_are_refused_by_number(
 ) -> None:
     with pytest.raises(PlanFileError, match=message):
         read_overrides(written(document, tmp_path))
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_file_written_anew_since_it_was_read_is_not_hashed(tmp_path: Path, *, is_folder: bool) -> None:
+    place = tmp_path / "profile"
+    file = place / "a" if is_folder else place
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(b"1")
+    read = ProfileFile("given", place, 1, state=disk_state(place))
+    assert sha256_as_read(read) == content_sha256(place)
+    if is_folder:
+        (place / "plan.json").write_bytes(b"another file, which was not read")
+        assert sha256_as_read(read) == content_sha256(place)
+    stat = file.stat()
+    (tmp_path / "other").write_bytes(b"2")
+    (tmp_path / "other").replace(file)
+    # As many bytes, and as old.
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    with pytest.raises(ProfileError, match=r"given: has changed on disk since it was read; open it again"):
+        sha256_as_read(read)
+    file.write_bytes(b"3")
+    with pytest.raises(ProfileError, match="has changed on disk"):
+        sha256_as_read(read)

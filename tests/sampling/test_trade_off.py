@@ -15,10 +15,10 @@ from sampling.bounds import bound
 from sampling.design import make_design
 from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
-from sampling.methods import method_names, random_method
-from sampling.split_tree import Verdict
+from sampling.methods import method_names, method_options, random_method, splitting_method
+from sampling.split_tree import SplitTree, Verdict
 from sampling.targets import LEAST_EPSILON, Target
-from sampling.trade_off import TradeOffPoint, default_epsilons, trade_off
+from sampling.trade_off import NoPoint, TradeOffPoint, default_epsilons, trade_off
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -160,3 +160,39 @@ def test_the_bound_is_of_the_strata(counts: DurationCounts) -> None:
     point = points_of(counts, "root")[1]
     design = make_design(counts, "root", Target(epsilon=point.epsilon), 0)
     assert point.bound == bound(design.strata, 0.95)
+
+
+def only_tight(counts: DurationCounts) -> tuple[str, str]:
+    """A group and one of its nodes that ROOT's tree has at epsilon 0.01, and not at 0.2."""
+    for group, of in enumerate(counts.groups):
+        paths = [{node.path for node in _tree(counts, group, epsilon).nodes} for epsilon in (0.01, 0.2)]
+        splittable = [
+            node.path for node in _tree(counts, group, 0.01).nodes if node.path and node.stop - node.start > 1
+        ]
+        found = sorted(path for path in splittable if path not in paths[1])
+        if found:
+            return of.key, found[-1]
+    raise AssertionError("no such node")
+
+
+def _tree(counts: DurationCounts, group: int, epsilon: float) -> SplitTree:
+    method, options = splitting_method("root"), method_options("root")
+    return method.split_tree(counts, group, Target(epsilon=epsilon), options)
+
+
+def test_where_a_decision_fits_no_node_there_is_no_point_and_the_others_are_there(
+    counts: DurationCounts,
+) -> None:
+    key, path = only_tight(counts)
+    split = {key: {path: Verdict.SPLIT}}
+    _, tight, loose = points_of(counts, "root", overrides=split)
+    assert isinstance(tight, TradeOffPoint)
+    design = make_design(replace(counts), "root", Target(epsilon=0.01), 0, overrides=split)
+    assert (tight.strata, tight.samples) == (design.strata_count, design.samples)
+    assert isinstance(loose, NoPoint)
+    assert loose.epsilon == 0.2
+    assert (loose.problem.path, loose.problem.key) == (path, key)
+    assert str(loose.problem).index(repr(path)) < str(loose.problem).index(repr(key))
+    assert key not in loose.problem.in_short
+    # The nodes of joint are the same at every epsilon.
+    assert all(isinstance(point, TradeOffPoint) for point in points_of(counts, "joint", overrides=split))

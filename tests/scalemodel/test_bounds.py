@@ -57,6 +57,8 @@ def test_three_models_have_back_cast_intervals_and_baselines_none() -> None:
         (Scaling.WEAK, (8, 16), 128),
         (Scaling.STRONG, (8, 16, 32), 128),
         (Scaling.CHIPLET, (4, 8), 16),
+        (Scaling.STRONG, (8, 16, 32, 64), 0),
+        (Scaling.WEAK, (8, 16, 32, 64, 128), 0),
         (Scaling.CHIPLET, (8, 16), 0),
         (Scaling.STRONG, (16, 32), 0),
         (Scaling.STRONG, (8, 24), 0),

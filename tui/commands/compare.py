@@ -8,7 +8,7 @@ from sampling.errors import OptionError
 from sampling.methods import check_settings, method_named, method_names
 from sampling.progress import Progress
 from tui.choices import OutputFormat
-from tui.compare_means import mean_notes, mean_rows
+from tui.compare_means import mean_rows
 from tui.compare_text import HEIGHT, Row, comparison_row, comparison_text, scatter_text
 from tui.comparing import comparison_of
 from tui.diagnostics import note
@@ -35,8 +35,9 @@ def run(options: CompareOptions) -> None:
         compared = [list(_compared(paths, methods, options, progress, notes)) for paths in workloads]
     rows = [row for of_workload in compared for row in of_workload]
     if len(workloads) > 1:
-        rows += mean_rows(compared, options.mean.value)
-        notes += mean_notes(compared, options.mean.value)
+        means = mean_rows(compared, options.mean.value)
+        rows += means.rows
+        notes += means.notes
     notes = list(dict.fromkeys(notes))
     for text in notes:
         note(text, quiet=options.quiet)

@@ -94,7 +94,7 @@ def _text(
     yield _resources(target, models)
     for model in models:
         yield f"\n{model.resources.size} {model.resources.size_unit}: what changes"
-        yield _changes(model) if model.changes else "nothing"
+        yield _changes(model, canvas) if model.changes else "nothing"
         for each in model.notes:
             yield from textwrap.wrap(f"note: {each.sentence}", canvas.width, subsequent_indent="  ")
     if models[0].unchanged:
@@ -130,12 +130,13 @@ def _shared(resources: SharedResources) -> list[tuple[str, float | None]]:
     ]
 
 
-def _changes(model: ScaledModel) -> str:
+def _changes(model: ScaledModel, canvas: Canvas) -> str:
     return table(
         [
             Column("file", [change.file for change in model.changes], to_right=False),
             Column("option", [change.option for change in model.changes], to_right=False),
             Column("target", [change.old for change in model.changes]),
             Column("here", [change.new for change in model.changes]),
-        ]
+        ],
+        ascii_only=canvas.ascii_only,
     )

@@ -17,7 +17,7 @@ def run(options: ScalePredictOptions) -> None:
     """Read or take what was measured, predict each benchmark, draw it where it is one."""
     tell = partial(note, quiet=options.quiet)
     pairs = predictions_of(options, tell)
-    for text in unused_options(options, [outcome for _, outcome in pairs]):
+    for text in unused_options(options, *zip(*pairs, strict=True)):
         tell(text)
     objects = [outcome_object(*pair) for pair in pairs]
     rows = [

@@ -48,7 +48,7 @@ def run(options: ScaleValidateOptions) -> None:
         curve_is_modelled=options.modelled_curve,
         proportional_from=options.proportional_from.value,
     )
-    for text in unused_options(options, validation.outcomes):
+    for text in unused_options(options, benchmarks, validation.outcomes):
         tell(text)
     results = {
         method: {str(target): _row(score) for target, score in by_target.items()}

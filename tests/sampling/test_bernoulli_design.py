@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, chisquare
 
+from sampling.bernoulli_design import BernoulliDesign, design_of_method
 from sampling.comparison import Comparison, MethodComparison
 from sampling.design import make_design
 from sampling.duration_counts import DurationCounts
 from sampling.grouping import Grouping
 from sampling.judge import judge_design
 from sampling.launch_table import LaunchTable
-from sampling.method_design import MethodDesign, method_design
 from sampling.number_drawn import NumberDrawn
 from sampling.plan import drawn_plan
 from sampling.regions import Region
@@ -63,7 +63,7 @@ def test_every_draw_of_the_method_has_its_own_number_of_launches(profile: Launch
 
 def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: LaunchTable) -> None:
     first = compared(profile, 0, 1).design
-    assert isinstance(first, MethodDesign)
+    assert isinstance(first, BernoulliDesign)
     # The number of launches given that it is not 0: N p / (1 - (1 - p)^N).
     mean = LAUNCHES * PROBABILITY / (1 - (1 - PROBABILITY) ** LAUNCHES)
     assert first.samples == round(mean) == 4
@@ -85,7 +85,7 @@ def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: LaunchTabl
 def test_with_replacement_a_launch_drawn_twice_is_simulated_once(counts_of: CountsOf) -> None:
     counts = counts_of({"k": [3, 5, 9]})
     target = Target(with_replacement=True)
-    design = method_design(make_design(counts, "random", target, 0, settings=("random.probability=0.5",)))
+    design = design_of_method(make_design(counts, "random", target, 0, settings=("random.probability=0.5",)))
     # One, two or three draws, 3 : 3 : 1; of three launches they meet 1, 5/3 and 19/9.
     assert design.sampled_duration_ns == pytest.approx((3 * 1 + 3 * 5 / 3 + 19 / 9) / 7 * 17 / 3)
 
@@ -102,7 +102,7 @@ def test_a_plan_is_judged_by_its_own_number(counts_of: CountsOf) -> None:
     fixed = make_design(counts, "random", Target(), 0, settings=(f"random.launches={number}",))
     ours, theirs = (judge_design(counts, each, 50, 1).errors.tolist() for each in (design, fixed))
     assert ours == theirs
-    assert method_design(fixed) is fixed
+    assert design_of_method(fixed) is fixed
 
 
 @given(launches=st.integers(1, 40), probability=st.floats(0.001, 1))
