@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import fields
+import subprocess
+from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
 
@@ -30,14 +31,14 @@ def parsed(line: str) -> Any:
     return caught[0]
 
 
-TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
+# What cannot be printed is quoted as bash knows it, and `shlex` does not.
+TEXT = st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" "), min_size=1, max_size=12)
 SAMPLE_OPTIONS = st.builds(
     SampleOptions,
     format=st.sampled_from(OutputFormat),
     output=st.none() | TEXT,
     quiet=st.booleans(),
     seed=st.integers(-5, 2**40),
-    ascii=st.booleans(),
     color=st.sampled_from(ColorMode),
     group_by=st.sampled_from(GroupBy),
     pool_devices=st.booleans(),
@@ -59,6 +60,11 @@ SAMPLE_OPTIONS = st.builds(
 @given(SAMPLE_OPTIONS)
 def test_the_line_gives_the_options_back(options: SampleOptions) -> None:
     assert parsed(command_line("sample", options)) == options
+
+
+@given(SAMPLE_OPTIONS)
+def test_the_line_is_ascii_where_that_is_asked_for(options: SampleOptions) -> None:
+    assert command_line("sample", replace(options, ascii=True)).isascii()
 
 
 @pytest.mark.parametrize(
@@ -92,3 +98,14 @@ def test_options_of_another_command_keep_what_both_take() -> None:
         profiles=("a",), epsilon=0.1, exclude=("communication",), output="plan.json"
     )
     assert "no_mouse" not in {option.name for option in fields(sampled)}
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_a_shell_takes_what_cannot_be_printed(ascii_only: bool) -> None:
+    names = ("a\x1b]52;c;x\x071'\\\\9.csv", "two\nrows", "\u0627\u202e $HOME", "plain")
+    line = command_line("groups", GroupsOptions(profiles=names, ascii=ascii_only))
+    assert line.isprintable()
+    assert line.isascii() or not ascii_only
+    script = f"kernelpoint() {{ shift; printf '%s\\0' \"$@\"; }}; {line}"
+    done = subprocess.run(["bash", "-c", script], check=True, capture_output=True, timeout=20)
+    assert tuple(done.stdout.decode().split("\0"))[: len(names)] == names

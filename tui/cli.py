@@ -25,6 +25,9 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     _open_missing_streams()
+    if _is_ascii_wanted(sys.argv[1:]) and isinstance(sys.stderr, io.TextIOWrapper):
+        # Notes, errors and the app are for people alone; stdout may be given data, which stay what they are.
+        sys.stderr.reconfigure(encoding="ascii", errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
 
@@ -37,7 +40,7 @@ def _open_missing_streams() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the program on these arguments and return its exit code."""
-    if terminal.ascii_only("--ascii" in arguments, os.environ, getattr(sys.stdout, "encoding", None)):
+    if _is_ascii_wanted(arguments):
         # Typer draws its help with boxes, unless it is told before it is imported.
         os.environ.setdefault("TYPER_USE_RICH", "0")
     try:
@@ -55,6 +58,10 @@ def run(arguments: list[str]) -> int:
             return diagnostics.exit_code_of(error)
         diagnostics.fail(f"{_plain(usage())}; try `{_help_for(arguments)}`")
         return ExitCode.USAGE
+
+
+def _is_ascii_wanted(arguments: list[str]) -> bool:
+    return terminal.ascii_only("--ascii" in arguments, os.environ, getattr(sys.stdout, "encoding", None))
 
 
 def _with_command(arguments: list[str]) -> list[str]:

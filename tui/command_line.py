@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Collection, Iterator
 from dataclasses import Field, fields
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 
 from tui.diagnostics import PROGRAM
 from tui.options import OutputOptions
+from tui.printable import printable
 
 Options = TypeVar("Options", bound=OutputOptions)
 
@@ -35,7 +37,23 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
         words = [PROGRAM, *command.split(), *flags, "--", *arguments]
     else:
         words = [PROGRAM, *command.split(), *arguments, *flags]
-    return shlex.join(words)
+    return " ".join(_quoted(word, ascii_only=options.ascii) for word in words)
+
+
+def _quoted(word: str, *, ascii_only: bool) -> str:
+    r"""Return a word as a shell reads it; what cannot be shown is ``$'\033'``, which bash and zsh know."""
+    if printable(word, ascii_only=ascii_only) == word:
+        return shlex.quote(word)
+    return "$'" + "".join(_escaped(mark, ascii_only=ascii_only) for mark in word) + "'"
+
+
+def _escaped(mark: str, *, ascii_only: bool) -> str:
+    if mark in {"'", "\\"}:
+        return f"\\{mark}"
+    if printable(mark, ascii_only=ascii_only) == mark:
+        return mark
+    # Three digits end a byte, whatever follows; hexadecimal ones go on in some shells.
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(mark))
 
 
 def options_of(kind: type[Options], given: OutputOptions, **changes: Any) -> Options:

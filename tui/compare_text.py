@@ -15,6 +15,7 @@ from tui.charts.plain import plain
 from tui.charts.rich_sink import ansi
 from tui.charts.scatter import Point, scatter
 from tui.output import Canvas
+from tui.printable import printable
 from tui.tables import Column, shortened, table
 
 HEIGHT = 20
@@ -104,7 +105,9 @@ def _title(profile: str, canvas: Canvas) -> str:
     import textwrap
 
     if profile.startswith(MEAN_OF):
-        return textwrap.fill(profile, canvas.width, break_on_hyphens=False)
+        return textwrap.fill(
+            printable(profile, ascii_only=canvas.ascii_only), canvas.width, break_on_hyphens=False
+        )
     return shortened(profile, canvas.width, ascii_only=canvas.ascii_only)
 
 
@@ -158,7 +161,7 @@ def reason_lines(rows: Sequence[Row], canvas: Canvas) -> list[str]:
     lines = ["", "not applicable:"] if rows else []
     for row in rows:
         lines += textwrap.wrap(
-            row["reason"],
+            printable(row["reason"], ascii_only=canvas.ascii_only),
             canvas.width,
             initial_indent="- ",
             subsequent_indent="  ",

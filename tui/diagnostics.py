@@ -17,6 +17,7 @@ from sampling.errors import (
     ProfileError,
     SamplingError,
 )
+from tui.printable import printable
 
 PROGRAM = "kernelpoint"
 _REDRAW_SECONDS = 0.1
@@ -52,11 +53,11 @@ _CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
 
 
 def note(text: str, *, quiet: bool = False) -> None:
-    """Write a note to stderr, after what stdout still holds."""
+    """Write a note to stderr on one line, after what stdout still holds."""
     if quiet:
         return
     sys.stdout.flush()
-    sys.stderr.write(f"{PROGRAM}: {text}\n")
+    sys.stderr.write(f"{PROGRAM}: {printable(text)}\n")
 
 
 def fail(text: str) -> None:
@@ -67,14 +68,17 @@ def fail(text: str) -> None:
 
 def exit_code_of(error: Exception) -> ExitCode:
     """Say what failed, on one line, and return the exit code for it."""
+    also = "".join(f"; {added}" for added in getattr(error, "__notes__", ()))
     for kind, code in _CODES:
         if isinstance(error, kind):
-            fail(str(error))
+            fail(f"{error}{also}")
             return code
     if isinstance(error, OSError) and error.strerror is not None:
-        fail(f"{'reading or writing' if error.filename is None else error.filename}: {error.strerror}")
+        where = "reading or writing" if error.filename is None else error.filename
+        fail(f"{where}: {error.strerror}{also}")
         return ExitCode.ANALYSIS
-    fail(f"internal error: {type(error).__name__}: {error}; the traceback is in {_traceback_file(error)}")
+    what = f"internal error: {type(error).__name__}: {error}{also}"
+    fail(f"{what}; the traceback is in {_traceback_file(error)}")
     return ExitCode.ANALYSIS
 
 
@@ -101,7 +105,7 @@ class ProgressMeter:
         self._last = now
         self._written = True
         share = f" {100 * done // total}%" if total else ""
-        sys.stderr.write(f"\r\x1b[K{what[:60]}{share}")
+        sys.stderr.write(f"\r\x1b[K{printable(what)[:60]}{share}")
         sys.stderr.flush()
 
     def close(self) -> None:

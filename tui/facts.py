@@ -13,6 +13,7 @@ from sampling.kernel_names import short_name
 from sampling.study import Study
 from tui.charts import quantities
 from tui.output import Canvas
+from tui.printable import printable
 from tui.tables import Column, shortened, table
 
 
@@ -110,7 +111,8 @@ def findings_text(study: Study, canvas: Canvas) -> str:
         return "Findings: none"
     lines = ["Findings"]
     for finding in study.findings:
-        text = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
+        said = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
+        text = printable(said, ascii_only=canvas.ascii_only)
         mark = "! " if finding.severity == "warning" else "- "
         lines += textwrap.wrap(text, canvas.width, initial_indent=f"  {mark}", subsequent_indent="    ")
     return "\n".join(lines)

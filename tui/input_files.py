@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 _STDIN = "-"
-# What a folder that is a recording is made of; whatever else lies in it is not read.
-_TABLE_SUFFIXES = {".parquet", ".arrow", ".arrows"}
 
 # One command runs in a process. The app's threads write too, so this is no context variable.
 _being_read: list[str] = []
@@ -79,18 +77,36 @@ def reading(paths: Iterable[str]) -> Iterator[None]:
 
 def is_read(path: Path) -> bool:
     """Return whether a file is one that is being read, by whatever name or link."""
+    return why_not_written(path) is not None
+
+
+def why_not_written(path: Path, inputs: Iterable[str] | None = None) -> str | None:
+    """Return in words why a file must not be written, to be said behind its name; None where it may be.
+
+    Nothing is written into a folder that is read, be it there or new: a recording that is a folder is known
+    by all the files in it, and any of them may be taken for one of its tables.
+
+    Parameters
+    ----------
+    inputs : what is read; by default what is being read now.
+    """
     there = _identity(path)
-    if there is None:
-        return False
-    return any(there == _identity(given) or _is_table_of(path, given) for given in _being_read)
+    for given in list(_being_read if inputs is None else inputs):
+        if there is not None and there == _identity(given):
+            return "is what the command reads"
+        if given and Path(given).is_dir() and _is_within(path, there, Path(given)):
+            return f"is in the folder {given}, which the command reads"
+    return None
 
 
-def _is_table_of(path: Path, folder: str) -> bool:
-    """Return whether a file is a table of a recording that is a folder."""
-    if not Path(folder).is_dir():
-        return False
-    within = {_identity(table) for table in Path(folder).iterdir() if table.suffix in _TABLE_SUFFIXES}
-    return _identity(path) in within
+def _is_within(path: Path, there: tuple[int, int] | None, folder: Path) -> bool:
+    """Return whether a file is in a folder or would be; `there` is its identity, if there is one by now."""
+    resolved = folder.resolve()
+    named, meant = path.parent.resolve() / path.name, path.resolve()
+    if resolved in named.parents or resolved in meant.parents:
+        return True
+    # A link in the folder to a file elsewhere, or another name of the same file.
+    return there is not None and there in map(_identity, folder.iterdir())
 
 
 def _identity(path: str | Path) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -19,12 +20,17 @@ from typing import Any, TextIO
 from sampling.errors import OptionError
 from tui import terminal
 from tui.choices import OutputFormat
-from tui.input_files import is_read
+from tui.input_files import why_not_written
 from tui.options import OutputOptions
+from tui.printable import printable, printable_lines
 from tui.version import __version__
 
 SCHEMA = 1
 STDOUT = "-"
+
+_COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
+# Control characters beyond those that JSON escapes itself, and what turns the direction of writing.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 Row = Mapping[str, Any]
 
@@ -81,7 +87,8 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
     if options.format is OutputFormat.JSON:
         return json_text(envelope(answer, options.seed)) + "\n"
     if options.format is OutputFormat.TABLE:
-        return answer.human(canvas_for(options, stream)) + "\n"
+        canvas = canvas_for(options, stream)
+        return shown_text(answer.human(canvas), canvas) + "\n"
     rows = answer.rows
     if rows is None:
         rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
@@ -91,6 +98,15 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
         OutputFormat.MARKDOWN: _markdown_text,
     }
     return writers[options.format](rows)
+
+
+def shown_text(text: str, canvas: Canvas) -> str:
+    """Return text for people as it may be shown: all of it printable, but for colour where that is wanted."""
+    if not canvas.color:
+        return printable_lines(text, ascii_only=canvas.ascii_only)
+    pieces = _COLOR.split(text)
+    pieces[::2] = [printable_lines(piece, ascii_only=canvas.ascii_only) for piece in pieces[::2]]
+    return "".join(pieces)
 
 
 def canvas_for(options: OutputOptions, stream: TextIO) -> Canvas:
@@ -117,7 +133,16 @@ def envelope(answer: Answer, seed: int) -> dict[str, Any]:
 
 def json_text(document: Any) -> str:
     """Return JSON without NaN or infinity, which become null."""
-    return json.dumps(_finite(document), ensure_ascii=False, allow_nan=False, indent=1)
+    return _escaped(json.dumps(_finite(document), ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def _escaped(text: str) -> str:
+    """Return JSON with what a terminal must not get escaped too: the same data."""
+    return text if text.isascii() and "\x7f" not in text else _UNPRINTABLE.sub(_code_units, text)
+
+
+def _code_units(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f"
 
 
 def _finite(value: Any) -> Any:
@@ -154,7 +179,8 @@ def _csv_text(rows: Sequence[Row]) -> str:
 
 
 def _jsonl_text(rows: Sequence[Row]) -> str:
-    return "".join(json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    texts = (json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) for row in rows)
+    return "".join(f"{_escaped(text)}\n" for text in texts)
 
 
 def _markdown_text(rows: Sequence[Row]) -> str:
@@ -162,7 +188,8 @@ def _markdown_text(rows: Sequence[Row]) -> str:
         return ""
     lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
     lines += [
-        "| " + " | ".join(_cell(value).replace("|", "\\|") for value in row.values()) + " |" for row in rows
+        "| " + " | ".join(printable(_cell(value)).replace("|", "\\|") for value in row.values()) + " |"
+        for row in rows
     ]
     return "\n".join(lines) + "\n"
 
@@ -175,11 +202,12 @@ def new_file(path: Path) -> Iterator[Path]:
 
     Raises
     ------
-    OptionError : it is a file that the command reads: a recording cannot be made again.
+    OptionError : the command reads it, or the folder it is in: a recording cannot be made again.
     OSError : it is a folder, or nothing can be written there.
     """
-    if is_read(path):
-        raise OptionError(f"{path} is what the command reads", remedy="give another file to write")
+    why_not = why_not_written(path)
+    if why_not is not None:
+        raise OptionError(f"{path} {why_not}", remedy="give another file to write")
     path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
@@ -198,6 +226,12 @@ def new_file(path: Path) -> Iterator[Path]:
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.filename in {None, str(temporary)}:
+            # A full disk is told without a name, and the temporary file's means nothing to anybody.
+            error.filename = str(path)
+        raise
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -12,7 +12,8 @@ from typing import Annotated, Any, get_origin, get_type_hints
 import typer
 
 from sampling.errors import OptionError
-from tui.input_files import input_files, is_read, reading
+from tui.input_files import input_files, reading, why_not_written
+from tui.output import STDOUT
 from tui.registry import COMMANDS, FAMILIES, Command
 
 EXIT_CODES = (
@@ -97,10 +98,13 @@ def _refuse_overwriting(output: str | None) -> None:
 
     Raises
     ------
-    OptionError : the output is one of the inputs.
+    OptionError : the output is one of the inputs, or in a folder that is one.
     """
-    if output is not None and is_read(Path(output)):
-        raise OptionError(f"-o {output} is what the command reads", remedy="give another file")
+    if output in {None, STDOUT}:
+        return
+    why_not = why_not_written(Path(str(output)))
+    if why_not is not None:
+        raise OptionError(f"-o {output} {why_not}", remedy="give another file")
 
 
 def _check_range(option: Field[Any], value: Any) -> None:

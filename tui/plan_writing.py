@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sampling.file_as_read import refuse_changed
 from sampling.plan import Plan, locate
 from sampling.plan_file import PlannedLaunch, plan_document, planned_launches
 from sampling.progress import Progress
@@ -15,7 +16,13 @@ from tui.plan_options import plan_options
 
 
 def launches_of(study: Study, plan: Plan, progress: Progress | None = None) -> tuple[PlannedLaunch, ...]:
-    """Find the plan's launches: a second pass over the profile."""
+    """Find the plan's launches: a second pass over the profile.
+
+    Raises
+    ------
+    ProfileError : one of its files was written anew since the first.
+    """
+    refuse_changed(study.profile)
     return planned_launches(study.profile, plan, locate(study.profile, study.counts, plan, progress))
 
 

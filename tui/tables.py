@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tui.printable import printable
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -15,9 +17,9 @@ class Column:
     to_right: bool = True
 
 
-def table(columns: Sequence[Column], *, gap: str = "  ") -> str:
+def table(columns: Sequence[Column], *, gap: str = "  ", ascii_only: bool = False) -> str:
     """Return the table as lines; the last column is not padded."""
-    cells_of = [[printable(cell) for cell in column.cells] for column in columns]
+    cells_of = [[printable(cell, ascii_only=ascii_only) for cell in column.cells] for column in columns]
     rows = [[column.heading for column in columns], *zip(*cells_of, strict=True)]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = []
@@ -30,16 +32,9 @@ def table(columns: Sequence[Column], *, gap: str = "  ") -> str:
     return "\n".join(lines)
 
 
-def printable(text: str) -> str:
-    """Return the text with control characters escaped: a kernel's name must not steer the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
-
-
 def shortened(text: str, width: int, *, ascii_only: bool) -> str:
     """Return the text in at most ``width`` columns, its middle left out: names differ at both ends."""
-    text = printable(text)
+    text = printable(text, ascii_only=ascii_only)
     if len(text) <= width:
         return text
     mark = "..." if ascii_only else "…"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from sampling.targets import Target
-from sampling.trade_off import TradeOffPoint
+from sampling.trade_off import NoPoint, TradeOffPoint
 from tui.charts import quantities
 from tui.charts.grid import Grid
 from tui.charts.plain import plain
 from tui.charts.rich_sink import ansi
 from tui.charts.trade_off import trade_off_chart
 from tui.output import Canvas
+from tui.printable import printable
 from tui.tables import Column, table
 
 HEIGHT = 16
@@ -29,12 +31,19 @@ class TradeOff:
     target : what the plan itself is asked; its epsilon is the chosen one.
     epsilons : all that are or will be computed, in any order.
     points : those computed, in any order.
+    missing : the epsilons at which there turned out to be no plan, in any order.
     """
 
     method: str
     target: Target
     epsilons: tuple[float, ...]
     points: tuple[TradeOffPoint, ...] = ()
+    missing: tuple[NoPoint, ...] = ()
+
+    @property
+    def tried(self) -> int:
+        """At how many epsilons it is known whether there is a point."""
+        return len(self.points) + len(self.missing)
 
     @property
     def ascending(self) -> list[TradeOffPoint]:
@@ -49,14 +58,58 @@ class TradeOff:
 
 
 def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas) -> str:
-    """Return what was asked in a line, the chart of this size, the points in a table, and where it levels."""
+    """Return what was asked in a line, the chart of this size, its points in a table, what to know of it."""
     grid = known.chart(width, height, ascii_only=canvas.ascii_only)
     heading = f"{known.method}, confidence {known.target.confidence:g}"
     lines = [heading, ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
     level = level_text(known)
     if level is not None:
         lines += ["", *textwrap.wrap(level, canvas.width)]
+    for text in missing_texts(known):
+        lines += ["", *textwrap.wrap(printable(text, ascii_only=canvas.ascii_only), canvas.width)]
     return "\n".join(lines)
+
+
+def missing_texts(known: TradeOff) -> list[str]:
+    """Return at which epsilons there is no plan, a text for each reason."""
+    reasons: dict[str, list[float]] = {}
+    for each in known.missing:
+        reasons.setdefault(each.problem.in_short, []).append(each.epsilon)
+    return [
+        f"No plan {epsilons_text(known, epsilons)}, {len(epsilons)} of {known.tried} points: {reason}."
+        for reason, epsilons in reasons.items()
+    ]
+
+
+def missing_forms(known: TradeOff) -> tuple[str, ...]:
+    """Return the same in a few words, the longest form first; none where all points are there."""
+    if not known.missing:
+        return ()
+    where = epsilons_text(known, [each.epsilon for each in known.missing])
+    there, problem = f"{len(known.points)} of {known.tried}", known.missing[0].problem
+    if problem.path is None or problem.group is None:
+        return f"{there} points: no plan {where}", f"{there} points", there
+    node = f"node {problem.path or 'root'} in #{problem.group + 1}"
+    return (
+        f"{there} points: {where} your decision on {node} fits none",
+        f"{there} points: no {node} {where}",
+        f"{there} points: elsewhere no {node}",
+        f"{there}: elsewhere no {node}",
+        f"{there} points",
+        there,
+    )
+
+
+def epsilons_text(known: TradeOff, epsilons: Sequence[float]) -> str:
+    """Return at which of the epsilons tried something is so: up to one, from one on, or each."""
+    tried = sorted([point.epsilon for point in known.points] + [each.epsilon for each in known.missing])
+    below = list(takewhile(lambda epsilon: epsilon in epsilons, tried))
+    above = list(takewhile(lambda epsilon: epsilon in epsilons, reversed(tried[len(below) :])))
+    between = sorted({*epsilons} - {*below, *above})
+    parts = [f"up to epsilon {below[-1]:g}"] if below else []
+    parts += [f"at epsilon {', '.join(f'{epsilon:g}' for epsilon in between)}"] if between else []
+    parts += [f"from epsilon {above[-1]:g} on"] if above else []
+    return " and ".join(parts)
 
 
 def level_text(known: TradeOff) -> str | None:

@@ -22,9 +22,14 @@ def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     if unused and "joint" not in used:
         note(f"{', '.join(unused)}: for the method joint alone; not used", quiet=options.quiet)
     by = methods[0] if len(methods) == 1 else f"any of {', '.join(methods)}"
-    for setting in options.set:
-        if setting.partition(".")[0] not in used:
-            note(f"--set {setting}: not used by {by}", quiet=options.quiet)
+    for setting in unused_settings(methods, options.set):
+        note(f"--set {setting}: not used by {by}", quiet=options.quiet)
+
+
+def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> list[str]:
+    """Return the settings that none of the methods looks at."""
+    used = _used(methods, settings)
+    return [setting for setting in settings if setting.partition(".")[0] not in used]
 
 
 def _used(methods: Sequence[str], settings: tuple[str, ...]) -> set[str]:

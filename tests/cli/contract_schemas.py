@@ -154,11 +154,12 @@ RESULTS: dict[str, Schema] = {
     "trade-off": _list(
         _object(
             epsilon=FRACTION,
-            samples=COUNT,
-            strata=COUNT,
-            sampled_duration_ns=NUMBER,
+            samples=_or_null(COUNT),
+            strata=_or_null(COUNT),
+            sampled_duration_ns=_or_null(NUMBER),
             speedup=_or_null(NUMBER),
             **BOUNDS,
+            no_plan=_or_null(TEXT),
         ),
         minItems=1,
     ),

@@ -183,6 +183,25 @@ def test_means_over_some_of_the_profiles_stand_beside_the_others_over_the_same(
     assert f"{resnet}, {resnet}" in text
 
 
+def test_why_a_mean_is_not_given_is_said_of_that_mean_alone(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    """Over the workloads that sieve applies to, the mean of random is there."""
+    even, *uneven = (tmp_path / f"{name}.parquet" for name in ("even", "one", "two"))
+    for path, durations_ns in ((even, [5] * 80), (uneven[0], [1, 99] * 40), (uneven[1], [1, 50] * 40)):
+        pq.write_table(pa.table({"name": ["k"] * 80, "duration_ns": durations_ns}), path)
+    counted = tmp_path / "counts.csv"
+    counted.write_text("id,instructions\n" + "".join(f"{index},{index % 7 + 1}\n" for index in range(80)))
+    files = [word for path in uneven for word in ("--features", f"{path}={counted}")]
+    words = (even, *uneven, "--methods", "random,sieve", "--set", "random.launches=2", *files)
+    run = kernelpoint("compare", *words, "--mean", "geometric", "--format", "json")
+    every, partial, _ = run.results[6:]
+    assert (every["method"], every["error_mean"]) == ("random", None)
+    assert partial["method"] == "random"
+    assert partial["error_mean"] > 0
+    said = [text for text in run.json["warnings"] if "geometric" in text]
+    why = f"random: its error is 0 on {even}, so a geometric mean over 3 would be 0 whatever the others are"
+    assert said == [f"{why}; not given"]
+
+
 def test_a_geometric_mean_with_an_error_of_zero_is_not_given(
     kernelpoint: Kernelpoint, tmp_path: Path
 ) -> None:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import Field, fields
+from dataclasses import Field, fields, replace
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sampling.plan_file import read_overrides
+from sampling.group_by import GroupBy
+from sampling.plan_file import overrides_document, read_overrides
 from sampling.split_tree import Verdict
 from tui.app.overrides_file import options_with_overrides
+from tui.app.plan_files import why_not_there
 from tui.app.state import Session
+from tui.app.wording import farewell
+from tui.engine import study_as_asked
 from tui.input_files import FeatureFile, is_read, reading, reads_of
 from tui.options import SampleOptions
+from tui.output import json_text
 from tui.registry import COMMANDS
 
 Kernelpoint = Callable[..., Any]
@@ -131,15 +138,117 @@ def test_what_standard_input_is_taken_from_is_kept(resnet: Path, tmp_path: Path)
     assert own.read_bytes() == resnet.read_bytes()
 
 
-def test_a_table_of_a_recording_that_is_a_folder_is_kept(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    """What else lies in the folder is not read, and may be written anew."""
-    table, plan = tmp_path / "CUPTI_ACTIVITY_KIND_KERNEL.parquet", tmp_path / "plan.json"
-    pq.write_table(pa.table({"start": [0], "end": [9]}), table)
-    plan.write_text("{}")
-    before = table.read_bytes()
-    assert "is what the command reads" in kernelpoint("sample", tmp_path, "-o", table).failed(2)
-    assert "is what the command reads" not in kernelpoint("sample", tmp_path, "-o", plan).err
-    assert table.read_bytes() == before
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """A recording that is a folder of tables, of two kernels of which one can be split."""
+    folder = tmp_path / "rec"
+    folder.mkdir()
+    launch = np.arange(400)
+    start = launch * 10_000
+    kernels = {
+        "start": start,
+        "end": start + 1000 + launch % 4 * 2000,
+        "demangledName": launch % 2,
+        **{f"{what}{axis}": np.ones(400, dtype=np.int32) for what in ("grid", "block") for axis in "XYZ"},
+    }
+    pq.write_table(pa.table(kernels), folder / "CUPTI_ACTIVITY_KIND_KERNEL.parquet")
+    pq.write_table(pa.table({"id": [0, 1], "value": ["gemm", "norm"]}), folder / "StringIds.parquet")
+    return folder
+
+
+def test_nothing_is_written_into_a_recording_that_is_a_folder(
+    kernelpoint: Kernelpoint, recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All its files say whether it is the recording of a plan, and a new one may be taken for a table."""
+    (recording / "notes.txt").write_text("mine")
+    (recording / "elsewhere").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "rec-too").symlink_to(recording)
+    before = {path: path.read_bytes() for path in recording.iterdir() if path.exists()}
+    names = ("plan.json", "notes.txt", "STRINGS.arrow", "elsewhere", "sub/plan.json", "../rec-too/plan.json")
+    for name in (*[path.name for path in before], *names):
+        for command in ("sample", "groups"):
+            run = kernelpoint(command, recording, "-o", recording / name)
+            assert f"-o {recording / name} is in the folder {recording}, which" in run.failed(2)
+    # By a name of its own too, and from within.
+    (outside := tmp_path / "hard").hardlink_to(recording / "notes.txt")
+    assert "is in the folder" in kernelpoint("groups", recording, "-o", outside).failed(2)
+    monkeypatch.chdir(recording)
+    assert "is in the folder" in kernelpoint("groups", ".", "-o", "groups.txt").failed(2)
+    assert kernelpoint("groups", ".", "-o", "-").code == 0
+    plan = tmp_path / "plan.json"
+    assert kernelpoint("sample", ".", "-o", plan).code == 0
+    assert kernelpoint("judge", plan, ".").code == 0
+    run = kernelpoint("export", plan, "--to", "csv", "-o", "out")
+    assert run.code == 0, "the folder is not read by this one"
+    assert {path: path.read_bytes() for path in recording.iterdir() if path in before} == before
+
+
+def next_plan(kernelpoint: Kernelpoint, *words: object) -> list[str]:
+    """The words of the `sample` that a summary proposes."""
+    line: str = kernelpoint("summary", *words, "--format", "json", "-q", "--method", "root").results["next"][
+        0
+    ]
+    return shlex.split(line)[1:]
+
+
+def test_the_plan_that_a_summary_proposes_is_not_what_it_reads(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = next_plan(kernelpoint, resnet)
+    assert first[-2:] == ["-o", "plan.json"]
+    assert kernelpoint(*first).code == 0
+    assert next_plan(kernelpoint, resnet, "--epsilon", "0.05")[-1] == "plan.json", "a new one in its place"
+    Path("plan-2.json").write_text("mine")
+    again = next_plan(kernelpoint, resnet, "--overrides", "plan.json")
+    assert again[-4:] == ["--overrides", "plan.json", "-o", "plan-3.json"]
+    assert kernelpoint(*again).code == 0
+    assert Path("plan-2.json").read_text() == "mine"
+
+
+def test_the_plan_that_a_summary_proposes_is_not_in_its_recording(
+    kernelpoint: Kernelpoint, recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(recording)
+    words = next_plan(kernelpoint, ".")
+    assert words[-2:] == ["-o", "../plan.json"]
+    assert kernelpoint(*words).code == 0
+    assert kernelpoint("judge", "../plan.json", recording).code == 0
+
+
+@pytest.mark.parametrize("is_decided", [False, True])
+def test_the_plan_that_the_app_proposes_is_not_what_it_reads(
+    kernelpoint: Kernelpoint, recording: Path, monkeypatch: pytest.MonkeyPatch, is_decided: bool
+) -> None:
+    monkeypatch.chdir(recording.parent)
+    options = SampleOptions(profiles=("rec",), method="root", group_by=GroupBy.NAME)
+    study = study_as_asked(("rec",), options)
+    overrides = {study.counts.groups[0].key: {"": Verdict.SPLIT}} if is_decided else {}
+    Path("plan.json").write_text(json_text(overrides_document(overrides, "root")))
+    options = replace(options, overrides="plan.json" if is_decided else None)
+    session = Session(options, study=study, overrides=overrides)
+    said = farewell(session)
+    assert said is not None
+    words = shlex.split(said.partition("   kernelpoint ")[2])
+    assert words[-1] == ("plan-2.json" if is_decided else "plan.json")
+    assert kernelpoint(*words).code == 0
+
+
+def test_the_app_writes_nothing_into_a_recording_that_is_a_folder(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(recording)
+    before = set(recording.iterdir())
+    options = SampleOptions(profiles=(".",), method="root", group_by=GroupBy.NAME)
+    overrides = {"gemm": {"": Verdict.SPLIT}}
+    session = Session(options, study=study_as_asked((".",), options), overrides=overrides)
+    with reading(["."]):
+        said = farewell(session)
+        problem = why_not_there("plan.json", Path("plan.json"), is_folder=False)
+    assert said is not None
+    assert "split decisions not written: " in said
+    assert problem == "plan.json is in the folder ., which the command reads"
+    assert set(recording.iterdir()) == before
 
 
 def test_the_sample_of_demo_is_kept(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:

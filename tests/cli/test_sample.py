@@ -16,6 +16,8 @@ import jsonschema
 import numpy as np
 import pytest
 
+from tui import plan_writing
+
 Run = Any
 Kernelpoint = Callable[..., Run]
 Plan = dict[str, Any]
@@ -374,3 +376,21 @@ def test_a_profile_is_never_written_over(
         assert run.code == 2
         assert "is what the command reads" in run.err
     assert own.read_bytes() == resnet.read_bytes()
+
+
+def test_a_profile_replaced_while_it_is_sampled_gives_no_plan(
+    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile, plan = tmp_path / "profile", tmp_path / "plan.json"
+    profile.write_bytes(gpt2.read_bytes())
+    real = plan_writing.plan_document
+
+    def late(*given: Any, **named: Any) -> Any:
+        profile.write_bytes(resnet.read_bytes())
+        return real(*given, **named)
+
+    monkeypatch.setattr(plan_writing, "plan_document", late)
+    run = kernelpoint("sample", profile, "-o", plan)
+    assert run.code != 0
+    assert "has changed on disk since it was read" in run.err
+    assert not plan.exists()

@@ -59,6 +59,33 @@ def test_brackets_are_no_intervals(kernelpoint: Kernelpoint) -> None:
     assert "Low to high at 64 SMs is a bracket, no interval" in both
 
 
+def test_a_bracket_of_a_known_f_mem_is_widened_as_an_interval_is(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    words = ("--ipc", "8=100,16=190", "--mpki", "16=9,32=9,128=1", "--target", "64")
+    gains = "what the cliff gains at least and at most"
+    known = "a bracket, no interval: nothing of what the cliff gains, or all of it, widened either way as an "
+    assert f"{known}interval of 90 % is." in predicted(kernelpoint, *words, "--f-mem", "0.5")
+    assert f"a bracket, no interval: {gains}." in predicted(kernelpoint, *words)
+    path = tmp_path / "two.csv"
+    rows = [f"{name},{row}" for name in "ab" for row in ("8,100,9,", "16,190,9,", "32,,9,", "128,,1,")]
+    path.write_text(
+        "benchmark,size,ipc,mpki,f_mem\n" + "\n".join(rows).replace("a,16,190,9,", "a,16,190,9,0.5")
+    )
+    both = predicted(kernelpoint, path, "--target", "64")
+    assert f"{gains}, where f_mem is known widened either way as an interval of 90 % is." in both
+
+
+def test_back_casts_are_of_the_rules_that_have_intervals_by_them(kernelpoint: Kernelpoint) -> None:
+    words = ("--ipc", "8=100,16=190,32=370", "--target", "64", "--rule")
+    text = predicted(kernelpoint, *words, "published,linear")
+    assert "predicted by those before it: published " in text
+    assert "linear" not in text.split("predicted by those before it")[1].partition(". Of ")[0]
+    both = predicted(kernelpoint, *words, "published,additive").split("predicted by those before it")[1]
+    assert "published" in (sentence := both.partition(". Of ")[0])
+    assert "additive" in sentence
+
+
 def test_as_simulated_is_neither(kernelpoint: Kernelpoint) -> None:
     text = predicted(kernelpoint, *TWO, "--target", "16")
     assert "Low to high" not in text
@@ -160,6 +187,10 @@ def test_a_table_may_say_its_scaling(kernelpoint: Kernelpoint, tmp_path: Path) -
             ("predict", *TWO, "-t", "32", "--proportional-from", "largest"),
             "--proportional-from is not used, as the rule proportional is not asked for",
         ),
+        (
+            ("predict", *TWO, "-t", "32", "--mpki-unit", "warp"),
+            "--mpki-unit is not used, as there is no MPKI",
+        ),
         (("mrc", "TRACE", "--confidence", "0.9"), "--confidence is not used"),
         (("mrc", "TRACE", "--with-local"), "--with-local is not used"),
     ],
@@ -179,6 +210,7 @@ def test_options_that_change_nothing(
     "words",
     [
         ("predict", *TWO, "--mpki", "16=9,32=1", "-t", "32", "--assume-f-mem"),
+        ("predict", *TWO, "--mpki", "16=9,32=8", "-t", "32", "--mpki-unit", "warp"),
         ("predict", *TWO, "-t", "32", "--proportional-from", "largest", "--rule", "all"),
         ("mrc", "TRACE", "--confidence", "0.9", "--rate", "0.9"),
     ],

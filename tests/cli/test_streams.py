@@ -221,7 +221,7 @@ def test_a_pipe_is_written_to_and_never_replaced(kernelpoint: Kernelpoint, tmp_p
     reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()), daemon=True)
     reader.start()
     assert kernelpoint("methods", "--format", "csv", "-o", pipe).code == 0
-    reader.join(30)
+    reader.join(120)
     assert received == [kernelpoint("methods", "--format", "csv").stdout]
     assert pipe.is_fifo()
 

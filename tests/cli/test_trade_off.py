@@ -160,3 +160,29 @@ def test_picks_are_listed_by_their_own_labels(kernelpoint: Kernelpoint, gpt2: Pa
     lines = kernelpoint(*words, "--list", "strata").out.splitlines()
     assert len(lines) == len(rows) + 1
     assert all(row["samples"] > 0 for row in rows)
+
+
+def test_a_decision_that_fits_no_node_leaves_the_other_points(
+    kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path
+) -> None:
+    words = ("trade-off", gpt2, "--method", "root", "--epsilon", "0.01", "--group-by", "name")
+    key = results(kernelpoint, "groups", gpt2, "--group-by", "name")[0]["key"]
+    tree = results(kernelpoint, "tree", gpt2, *words[2:])
+    deep = max((node for node in tree if node["verdict"] == "split"), key=lambda node: node["depth"])
+    file = tmp_path / "mine.json"
+    decision = {"key": key, "path": deep["path"], "decision": "split"}
+    file.write_text(json.dumps({"overrides": [decision]}))
+    words = (*words, "--overrides", file)
+    rows = results(kernelpoint, *words, "--epsilons", "0.01,0.2,0.3")
+    assert [row["samples"] is None for row in rows] == [False, True, True]
+    assert rows[0]["no_plan"] is None
+    assert f"has no node '{deep['path']}' to override (kernel group #1" in rows[1]["no_plan"]
+    text = kernelpoint(*words, "--epsilons", "0.01,0.2,0.3").out
+    assert "<- the plan" in text
+    assert (
+        f"No plan from epsilon 0.2 on, 2 of 3 points: the tree has no node '{deep['path']}' to override "
+        "(kernel group #1)."
+    ) in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+    failed = kernelpoint(*words, "--epsilons", "0.2").failed(2)
+    assert f"no node '{deep['path']}'" in failed

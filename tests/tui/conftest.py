@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.tui.pseudo_terminal import Terminal
+from tests.tui.pseudo_terminal import PATIENCE_SECONDS, Terminal
+from tui.app.comparing import THREAD
 
 _SETTINGS = (
     "NO_COLOR",
@@ -29,6 +31,15 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("LANG", "en_US.UTF-8")
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def no_comparison_outlives_its_test() -> Iterator[None]:
+    """A method that nobody waits for any more may still be under way when the app has gone."""
+    yield
+    for thread in threading.enumerate():
+        if thread.name == THREAD:
+            thread.join(PATIENCE_SECONDS)
 
 
 @pytest.fixture(autouse=True)

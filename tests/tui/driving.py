@@ -16,6 +16,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from sampling.study import Study
+from tests.tui.pseudo_terminal import PATIENCE_SECONDS, PROJECT
 from tui.app.app import KernelPointApp, session_of
 from tui.app.screens.view import ViewScreen
 from tui.app.views import FIRST_VIEW, VIEWS
@@ -23,7 +24,6 @@ from tui.app.widgets.chart import Chart
 from tui.charts.plain import plain
 from tui.options import MethodOptions, OpenOptions
 
-PROJECT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 SIZES = [(80, 24), (120, 40), (60, 15), (200, 60)]
 
@@ -33,7 +33,7 @@ Running = Pilot[None]
 
 async def wait_for(pilot: Running, predicate: Callable[[], bool], description: str) -> None:
     """Let the app work until something holds."""
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + PATIENCE_SECONDS
     while not predicate():
         assert time.monotonic() < give_up, f"never: {description}\n{screen_text(pilot.app)}"
         await pilot.pause()

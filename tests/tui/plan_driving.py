@@ -122,8 +122,7 @@ async def focus_on(pilot: Running, app: App, pane: PlanPane) -> None:
     await settled(app, pilot)
     if pane is not PlanPane.FIGURES:
         content_of(app, pane).focus()
-        await pilot.pause()
-        assert screen_of(app)._focused_pane() is pane
+        await wait_for(pilot, lambda: screen_of(app)._focused_pane() is pane, "the pane has the focus")
 
 
 async def check_round_trip(pilot: Running, app: App, width: int) -> str:

@@ -18,6 +18,10 @@ from typing import ClassVar
 
 PROJECT = Path(__file__).resolve().parents[2]
 MOST_STARTUP_BYTES = 64 * 1024
+# Nothing takes nearly as long where nothing is wrong, on a loaded machine either.
+PATIENCE_SECONDS = 60
+_QUIET_SECONDS = 0.3
+_TICKS_AT_REST = 3
 ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
 
 # The terminal becomes the process's own, which a dropped connection then sends SIGHUP.
@@ -65,8 +69,8 @@ class Terminal:
             self._read(f"{wanted!r} in {self.output[-2000:]!r}")
 
     def _read(self, missing: str) -> bool:
-        ready, _, _ = select.select([self._master], [], [], 30)
-        assert ready, f"silent for 30 seconds; missing: {missing}"
+        ready, _, _ = select.select([self._master], [], [], PATIENCE_SECONDS)
+        assert ready, f"silent for {PATIENCE_SECONDS} seconds; missing: {missing}"
         try:
             chunk = os.read(self._master, 65536)
         except OSError:
@@ -84,12 +88,27 @@ class Terminal:
         self._process.send_signal(signal.SIGWINCH)
 
     def settle(self) -> int:
-        """Collect what is written until nothing comes any more, and return how much there is by then."""
-        give_up = time.monotonic() + 30
-        while select.select([self._master], [], [], 0.6)[0]:
-            assert time.monotonic() < give_up, f"it goes on writing: {self.output[-500:]!r}"
-            self._read("anything")
+        """Collect what is written until the program rests, and return how much there is by then."""
+        give_up = time.monotonic() + PATIENCE_SECONDS
+        worked, is_resting = -1, False
+        while not is_resting:
+            assert time.monotonic() < give_up, f"it goes on: {self.output[-500:]!r}"
+            before = worked
+            is_quiet = not select.select([self._master], [], [], _QUIET_SECONDS)[0]
+            if not is_quiet:
+                self._read("anything")
+            states, worked = self._work()
+            # One that waits for a processor is as silent as one with nothing to do.
+            is_resting = is_quiet and before >= 0 and worked - before <= _TICKS_AT_REST and "R" not in states
         return len(self.output)
+
+    def _work(self) -> tuple[str, int]:
+        """Return the states of the program's threads, as `ps` shows them, and its processor time in ticks."""
+        stats = [
+            (task / "stat").read_text().rpartition(")")[2].split()
+            for task in Path(f"/proc/{self._process.pid}/task").iterdir()
+        ]
+        return "".join(stat[0] for stat in stats), sum(int(stat[11]) + int(stat[12]) for stat in stats)
 
     def send(self, number: signal.Signals) -> None:
         """Send the program a signal."""
@@ -97,7 +116,7 @@ class Terminal:
 
     def wait_for_state(self, state: str) -> None:
         """Collect what is written until the process is in a state, as `ps` shows it."""
-        give_up = time.monotonic() + 30
+        give_up = time.monotonic() + PATIENCE_SECONDS
         while Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0] != state:
             assert time.monotonic() < give_up, f"never {state}"
             if select.select([self._master], [], [], 0.05)[0]:
@@ -108,7 +127,7 @@ class Terminal:
         os.close(self.slave)
         os.close(self._master)
         try:
-            return self._process.wait(timeout=30)
+            return self._process.wait(timeout=PATIENCE_SECONDS)
         finally:
             self._process.kill()
 

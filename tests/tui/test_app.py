@@ -351,7 +351,7 @@ async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Pa
 
 async def test_a_file_that_cannot_be_written_is_said(resnet: str, tmp_path: Path, monkeypatch: Any) -> None:
     async with running(resnet) as (app, pilot):
-        monkeypatch.setattr("tui.app.screens.view.Path.cwd", lambda: tmp_path / "gone")
+        monkeypatch.setattr("tui.app.screens.copying.Path.cwd", lambda: tmp_path / "gone")
         await pilot.press("w")
         await wait_for(pilot, lambda: "not written" in screen_text(app), "the reason")
 

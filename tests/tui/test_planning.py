@@ -10,7 +10,7 @@ import pytest
 
 from sampling.errors import OptionError
 from sampling.split_tree import Verdict
-from tests.tui.driving import App, opened, planned, printed, study_in, view_of, wait_for
+from tests.tui.driving import App, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import planning
 from tui.app.messages import StudyFailed
 from tui.options import GroupBy, OpenOptions
@@ -120,3 +120,35 @@ async def test_a_file_that_cannot_be_read_again_is_said_and_all_stays(
         await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
         assert "No such file" in str(app.session.problem)
         assert (app.session.options, app.session.study) == (before.options, before.study)
+
+
+async def test_the_line_of_the_plan_has_its_bound(resnet: str) -> None:
+    settings = ("single-iteration.first=0", "single-iteration.last=99", "single-iteration.iterations=4")
+    for method, given, said in (
+        ("random", (), "; total "),
+        ("root", (), "; total "),
+        ("single-iteration", settings, "; no bound"),
+    ):
+        async with opened(resnet, options=OpenOptions(method=method, set=given)) as (app, _):
+            (line,) = [row for row in screen_text(app).splitlines() if f"{method}, epsilon 0.05" in row]
+            assert said in line
+
+
+async def test_what_is_wrong_with_a_decision_fits_the_line_of_the_plan(gpt: str) -> None:
+    """The groups' names are longer than the screen."""
+    async with opened(gpt) as (app, pilot):
+        app.decide(keep_largest(app), "root")
+        await planned(pilot, app)
+        app.plan(replace(app.session.options, group_by=GroupBy.NAME))
+        await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
+        assert app.session.problem == (
+            "your split decision is of groups by launch, not by name; [u] in Split tree takes it back"
+        )
+        await wait_for(
+            pilot,
+            lambda: (
+                "Plan unchanged: your split decision is of groups by launch, not by name\n"
+                in screen_text(app) + "\n"
+            ),
+            "it is said whole",
+        )

@@ -223,7 +223,8 @@ def test_ctrl_z_gives_the_terminal_back_until_the_program_goes_on(resnet: str, s
     painted = {int(row) for row in re.findall(rb"\x1b\[([0-9]+);1H", terminal.output[before:])}
     assert painted == set(range(1, size[1] + 1)), "every row, for the terminal shows nothing of it by then"
     terminal.press(b"\x03")
-    terminal.read_until(b"q quits", after=before)
+    # A cell that is as it was is not written again: not all of "q quits" comes in one piece.
+    terminal.read_until(b" quits", after=before)
     terminal.press(b"\x11")
     assert terminal.leave() == 0
     assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 2

@@ -27,6 +27,7 @@ from tests.tui.driving import (
     view_of,
     wait_for,
 )
+from tests.tui.pseudo_terminal import PATIENCE_SECONDS
 from tui.app import comparing
 from tui.app.app import KernelPointApp, session_of
 from tui.app.comparing import (
@@ -217,7 +218,7 @@ async def test_leaving_the_app_waits_for_no_method(
     (thread,) = [each for each in threading.enumerate() if each.name == THREAD]
     assert thread.daemon, "Python waits for other threads as it ends"
     stalled.gate.set()
-    thread.join(timeout=20)
+    thread.join(timeout=PATIENCE_SECONDS)
     assert not thread.is_alive()
 
 

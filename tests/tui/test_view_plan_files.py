@@ -61,7 +61,7 @@ async def test_a_plan_with_split_decisions_is_saved_with_them(gpt: str) -> None:
 async def test_nothing_is_overwritten_and_a_name_is_asked_for_again(gpt: str) -> None:
     Path("plan.json").write_text("mine")
     async with running(gpt) as (app, pilot):
-        await pilot.press("S", "enter")
+        await pilot.press("S", "ctrl+a", "ctrl+k", *"plan.json", "enter")
         await wait_for(pilot, lambda: "plan.json exists; give another name" in screen_text(app), "why not")
         for text, words in (("", "a name is missing"), ("no/where.json", "there is no such folder")):
             await pilot.press("ctrl+a", "ctrl+k", *text, "enter")
@@ -89,8 +89,10 @@ async def test_an_export_is_what_export_writes(gpt: str) -> None:
         await pilot.press("enter")
         made = Path("csv-export/launches.csv")
         await wait_for(pilot, made.exists, "the export is there")
-        await wait_for(pilot, lambda: "count from 0" in screen_text(app), "what to know of it is said")
-        await pilot.press("x", "enter")
+        await wait_for(
+            pilot, lambda: "count from 0" in " ".join(screen_text(app).split()), "what to know of it is said"
+        )
+        await pilot.press("x", "ctrl+a", "ctrl+k", *"csv-export", "enter")
         await wait_for(pilot, lambda: "csv-export exists; give another name" in screen_text(app), "why not")
         await pilot.press("escape")
     printed(f"kernelpoint sample {shlex.quote(gpt)} -o plan.json", 80, Path.cwd())
@@ -111,3 +113,26 @@ async def test_another_target_of_export_is_chosen_by_arrows(
         await pilot.press(*"!", "up")
         await wait_for(pilot, lambda: "Export for csv" in screen_text(app), "the first again")
         assert "Folder: other-export!" in screen_text(app), "a name of the user's own stays"
+
+
+async def test_a_profile_replaced_since_it_was_read_is_not_named_by_its_new_hash(
+    gpt: str, resnet: str, tmp_path: Path
+) -> None:
+    copy = tmp_path / "profile"
+    copy.write_bytes(Path(gpt).read_bytes())
+    async with running(str(copy)) as (app, pilot):
+        copy.write_bytes(Path(resnet).read_bytes())
+        await pilot.press("S", *["backspace"] * 9, *"late.json", "enter")
+        await wait_for(pilot, lambda: "has changed on disk" in screen_text(app), "it is said")
+        assert "open it again" in " ".join(screen_text(app).split())
+    assert not Path("late.json").exists()
+
+
+async def test_names_that_are_free_are_proposed(gpt: str) -> None:
+    Path("plan.json").write_text("mine")
+    Path("csv-export").mkdir()
+    async with running(gpt) as (app, pilot):
+        await pilot.press("S")
+        await wait_for(pilot, lambda: "File: plan-2.json" in screen_text(app), "a free file")
+        await pilot.press("escape", "x")
+        await wait_for(pilot, lambda: "Folder: csv-export-2" in screen_text(app), "a free folder")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from functools import partial
 from typing import Any
 
 import pytest
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
+from sampling.split_tree import Verdict
+from sampling.tree_walk import TreeWalk
 from tests.tui.driving import (
     App,
     screen_text,
@@ -17,7 +20,9 @@ from tests.tui.driving import (
 )
 from tests.tui.plan_driving import (
     chart_text,
+    check_round_trip,
     details_of,
+    focus_on,
     form_of,
     go_to,
     retype,
@@ -25,9 +30,12 @@ from tests.tui.plan_driving import (
     settled,
 )
 from tui.app import planning
+from tui.app.plan_panes import PlanPane
 from tui.app.screens.plan import PlanScreen
+from tui.app.widgets.option_fields import OPTION_FIELDS
 from tui.app.widgets.option_form import OptionInput
-from tui.options import OpenOptions
+from tui.engine import target_of
+from tui.options import GroupBy, OpenOptions
 
 # Options.
 
@@ -188,3 +196,57 @@ async def test_a_change_made_while_another_is_planned_keeps_both(gpt: str) -> No
         await wait_for(pilot, lambda: app.session.options.confidence == 0.98, "the second change")
         await settled(app, pilot)
         assert (app.session.options.epsilon, app.session.options.confidence) == (0.1, 0.98)
+
+
+async def test_decisions_that_fit_no_node_elsewhere(gpt: str) -> None:
+    """The curve has the points there are; other options are refused in few words, which go with the cause."""
+    asked = OpenOptions(epsilon=0.01, method="root", group_by=GroupBy.NAME)
+    async with running(gpt, options=asked) as (app, pilot):
+        tree = TreeWalk(study_in(app).counts, "root", target_of(app.session.options))
+        tree.finish_group()
+        path = max((node.path for node in tree.nodes if node.verdict is Verdict.SPLIT), key=len)
+        app.decide({study_in(app).counts.groups[0].key: {path: Verdict.SPLIT}}, "root")
+        await settled(app, pilot)
+        known = details_of(app).trade_off
+        assert details_of(app).is_traded
+        assert 0 < len(known.points) < known.tried == 13
+        assert f"{len(known.points)} of 13" in screen_text(app)
+        assert f"no node {path} in #1" in screen_text(app)
+        assert "epsilon 0.01" in chart_text(app).splitlines()[-1]
+        await focus_on(pilot, app, PlanPane.TRADE_OFF)
+        await check_round_trip(pilot, app, 80)
+        form_of(app).focus()
+        await retype(pilot, app, "epsilon", "0.3")
+        await wait_for(pilot, lambda: app.session.problem is not None, "it is refused")
+        why = f"your split of {path} in #1 fits no node at epsilon 0.3"
+        assert app.session.problem == f"{why}; [u] in Split tree takes it back"
+        await wait_for(pilot, lambda: f"Plan unchanged: {why}" in screen_text(app), "the line says why")
+        problem = app.screen.query_one("#option-problem", Static)
+        await wait_for(pilot, lambda: 0 < problem.size.height <= 2, "and the form, in two rows")
+        names = [f" {field.label} " for field in OPTION_FIELDS[:8]]
+        assert [name for name in names if name not in screen_text(app)] == []
+        assert app.undo_decision()
+        await settled(app, pilot)
+        await wait_for(pilot, lambda: not problem.display, "without the decision nothing is wrong")
+        assert "> epsilon          0.01" in screen_text(app)
+
+
+async def test_settings_of_other_methods_are_marked(gpt: str) -> None:
+    given = ("root.variant=script",)
+    async with running(gpt, (120, 40), options=OpenOptions(set=given)) as (app, pilot):
+        assert re.search(r" set +root\..*… \(not used\)", screen_text(app))
+        await go_to(pilot, app, "method")
+        await pilot.press("right")
+        await settled(app, pilot)
+        assert app.session.options.method == "root"
+        assert "root.variant=script" in screen_text(app)
+        await retype(pilot, app, "set", "root.variant=script pks.k_max=3")
+        await settled(app, pilot)
+        assert "(1 not used)" in screen_text(app)
+
+
+async def test_what_is_judged_is_called_a_mean(gpt: str) -> None:
+    async with running(gpt, (60, 15)) as (app, _):
+        judgement = details_of(app).judgement
+        assert judgement is not None
+        assert f"judged    mean {100 * judgement.error_mean:.1f} %" in screen_text(app)

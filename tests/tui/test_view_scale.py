@@ -11,6 +11,7 @@ import pytest
 from textual.widgets import Input
 
 from scalemodel.measurements import MpkiUnit, Scaling
+from scalemodel.rules import RULES
 from tests.tui.driving import (
     SIZES,
     App,
@@ -34,7 +35,7 @@ from tui.app.widgets.scale_table import ScaleTable
 from tui.app.widgets.scale_words import ScaleWords
 from tui.bundled import sample_scale_question
 from tui.scale_desk import ScaleDesk, desk_of, made_up_desk
-from tui.scale_sheet import Role, SheetRow
+from tui.scale_sheet import ALL_RULES, Role, SheetRow
 from tui.scale_sheet_options import read_sheets
 
 
@@ -578,3 +579,28 @@ async def test_the_footer_says_where_digits_are_typed(gpt: str, size: tuple[int,
     async with scale(size, path=gpt) as (app, _):
         assert "0-9" not in screen_text(app)
         assert " 1 Groups  2 Split tree" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_the_letters_of_all_rules_are_explained(sample_data: Path, size: tuple[int, int]) -> None:
+    file = str(sample_data / "scale-model-example.csv")
+    async with scale(size, scale=made_up_desk().opened(read_sheets([file])).next()) as (app, pilot):
+        while desk(app).how.rule != ALL_RULES:
+            await pilot.press("r")
+            await pilot.pause()
+        heading = screen_text(app).splitlines()[2]
+        assert "A predicted" in heading or size == (60, 15)
+        if size == (60, 15):
+            await pilot.press("tab")
+        for letter, rule in zip("ABCDEFG", RULES, strict=True):
+            await wait_for(
+                pilot,
+                lambda words=f"{letter} {rule}": words in screen_text(app),  # type: ignore[misc]
+                f"{letter} is {rule}",
+            )
+        if size == (80, 24):
+            assert "A low to high" in heading
+            while desk(app).how.rule == ALL_RULES:
+                await pilot.press("r")
+                await pilot.pause()
+            assert "A predicted" not in screen_text(app)

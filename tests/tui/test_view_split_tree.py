@@ -328,7 +328,8 @@ async def test_decisions_that_the_other_method_has_no_node_for_leave_its_tree_al
         assert view(app).method == "joint", "the plan's own, for it has decisions"
         shown = stop_in(app)
         await press(app, pilot, "m")
-        await wait_for(pilot, lambda: "has no node" in screen_text(app), "why not")
+        await wait_for(pilot, lambda: "in the trees of root" in screen_text(app), "why not")
+        assert "fits no node" in screen_text(app)
         assert view(app).method == "joint"
         assert stop_in(app).nodes == shown.nodes
         await press(app, pilot, "right")
@@ -523,3 +524,20 @@ async def test_help_says_what_the_running_lines_bounds_are(gpt: str) -> None:
         text = " ".join(screen_text(app).split())
         assert "total is that of the total time, worst group the largest of any kernel group's" in text
         assert "this group that of the group in focus" in text
+
+
+@pytest.mark.parametrize("key", ["plus", "minus"])
+async def test_a_decision_against_the_proposal_goes_on_by_one(resnet: str, gpt: str, key: str) -> None:
+    """The first decision of the one is to keep, that of the other to split."""
+    options = OpenOptions() if key == "plus" else RICH
+    async with walking(resnet if key == "plus" else gpt, options=options) as (app, pilot):
+        proposed = stop_in(app).ahead
+        assert proposed is not None
+        assert (proposed.verdict is Verdict.KEEP) == (key == "plus")
+        await press(app, pilot, key)
+        assert place(app) == (0, 1)
+        ahead = stop_in(app).ahead
+        assert (ahead is None) == (key == "minus"), "nothing is below what is kept"
+        if ahead is not None:
+            assert ahead.path == "L"
+            assert "#1 decision 2, L" in screen_text(app)

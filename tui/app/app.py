@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,13 +22,15 @@ from tui.app import hangup
 from tui.app.actions import APP, actions_of, bindings
 from tui.app.key_order import KeyOrder
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
+from tui.app.printable_filter import PrintableFilter
 from tui.app.screens.loading import LoadingScreen
-from tui.app.state import Session, Undoable, studied, taken_back, undoable
+from tui.app.state import Session, Undoable, decisions, studied, taken_back, undoable
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.command_line import options_of
-from tui.diagnostics import ExitCode, exit_code_of
+from tui.diagnostics import ExitCode, exit_code_of, note
 from tui.options import MethodOptions, OutputOptions, SampleOptions
 from tui.output import write_stdout
+from tui.printable import printable
 
 # Engine, screens and numpy are imported where they are needed: the first paint waits for none of them.
 if TYPE_CHECKING:
@@ -64,6 +67,7 @@ class KernelPointApp(App[None]):
         self.animation_level = "none"
         self.set_reactive(KernelPointApp.session, session)
         self.set_class(session.ascii_only, "-ascii")
+        self._filters.append(PrintableFilter(ascii_only=session.ascii_only))
         self.failure: Exception | None = None
         self.views = views_that_open(has_profile=bool(session.profiles))
         self._view = view
@@ -131,7 +135,9 @@ class KernelPointApp(App[None]):
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
         session, shown = self.session, self._shown
-        self.change(past_overrides=(*session.past_overrides, undoable(session)))
+        past = (*session.past_overrides, undoable(session))
+        # Views that follow in between wait for the plan, lest they go by the decisions before.
+        self.change(past_overrides=past, doing="planning")
         # The keys of the decisions are those of the groups on the screen, whatever the method's own are.
         by = session.options.group_by if shown.study is None else shown.study.counts.grouping.by
         self.plan(replace(session.options, method=method, group_by=by), overrides)
@@ -211,7 +217,8 @@ class KernelPointApp(App[None]):
 
     def say(self, text: str, *, failed: bool = False) -> None:
         """Tell the user what an action did."""
-        self.notify(text, severity="error" if failed else "information", markup=False)
+        shown = printable(text, ascii_only=self.session.ascii_only)
+        self.notify(shown, severity="error" if failed else "information", markup=False)
 
     def action_help(self) -> None:
         """Show what the keys do in this view."""
@@ -240,6 +247,9 @@ class KernelPointApp(App[None]):
     async def action_view(self, name: str) -> None:
         """Change to a view; while the workload is read, say which is to open then."""
         if self.session.study is not None or not view_named(name).needs_profile:
+            # What stands over a view would still stand there on the way back.
+            while len(self.screen_stack) > 1:
+                self.pop_screen()
             await self.switch_mode(name)
         elif self.session.profiles:
             self._view = name
@@ -293,14 +303,35 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
     _settle_color(session.options)
     terminal.forget_stale_size(os.environ, sys.__stdout__)
     app = KernelPointApp(session, view=view)
-    hangup.run(app, mouse=mouse).die()
+    ending = hangup.run(app, mouse=mouse, last=lambda: _kept_decisions(app.session))
+    if ending.cause is not None:
+        _tell_of_decisions(app.session)
+        ending.die()
     error = app.failure or app.crash
     if error is None:
         _take_leave(app.session)
+    elif (kept := _kept_decisions(app.session)) is not None:
+        error.add_note(kept)
     if hangup.is_busy():
         hangup.end_now(ExitCode.OK if error is None else exit_code_of(error))
     if error is not None:
         raise error
+
+
+def _kept_decisions(session: Session) -> str | None:
+    if not decisions(session.overrides):
+        return None
+    from tui.app.overrides_file import kept_decisions
+
+    return kept_decisions(session)
+
+
+def _tell_of_decisions(session: Session) -> None:
+    """Write the split decisions, and say so if anybody is there to read it."""
+    kept = _kept_decisions(session)
+    if kept is not None:
+        with suppress(OSError):
+            note(kept)
 
 
 def _take_leave(session: Session) -> None:
@@ -311,7 +342,7 @@ def _take_leave(session: Session) -> None:
 
     line = wording.farewell(session)
     if line is not None:
-        write_stdout(f"{line}\n")
+        write_stdout(f"{printable(line, ascii_only=session.ascii_only)}\n")
 
 
 def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:

@@ -38,9 +38,14 @@ class Ending:
     Attributes
     ----------
     cause : the signal that came, SIGHUP too where the terminal went away without one; None if none did.
+
+    Parameters
+    ----------
+    last : what to do, in another thread, before the process is ended by force.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, last: Callable[[], object]) -> None:
+        self._last = last
         self.cause: signal.Signals | None = None
 
     @contextmanager
@@ -52,7 +57,7 @@ class Ending:
             if self.cause is None:
                 self.cause = cause
                 # Not a call of the event loop: that may be waiting for the terminal.
-                _end_after(_LONGEST_LEAVING_SECONDS, 128 + cause)
+                _end_after(_LONGEST_LEAVING_SECONDS, 128 + cause, self._last)
             if not loop.is_closed():
                 loop.call_soon_threadsafe(leave)
 
@@ -76,9 +81,14 @@ class Ending:
             os.kill(os.getpid(), self.cause)
 
 
-def run(app: App[Any], *, mouse: bool) -> Ending:
-    """Show the app until it is left, and return what made it end."""
-    ending = Ending()
+def run(app: App[Any], *, mouse: bool, last: Callable[[], object]) -> Ending:
+    """Show the app until it is left, and return what made it end.
+
+    Parameters
+    ----------
+    last : what is to be done where the app cannot be left, for the terminal takes no more.
+    """
+    ending = Ending(last)
 
     async def show() -> None:
         loop = asyncio.get_running_loop()
@@ -114,8 +124,14 @@ def end_now(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _end_after(seconds: float, code: int) -> None:
-    timer = threading.Timer(seconds, os._exit, (code,))
+def _end_after(seconds: float, code: int, last: Callable[[], object]) -> None:
+    def end() -> None:
+        try:
+            last()
+        finally:
+            os._exit(code)
+
+    timer = threading.Timer(seconds, end)
     timer.daemon = True
     timer.start()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from errno import EACCES
 from itertools import chain, count
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from sampling.errors import PlanFileError
 from sampling.plan_file import overrides_document, read_overrides
 from tui.app.state import Session, decisions, same_overrides
 from tui.choices import ColorMode, OutputFormat
+from tui.input_files import why_not_written
 from tui.options import SampleOptions
 from tui.output import json_text, new_file
 
@@ -47,9 +49,25 @@ def options_with_overrides(session: Session) -> SampleOptions:
     # A file of that name may have been edited since, and is the user's.
     path = next(path for path in map(Path, names) if not path.exists() or _holds(str(path), session))
     if not path.exists():
+        why_not = why_not_written(path)
+        if why_not is not None:
+            raise PermissionError(EACCES, why_not, str(path))
         with new_file(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return replace(options, overrides=str(path))
+
+
+def kept_decisions(session: Session) -> str:
+    """Write the split decisions where the app ends otherwise than by the user; say where they are.
+
+    Nothing is raised: why the app ends is what the user is to be told.
+    """
+    try:
+        return f"your split decisions are in {options_with_overrides(session).overrides}"
+    except OSError as error:
+        return f"your split decisions are not written: {error.filename}: {error.strerror}"
+    except Exception as error:
+        return f"your split decisions are not written: {error}"
 
 
 def _holds(path: str | None, session: Session) -> bool:

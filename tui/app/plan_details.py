@@ -14,7 +14,7 @@ from sampling.plan_file import PlannedLaunch
 from sampling.progress import Progress
 from sampling.study import Study
 from sampling.targets import Target
-from sampling.trade_off import TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
+from sampling.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
 from tui.app.state import Session
 from tui.engine import target_of
 from tui.plan_tables import Listing, launch_listing, stratum_listing
@@ -24,7 +24,7 @@ from tui.trade_off_text import TradeOff
 # Launches drawn in less than a second.
 _SOON_JUDGED = 4_000_000
 
-Points = Mapping[float, TradeOffPoint]
+Points = Mapping[float, TradeOffPoint | NoPoint]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class PlanDetails:
     ----------
     session : whose study and options it is of.
     judgement : None where it is not judged, or not yet.
-    points : of the trade-off, by epsilon.
+    points : of the trade-off, by epsilon, or why there is none.
     strata, launches : as tables; None where nobody asked for them yet.
     located : the drawn launches, found in the profile.
     """
@@ -87,13 +87,15 @@ class PlanDetails:
     def trade_off(self) -> TradeOff:
         """What is known of the trade-off."""
         known = self.points or {}
-        points = tuple(known[epsilon] for epsilon in self.epsilons if epsilon in known)
-        return TradeOff(self.session.options.method, self.target, self.epsilons, points)
+        tried = [known[epsilon] for epsilon in self.epsilons if epsilon in known]
+        points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
+        missing = tuple(each for each in tried if isinstance(each, NoPoint))
+        return TradeOff(self.session.options.method, self.target, self.epsilons, points, missing)
 
     @property
     def is_traded(self) -> bool:
         """Whether all of the trade-off is known, or there is none."""
-        return not self.has_trade_off or len(self.trade_off.points) == len(self.epsilons)
+        return not self.has_trade_off or self.trade_off.tried == len(self.epsilons)
 
     def shares_points_with(self, other: PlanDetails) -> bool:
         """Whether a point of the other's trade-off is one of this one's: all but epsilon is the same."""
@@ -131,7 +133,7 @@ def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
 def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Design a plan at each epsilon that is not known yet."""
     session = details.session
-    known: dict[float, TradeOffPoint] = dict(details.points or {})
+    known: dict[float, TradeOffPoint | NoPoint] = dict(details.points or {})
     missing = [epsilon for epsilon in details.epsilons if epsilon not in known]
     points = trade_off(
         details.study.counts,

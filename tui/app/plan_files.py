@@ -10,10 +10,10 @@ from sampling.plan_file import read_plan
 from sampling.progress import Progress
 from sampling.simulators import exporter_named
 from tui.app.plan_details import PlanDetails, launches_found
+from tui.input_files import why_not_written
+from tui.plan_name import PLAN_NAME
 from tui.plan_writing import plan_json, write_text
 from tui.product_folder import write_folder
-
-PLAN_NAME = "plan.json"
 
 
 def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
@@ -30,6 +30,9 @@ def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
         return None
     if path.exists():
         return f"{name} exists; give another name"
+    why_not = why_not_written(path)
+    if why_not is not None:
+        return f"{name} {why_not}"
     folder = path.absolute().parent
     return None if is_folder or folder.is_dir() else f"there is no such folder: {folder}"
 

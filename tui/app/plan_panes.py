@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 
+from sampling.trade_off import NoPoint, TradeOffPoint
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan_details import PlanDetails
 from tui.choices import PlanList
@@ -12,7 +13,7 @@ from tui.command_line import command_line, options_of
 from tui.options import TradeOffOptions
 from tui.output import Canvas
 from tui.plan_text import plan_text
-from tui.trade_off_text import trade_off_text
+from tui.trade_off_text import TradeOff, trade_off_text
 
 
 class PlanPane(StrEnum):
@@ -44,7 +45,7 @@ def pane_text(pane: PlanPane, details: PlanDetails, size: Size, canvas: Canvas) 
     if pane is PlanPane.TRADE_OFF and details.trade_off.points:
         known = details.trade_off
         # As the command sees it, which is told of those epsilons alone.
-        known = replace(known, epsilons=tuple(point.epsilon for point in known.points))
+        known = replace(known, epsilons=tuple(each.epsilon for each in _tried(known)))
         return trade_off_text(known, *size, canvas) + "\n"
     listing = details.strata if pane is PlanPane.STRATA else details.launches
     if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
@@ -76,7 +77,11 @@ def pane_command(pane: PlanPane, details: PlanDetails, size: Size) -> str:
 
 
 def _epsilons(details: PlanDetails) -> str | None:
-    """Return the epsilons of the points that are there; None where they are all."""
+    """Return the epsilons of what is known; None where they are all."""
     if details.is_traded:
         return None
-    return ",".join(f"{point.epsilon!r}" for point in details.trade_off.points)
+    return ",".join(f"{each.epsilon!r}" for each in _tried(details.trade_off))
+
+
+def _tried(known: TradeOff) -> tuple[TradeOffPoint | NoPoint, ...]:
+    return *known.points, *known.missing

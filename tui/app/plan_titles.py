@@ -6,7 +6,7 @@ from tui.app.plan_details import PlanDetails
 from tui.app.plan_panes import PlanPane
 from tui.app.state import Session
 from tui.charts import quantities
-from tui.trade_off_text import level_forms
+from tui.trade_off_text import level_forms, missing_forms
 
 _NAMES = {
     PlanPane.FIGURES: ("[tab] Costs and promises", "[tab] Costs"),
@@ -63,7 +63,8 @@ def detail_states(pane: PlanPane, details: PlanDetails, place: str) -> tuple[str
 
 def _trade_off_states(details: PlanDetails) -> tuple[str, ...]:
     """Return how many points are known; once all are, from where on they are the same."""
-    known, total = len(details.trade_off.points), len(details.epsilons)
-    if details.has_trade_off and known < total:
-        return (f"{known} of {total}",)
-    return *level_forms(details.trade_off), ""
+    known, total = details.trade_off, len(details.epsilons)
+    if details.has_trade_off and known.tried < total:
+        return (f"{known.tried} of {total}",)
+    # What is missing is said first: where the curve levels can be seen.
+    return *(missing_forms(known) or level_forms(known)), ""

@@ -72,7 +72,7 @@ def _judged(details: PlanDetails) -> Iterator[Figure]:
             f"mean error {mean}, 95th percentile {p95}, of {draws}",
             f"mean {mean}, p95 {p95} of {draws}",
             f"mean {mean}, p95 {p95}",
-            mean,
+            f"mean {mean}",
         ),
     )
     if judgement.within_epsilon is not None:

@@ -13,6 +13,7 @@ from sampling.progress import Progress
 from sampling.splitting import Overrides
 from sampling.study import Study, study, study_again
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
+from tui.app.plan_problems import why_not_planned
 from tui.app.state import Session
 from tui.engine import choice_of, grouping_of, open_profile, region_of, target_of
 from tui.options import SampleOptions
@@ -52,7 +53,8 @@ def tell_study(
         return
     except (SamplingError, OSError) as error:
         # A file may be gone by the time it is read again.
-        tell(StudyFailed(generation, error))
+        told = error if before is None or before.study is None else why_not_planned(error, before, wanted)
+        tell(StudyFailed(generation, told))
         return
     tell(StudyReady(generation, made))
 

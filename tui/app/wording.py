@@ -11,7 +11,9 @@ from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.command_line import command_line
-from tui.tables import printable, shortened
+from tui.plan_name import printed_plan_name
+from tui.printable import printable
+from tui.tables import shortened
 
 _LEAST_NAME = 20
 
@@ -39,8 +41,9 @@ def findings_lines(study: Study) -> list[str]:
 def group_key(study: Study, index: int, cells: int, *, ascii_only: bool) -> str:
     """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
     group = study.counts.groups[index]
-    if len(printable(group.key)) <= cells:
-        return printable(group.key)
+    whole = printable(group.key, ascii_only=ascii_only)
+    if len(whole) <= cells:
+        return whole
     launched = group.key.removeprefix(group.name)
     if len(study.sequences) == 1:
         launched = launched.partition(" process ")[0]
@@ -63,6 +66,20 @@ def plan_lines(session: Session, study: Study) -> list[str]:
             f"{asked}: {cost}; total {total}, group {group}",
             f"{who}: {cost}; total {total}, group {group}",
         ]
+    elif row["bound"] is not None:
+        total = quantities.share(row["bound"])
+        forms[:0] = [
+            f"Plan: {asked}: {cost} expected; bound: total {total}",
+            f"Plan: {asked}: {cost}; total {total}",
+            f"{asked}: {cost}; total {total}",
+            f"{who}: {cost}; total {total}",
+        ]
+    else:
+        forms[:0] = [
+            f"Plan: {asked}: {cost}; no bound",
+            f"{asked}: {cost}; no bound",
+            f"{who}: {cost}; no bound",
+        ]
     whole = ["Plan: " + facts.design_line(study).replace("\n", "; ")] if who == row["method"] else []
     return [*whole, *forms]
 
@@ -83,7 +100,8 @@ def status_lines(session: Session, study: Study) -> list[str]:
     if session.doing is not None:
         return [f"Plan: {session.doing}"]
     if session.problem is not None:
-        return [f"Plan unchanged: {session.problem}"]
+        problem = session.problem.partition("; ")[0]
+        return [f"Plan unchanged: {session.problem}", f"Plan unchanged: {problem}"]
     return plan_lines(session, study)
 
 
@@ -98,4 +116,5 @@ def farewell(session: Session) -> str | None:
         options = options_with_overrides(session)
     except OSError as error:
         return f"{line}   (split decisions not written: {error.filename}: {error.strerror})"
-    return f"{line}   {command_line('sample', replace(options, output='plan.json'), always=('method',))}"
+    options = replace(options, output=printed_plan_name(options))
+    return f"{line}   {command_line('sample', options, always=('method',))}"

@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from tui.printable import printable
+
 PLAIN = -1
 """No style. Styles 0, 1, ... are clusters or series in their order."""
 MARKER = 100
@@ -97,7 +99,8 @@ def runs(grid: Grid, row: int) -> Iterator[tuple[str, int]]:
 
 
 def fitted(text: str, width: int, *, ascii_only: bool) -> str:
-    """`text` in at most `width` cells; a shortened one ends in a mark that says so."""
+    """`text` in at most `width` cells, all of it printable; a shortened one ends in a mark that says so."""
+    text = printable(text, ascii_only=ascii_only)
     if len(text) <= width:
         return text
     mark = "..." if ascii_only else "\N{HORIZONTAL ELLIPSIS}"

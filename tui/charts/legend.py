@@ -10,6 +10,7 @@ from tui.charts.grid import LABEL, PROPOSED, Grid, blank, fitted, put
 from tui.charts.quantities import count, counted, duration, duration_range
 
 _GAP = 3
+_FLOWING_GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,44 @@ def legend(
         named = f"{more} {what}"
         put(grid, shown // places, column, named if len(named) <= width - column else more, LABEL)
     return grid
+
+
+def flowing_legend(entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: bool) -> Grid | None:
+    """All entries one after the other in whole words, in as few rows as they need; None if those are more.
+
+    The last wording of an entry, which may be cut, is not looked at.
+    """
+    flowed = [_flowed([entry.wordings[wording] for entry in entries], width) for wording in (0, 1)]
+    wording = min((0, 1), key=lambda each: flowed[each][-1][0] if flowed[each] else 0)
+    places = flowed[wording]
+    texts = [entry.wordings[wording] for entry in entries]
+    rows = places[-1][0] + 1 if places else 0
+    # No entry is wider than a row: only the first of a row may be.
+    if rows > most_rows or max(map(len, texts), default=0) + 2 > width:
+        return None
+    grid = blank(width, rows)
+    for (row, column), entry, text in zip(places, entries, texts, strict=True):
+        put(grid, row, column, entry.symbol, entry.style)
+        put(grid, row, column + 2, fitted(text, width - column - 2, ascii_only=ascii_only), LABEL)
+    return grid
+
+
+def _flowed(texts: Sequence[str], width: int) -> list[tuple[int, int]]:
+    """The row and column of each text with its symbol, each as soon after the one before as rows allow."""
+    places, row, column = [], 0, 0
+    for text in texts:
+        cells = len(text) + 2
+        if column and column + cells > width:
+            row, column = row + 1, 0
+        places.append((row, column))
+        column += cells + _FLOWING_GAP
+    return places
+
+
+def is_whole(entries: Sequence[Entry], width: int, most_rows: int) -> bool:
+    """Whether `legend` has room for all entries without the shortest words."""
+    wording, places = _wording(entries, width, most_rows)
+    return wording < 2 and len(entries) <= places * most_rows
 
 
 def _wording(entries: Sequence[Entry], width: int, most_rows: int) -> tuple[int, int]:

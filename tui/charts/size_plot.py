@@ -11,7 +11,7 @@ from tui.charts.axis import Tick, place
 from tui.charts.axis_lines import draw_across, draw_upward, left_of
 from tui.charts.glyphs import GlyphSet, glyph_set
 from tui.charts.grid import AXIS, LABEL, Grid, blank, copy, fitted, put
-from tui.charts.legend import Entry, legend
+from tui.charts.legend import Entry, flowing_legend, is_whole, legend
 from tui.charts.value_axis import ValueAxis, value_axis
 
 SMALLEST_WIDTH = 20
@@ -19,6 +19,7 @@ SMALLEST_HEIGHT = 4
 _LEAST_ROWS_WITH_LEGEND = 6
 _LEAST_ROWS_WITH_TITLE = 8
 _LEAST_ROWS_WITH_MORE_OF_LEGEND = (10, 14)
+_ROWS_A_LEGEND_ROW = 3
 _MOST_LANE_WIDTH = 2
 _BASELINE = ("\N{BOX DRAWINGS LIGHT DOUBLE DASH HORIZONTAL}", ".")
 _SHADE = ("\N{LIGHT SHADE}", ":")
@@ -126,10 +127,7 @@ def size_chart(plot: SizePlot, width: int, height: int, *, ascii_only: bool = Fa
 
 def _frame(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> _Frame:
     grid = blank(width, height)
-    words = blank(0, 0)
-    if plot.entries and height >= _LEAST_ROWS_WITH_LEGEND:
-        rows = 1 + sum(height >= least for least in _LEAST_ROWS_WITH_MORE_OF_LEGEND)
-        words = legend(plot.entries, width, rows, ascii_only=ascii_only, what="signs")
+    words = _legend(plot, width, height, ascii_only=ascii_only)
     top = 1 if height >= _LEAST_ROWS_WITH_TITLE else 0
     if top:
         put(grid, 0, 0, fitted(plot.title, width, ascii_only=ascii_only), LABEL)
@@ -140,6 +138,19 @@ def _frame(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> _Fra
     copy(words, grid, height - words.height, 0)
     glyphs = glyph_set(ascii_only=ascii_only)
     return _Frame(grid, plot, axis, top, foot, left, columns, lane_width, glyphs, ascii_only)
+
+
+def _legend(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> Grid:
+    """A few rows that explain the signs; as many as whole words need, up to a third of the chart."""
+    if not plot.entries or height < _LEAST_ROWS_WITH_LEGEND:
+        return blank(0, 0)
+    rows = 1 + sum(height >= least for least in _LEAST_ROWS_WITH_MORE_OF_LEGEND)
+    if not is_whole(plot.entries, width, rows):
+        most = max(height // _ROWS_A_LEGEND_ROW, rows)
+        whole = flowing_legend(plot.entries, width, most, ascii_only=ascii_only)
+        if whole is not None:
+            return whole
+    return legend(plot.entries, width, rows, ascii_only=ascii_only, what="signs")
 
 
 def _values(plot: SizePlot) -> list[float]:

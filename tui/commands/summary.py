@@ -22,6 +22,7 @@ from tui.options import (
     TreeOptions,
 )
 from tui.output import Answer, Canvas, emit
+from tui.plan_name import printed_plan_name
 
 _LARGEST = 10
 _NEXT_LABELS = ("Next  ", "      ", "      ")
@@ -61,14 +62,15 @@ def _next(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
     """Return commands on the same launches with the same target; how this summary is shown is its own."""
     shown = OutputOptions()
     kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "seed"}
+    kept["profiles"] = profiles
+    plan = printed_plan_name(options_of(SampleOptions, options, **kept))
     changes: tuple[tuple[str, type[PlanningOptions], dict[str, Any]], ...] = (
-        ("sample", SampleOptions, {"output": "plan.json"}),
+        ("sample", SampleOptions, {"output": plan}),
         ("tree", TreeOptions, {"kernel": "#1", "method": _stepped(options.method)}),
         ("compare", CompareOptions, {}),
     )
     return [
-        command_line(name, options_of(kind, options, **{**kept, "profiles": profiles, **change}))
-        for name, kind, change in changes
+        command_line(name, options_of(kind, options, **{**kept, **change})) for name, kind, change in changes
     ]
 
 

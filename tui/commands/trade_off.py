@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from typing import Any
 
 from sampling.errors import OptionError
 from sampling.study import Study
 from sampling.targets import Target
-from sampling.trade_off import check_has_trade_off, default_epsilons, trade_off
+from sampling.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
 from tui.engine import overrides_of, progress_of, study_as_asked, target_of
 from tui.options import TradeOffOptions
 from tui.output import Answer, Canvas, emit
-from tui.trade_off_text import HEIGHT, TradeOff, trade_off_text
+from tui.trade_off_text import HEIGHT, TradeOff, missing_texts, trade_off_text
 
 
 def run(options: TradeOffOptions) -> None:
@@ -22,17 +23,23 @@ def run(options: TradeOffOptions) -> None:
     overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     study = study_as_asked(options.profiles, options, overrides)
     with progress_of(options) as progress:
-        points = trade_off(
-            study.counts,
-            options.method,
-            target,
-            options.seed,
-            epsilons,
-            settings=options.set,
-            overrides=overrides,
-            progress=progress,
+        tried = list(
+            trade_off(
+                study.counts,
+                options.method,
+                target,
+                options.seed,
+                epsilons,
+                settings=options.set,
+                overrides=overrides,
+                progress=progress,
+            )
         )
-        known = TradeOff(options.method, target, epsilons, tuple(points))
+    points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
+    missing = tuple(each for each in tried if isinstance(each, NoPoint))
+    if not points:
+        raise missing[0].problem
+    known = TradeOff(options.method, target, epsilons, points, missing)
     emit(_answer(study, known, options), options)
 
 
@@ -63,7 +70,15 @@ def _answer(study: Study, known: TradeOff, options: TradeOffOptions) -> Answer:
 
     return Answer(
         "trade-off",
-        [asdict(point) for point in known.ascending],
+        _rows(known),
         text,
-        warnings=tuple(finding.code for finding in study.findings),
+        warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
     )
+
+
+def _rows(known: TradeOff) -> list[dict[str, Any]]:
+    """Return a row an epsilon, ascending; where there is no plan, without figures but with the reason."""
+    blank = dict.fromkeys(field.name for field in fields(TradeOffPoint))
+    rows = [asdict(point) | {"no_plan": None} for point in known.points]
+    rows += [blank | {"epsilon": each.epsilon, "no_plan": each.problem.message} for each in known.missing]
+    return sorted(rows, key=lambda row: float(row["epsilon"]))

@@ -28,7 +28,8 @@ from tui.app.comparing import (
     sorted_rows,
     start_comparing,
 )
-from tui.app.screens.view import PaneText, ViewScreen
+from tui.app.screens.copying import PaneText
+from tui.app.screens.view import ViewScreen
 from tui.app.state import Session
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.compare_table import CompareTable, MethodHighlighted, PageChanged
@@ -237,7 +238,7 @@ class CompareScreen(ViewScreen):
         else:
             self.app.plan(options=replace(self.session.options, method=method))
 
-    def pane_text(self) -> PaneText:
+    def own_text(self) -> PaneText:
         """The table with the reasons of methods that do not apply, or the scatter as it stands."""
         rows, ascii_only = self._rows(), self.session.ascii_only
         if not rows:

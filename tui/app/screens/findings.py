@@ -15,6 +15,8 @@ class FindingsScreen(PageScreen):
 
     BINDINGS = [("f", "dismiss", "Back")]  # noqa: RUF012
 
+    WHY_NO_COMMAND = "`kernelpoint info PROFILE` prints the findings, below what is in the profile"
+
     def __init__(self, study: Study, *, ascii_only: bool) -> None:
         super().__init__("Findings", ascii_only=ascii_only)
         self._study = study

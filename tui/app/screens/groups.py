@@ -17,7 +17,8 @@ from tui.app import wording
 from tui.app.actions import APP, GROUPS, TABLE, VIEW, bindings
 from tui.app.messages import GroupHighlighted, SearchChanged, SearchClosed
 from tui.app.overrides_file import options_with_overrides
-from tui.app.screens.view import PaneText, ViewScreen
+from tui.app.screens.copying import PaneText
+from tui.app.screens.view import ViewScreen
 from tui.app.state import Session, next_sort
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.group_table import MOST_ROWS, GroupTable
@@ -172,7 +173,7 @@ class GroupsScreen(ViewScreen):
         """Change between logarithmic and linear durations."""
         self.app.change(log=not self.session.log)
 
-    def pane_text(self) -> PaneText:
+    def own_text(self) -> PaneText:
         """The table with all its columns and whole keys, or the chart as it stands."""
         session, study = self.session, self.session.study
         if study is None:

@@ -17,6 +17,8 @@ class HelpScreen(PageScreen):
 
     BINDINGS = [("question_mark,f1", "dismiss", "Back")]  # noqa: RUF012
 
+    WHY_NO_COMMAND = "no command prints the keys; `kernelpoint --help` explains the commands"
+
     def __init__(
         self,
         name: str,

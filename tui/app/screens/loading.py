@@ -10,6 +10,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tui.app.state import Session
+from tui.printable import printable
 
 _WIDEST_BAR = 40
 
@@ -29,15 +30,18 @@ class LoadingScreen(Screen[None]):
         names = ", ".join(Path(profile).name for profile in self._session.profiles)
         with Vertical(id="loading"):
             # Not the other screens' lines: those bring numpy, which the first paint does not wait for.
-            yield Static(f"Reading {names}", id="what", markup=False)
+            yield Static(self._shown(f"Reading {names}"), id="what", markup=False)
             yield Static(id="bar", markup=False)
             yield Static("q quit", id="hint", markup=False)
 
     def report(self, done: int, total: int, what: str) -> None:
         """Show where the work stands."""
-        self.query_one("#what", Static).update(what)
+        self.query_one("#what", Static).update(self._shown(what))
         # What has no measure has no bar: that of the step before it would stand at its end.
         self.query_one("#bar", Static).update(self._bar(min(done / total, 1.0)) if total else "")
+
+    def _shown(self, text: str) -> str:
+        return printable(text, ascii_only=self._session.ascii_only)
 
     def _bar(self, share: float) -> str:
         full = "#" if self._session.ascii_only else "\N{FULL BLOCK}"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import VerticalScroll
-from textual.screen import Screen
 from textual.widgets import Static
 
+from tui.app.screens.copying import CopyingScreen, PaneText
 from tui.app.widgets.line import PaneTitle
 
 
@@ -19,10 +21,10 @@ class Page(VerticalScroll):
     """Text that is wrapped anew when its width changes."""
 
     BINDINGS = [  # noqa: RUF012
-        ("j", "scroll_down", "Down"),
-        ("k", "scroll_up", "Up"),
-        ("g", "scroll_home", "Start"),
-        ("G", "scroll_end", "End"),
+        Binding("j", "scroll_down", "Down", show=False),
+        Binding("k", "scroll_up", "Up", show=False),
+        Binding("g", "scroll_home", "Start", show=False),
+        Binding("G", "scroll_end", "End", show=False),
     ]
 
     def __init__(self, write: Callable[[int], Text]) -> None:
@@ -45,10 +47,18 @@ class Page(VerticalScroll):
         self.query_one(Static).update(self._write(self._width))
 
 
-class PageScreen(Screen[None]):
+class PageScreen(CopyingScreen):
     """A page over the view it was asked for in; `esc` goes back there."""
 
-    BINDINGS = [("escape,q", "dismiss", "Back")]  # noqa: RUF012
+    BINDINGS = [  # noqa: RUF012
+        ("escape,q", "dismiss", "Back"),
+        ("y", "copy_pane", "Copy"),
+        ("w", "write_pane", "Write"),
+        ("Y", "say_why_no_command", "Command"),
+    ]
+
+    WHY_NO_COMMAND: ClassVar[str]
+    """What `Y` says."""
 
     def __init__(self, title: str, *, ascii_only: bool) -> None:
         super().__init__()
@@ -57,6 +67,15 @@ class PageScreen(Screen[None]):
     @abstractmethod
     def write(self, width: int) -> Text:
         """The text of the page, for lines of this width."""
+
+    def pane_text(self) -> PaneText:
+        """The page."""
+        name = self._page_title.lower().replace(": ", "-").replace(" ", "-")
+        return PaneText(f"kernelpoint-{name}", f"{self.write(self.app.size.width).plain.rstrip()}\n")
+
+    def action_say_why_no_command(self) -> None:
+        """Say what there is instead of a command that prints the page."""
+        self.app.say(self.WHY_NO_COMMAND)
 
     def compose(self) -> ComposeResult:
         """The title over the page."""

@@ -23,7 +23,8 @@ from tui.app.plan_titles import detail_states, figures_states, fitting_title
 from tui.app.plan_wording import plan_figures
 from tui.app.plan_work import DetailsReady, PlanWork
 from tui.app.planning import CancelledError, throttled
-from tui.app.screens.view import PaneText, ViewScreen
+from tui.app.screens.copying import PaneText
+from tui.app.screens.view import ViewScreen
 from tui.app.state import Session
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.line import PaneTitle
@@ -295,7 +296,7 @@ class PlanScreen(ViewScreen):
     def _say_written(self, event: FileWritten) -> None:
         self.app.say(event.words)
 
-    def pane_text(self) -> PaneText:
+    def own_text(self) -> PaneText:
         """What the command of the pane prints."""
         if self._details is None:
             return PaneText("kernelpoint-plan", "")

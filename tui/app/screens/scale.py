@@ -18,7 +18,8 @@ from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, bindings
 from tui.app.overrides_file import printed_options
 from tui.app.scale_outcome import Outcome, outcome_lines, outcome_of, status_lines
-from tui.app.screens.view import PaneText, ViewScreen
+from tui.app.screens.copying import PaneText
+from tui.app.screens.view import ViewScreen
 from tui.app.state import Session
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.line import Line, PaneTitle
@@ -312,7 +313,7 @@ class ScaleScreen(ViewScreen):
             self.app.say(f"no prediction: {outcome.problem}", failed=True)
         return outcome.answer is not None
 
-    def pane_text(self) -> PaneText:
+    def own_text(self) -> PaneText:
         """What `scale predict` prints; in the chart's pane, with a chart as large as there."""
         answer = self._outcome.answer
         if answer is None:

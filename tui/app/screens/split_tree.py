@@ -18,7 +18,9 @@ from sampling.tree_walk import TreeWalk
 from tui import facts
 from tui.app.actions import APP, TREE, VIEW, bindings
 from tui.app.overrides_file import options_with_overrides
-from tui.app.screens.view import PaneText, ViewScreen
+from tui.app.plan_problems import in_few_words
+from tui.app.screens.copying import PaneText
+from tui.app.screens.view import ViewScreen
 from tui.app.state import Session, decisions
 from tui.app.tree_walk_queue import Decided, UndoAsked, WalkMoved, WalkQueue, WalkRefused
 from tui.app.tree_walking import Change, WalkSpec, begin, decide, move, spec_of
@@ -129,13 +131,14 @@ class SplitTreeScreen(ViewScreen):
 
     @on(WalkRefused)
     def _say_why_not(self, event: WalkRefused) -> None:
+        words = str(in_few_words(event.error, self.session.overrides, f"in the trees of {self._method}"))
         if self._shown_spec is None:
-            self.query_one(SplitCard).show([str(event.error)])
+            self.query_one(SplitCard).show([words])
             return
         if self._method != self._shown_spec.method:
             # The tree of the other method stays.
             self._method, self._spec = self._shown_spec.method, self._shown_spec
-        self.app.say(str(event.error), failed=True)
+        self.app.say(words, failed=True)
 
     @on(Decided)
     def _plan_by_decision(self, event: Decided) -> None:
@@ -274,7 +277,7 @@ class SplitTreeScreen(ViewScreen):
         """Change between logarithmic and linear durations."""
         self.app.change(log=not self.session.log)
 
-    def pane_text(self) -> PaneText:
+    def own_text(self) -> PaneText:
         """All of the view as `tree` prints it."""
         stop, session = self.looked_at, self.session
         if stop is None:

@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from itertools import chain, count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from sampling.errors import SamplingError
 from scalemodel.errors import ScaleModelError
 from tui.app import wording
+from tui.app.screens.copying import CopyingScreen, PaneText
 from tui.app.screens.findings import FindingsScreen
 from tui.app.state import Session
 from tui.app.widgets.header_line import HeaderLine
 from tui.app.widgets.keys_line import KeysLine
 from tui.app.widgets.line import Line
-from tui.output import new_file
+from tui.printable import printable_lines
 
 if TYPE_CHECKING:
     from tui.app.app import KernelPointApp
 
-_MOST_COPIED_BYTES = 70_000
-"""Terminals drop longer clipboard sequences without a word."""
 
-
-@dataclass(frozen=True, slots=True)
-class PaneText:
-    """A pane as text, and the name of a file for it, without suffix."""
-
-    name: str
-    text: str
-
-
-class ViewScreen(Screen[None]):
+class ViewScreen(CopyingScreen):
     """A view on the session: tabs, its own panes, the plan in a line, keys.
 
     A view draws in `compose_panes` and `follow`; it follows the session only while it is on the screen.
@@ -121,9 +107,14 @@ class ViewScreen(Screen[None]):
         else:
             self.app.fail(error)
 
-    @abstractmethod
     def pane_text(self) -> PaneText:
-        """The text of the pane that has the focus."""
+        """The text of the pane that has the focus, as its command prints it."""
+        own = self.own_text()
+        return PaneText(own.name, printable_lines(own.text, ascii_only=self.session.ascii_only))
+
+    @abstractmethod
+    def own_text(self) -> PaneText:
+        """That text as the view has it, which may have what cannot be shown in it."""
 
     @abstractmethod
     def command(self) -> str:
@@ -134,36 +125,6 @@ class ViewScreen(Screen[None]):
         if self.session.study is not None:
             self.app.push_screen(FindingsScreen(self.session.study, ascii_only=self.session.ascii_only))
 
-    def action_copy_pane(self) -> None:
-        """Copy the pane's text to the clipboard of the user's own terminal."""
-        pane = self.pane_text()
-        if not pane.text:
-            self.app.say("nothing here to copy")
-            return
-        size = len(pane.text.encode())
-        if size > _MOST_COPIED_BYTES:
-            self.app.say(f"{size:,} bytes are too many for the clipboard; w writes them to a file")
-            return
-        self.app.copy_to_clipboard(pane.text)
-        self.app.say(
-            f"{pane.text.count(chr(10)):,} lines sent to the clipboard; if none arrive: w writes a file"
-        )
-
-    def action_write_pane(self) -> None:
-        """Write the pane's text to a new file in the current folder."""
-        pane = self.pane_text()
-        if not pane.text:
-            self.app.say("nothing here to write")
-            return
-        try:
-            path = _unused_path(pane.name)
-            with new_file(path) as temporary:
-                temporary.write_text(pane.text, encoding="utf-8")
-        except OSError as error:
-            self.app.say(f"not written: {error.filename}: {error.strerror}", failed=True)
-            return
-        self.app.say(f"written to {path}")
-
     def action_copy_command(self) -> None:
         """Copy the command line that prints the same; split decisions are written to a file it names."""
         try:
@@ -173,9 +134,3 @@ class ViewScreen(Screen[None]):
             return
         self.app.copy_to_clipboard(line)
         self.app.say(line)
-
-
-def _unused_path(name: str) -> Path:
-    """Return a path in the current folder that no file has."""
-    names = chain([f"{name}.txt"], (f"{name}-{number}.txt" for number in count(2)))
-    return next(path for path in map(Path.cwd().joinpath, names) if not path.exists())

@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from tui.charts.grid import Grid, blank, put, runs
 from tui.charts.palette import style_name
+from tui.printable import printable
 
 Draw = Callable[[int, int], Grid]
 """Draws a chart of a width and a height."""
@@ -33,7 +34,7 @@ class Chart(Widget, can_focus=True):
 
     def say(self, words: str) -> None:
         """Show words instead of a chart that is not there."""
-        self.show(partial(_draw_words, words))
+        self.show(partial(_draw_words, printable(words, ascii_only=self.app.has_class("-ascii"))))
 
     @property
     def grid(self) -> Grid:

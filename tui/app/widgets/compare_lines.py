@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tui.charts.grid import fitted
 from tui.compare_text import Row, comparison_columns, method_mark
-from tui.tables import Column, printable, table
+from tui.tables import Column, table
 
 _MARK_CELLS = 2
 
@@ -59,7 +59,7 @@ def _figures(rows: Sequence[Row], width: int) -> list[str]:
 
 
 def _reason(row: Row) -> str:
-    reason, method = printable(row["reason"] or ""), row["method"]
+    reason, method = row["reason"] or "", row["method"]
     return reason if reason.startswith(method) else f"{method}: {reason}"
 
 

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from tui.app.widgets.compare_lines import CompareLine, compare_lines
 from tui.charts.palette import style_name
 from tui.compare_text import Row
+from tui.printable import printable
 
 _HEADING_ROWS = 1
 
@@ -113,7 +114,7 @@ class CompareTable(Widget, can_focus=True):
         width, base = self.size.width, self.rich_style
         heading, lines = self._lines(width)
         if not lines:
-            words = wrap(self._words, max(width, 1))
+            words = wrap(printable(self._words, ascii_only=self._ascii_only), max(width, 1))
             text = words[y] if y < len(words) else ""
             return Strip([Segment(text, base)]).adjust_cell_length(width, base)
         if y < _HEADING_ROWS:

@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.charts.grid import fitted
-from tui.tables import printable
+from tui.printable import printable
 
 
 class CompareWords(Widget, can_focus=False):
@@ -30,12 +30,13 @@ class CompareWords(Widget, can_focus=False):
 
     def show(self, text: str) -> None:
         """Show another sentence."""
+        text = printable(text, ascii_only=self._ascii_only)
         if text != self._text:
             self._text = text
             self.refresh(layout=True)
 
     def _lines(self, width: int) -> list[str]:
-        return wrap(printable(self._text), max(width, 1), break_on_hyphens=False)
+        return wrap(self._text, max(width, 1), break_on_hyphens=False)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """Rows for all of it."""

@@ -82,5 +82,7 @@ class GroupTable(DataTable[Text]):
     @on(DataTable.RowHighlighted)
     def _tell(self, event: DataTable.RowHighlighted) -> None:
         event.stop()
-        if event.row_key.value is not None:
-            self.post_message(GroupHighlighted(int(event.row_key.value)))
+        # Where the table is empty by now, or was, no row has a key.
+        group = self.highlighted
+        if group is not None:
+            self.post_message(GroupHighlighted(group))

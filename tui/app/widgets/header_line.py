@@ -10,6 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.charts.grid import fitted
+from tui.printable import printable
 
 _LEAST_FILE = 12
 
@@ -26,8 +27,9 @@ class HeaderLine(Widget, can_focus=False):
 
     def show(self, forms: Sequence[str]) -> None:
         """Show one of these of the workload, which are the longest first."""
-        if tuple(forms) != self._forms:
-            self._forms = tuple(forms)
+        shown = tuple(printable(form, ascii_only=self._ascii_only) for form in forms)
+        if shown != self._forms:
+            self._forms = shown
             self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002

@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from tui.charts.glyphs import glyph_set
 from tui.charts.grid import fitted
+from tui.printable import printable
 
 
 class Line(Widget, can_focus=False):
@@ -25,8 +26,9 @@ class Line(Widget, can_focus=False):
 
     def show(self, forms: Sequence[str]) -> None:
         """Show one of these, which are the longest first."""
-        if tuple(forms) != self._forms:
-            self._forms = tuple(forms)
+        shown = tuple(printable(form, ascii_only=self._ascii_only) for form in forms)
+        if shown != self._forms:
+            self._forms = shown
             self.refresh()
 
     @property
@@ -55,6 +57,7 @@ class PaneTitle(Widget, can_focus=False):
 
     def show(self, left: str, right: str = "") -> None:
         """Show these two."""
+        left, right = (printable(text, ascii_only=self._ascii_only) for text in (left, right))
         if (left, right) != (self._left, self._right):
             self._left, self._right = left, right
             self.refresh()

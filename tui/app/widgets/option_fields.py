@@ -14,6 +14,7 @@ from sampling.seeds import Stream, generator
 from sampling.targets import Target
 from tui.engine import target_of
 from tui.options import SampleOptions
+from tui.unused_options import unused_settings
 
 _FLAGS = {option.name: option.metadata.get("flags", ("",))[0] for option in fields(SampleOptions)}
 # The round fractions of three decades.
@@ -21,6 +22,7 @@ _FRACTIONS = tuple(float(f"{digit}e{power}") for power in (-3, -2, -1) for digit
 _CONFIDENCES = (0.5, 0.68, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
 _SPREADS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 _NONE = "none"
+_NOT_USED = "not used"
 
 
 def checked(options: SampleOptions) -> SampleOptions:
@@ -82,9 +84,9 @@ class OptionField(ABC):
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
         """The options with the next value, or with `by` = -1 the one before; None where there is none."""
 
-    def used(self, options: SampleOptions) -> bool:  # noqa: ARG002 - most are, whatever the others
-        """Whether the plan depends on it."""
-        return True
+    def unused(self, options: SampleOptions) -> str:  # noqa: ARG002 - most are used, whatever the others
+        """What of it the plan does not depend on, in words; "" where it depends on all."""
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +209,9 @@ class Number(OptionField):
             return self._put(options, beyond[0] if by > 0 else beyond[-1])
         return self._put(options, None) if self.may_be_none and by > 0 and value is not None else None
 
-    def used(self, options: SampleOptions) -> bool:
-        """Not by other methods than joint, for some."""
-        return not self.of_joint or options.method == "joint"
+    def unused(self, options: SampleOptions) -> str:
+        """By other methods than joint, some are not used."""
+        return _NOT_USED if self.of_joint and options.method != "joint" else ""
 
     def _put(self, options: SampleOptions, value: float | None) -> SampleOptions:
         """Return the options with this number; the default is not given, so that commands stay short."""
@@ -239,6 +241,13 @@ class Settings(OptionField):
     def stepped(self, options: SampleOptions, by: int) -> None:  # noqa: ARG002 - there is nothing to step
         """None."""
         return
+
+    def unused(self, options: SampleOptions) -> str:
+        """Those of other methods."""
+        unused = unused_settings([options.method], options.set)
+        if len(unused) == len(options.set):
+            return _NOT_USED if unused else ""
+        return f"{len(unused)} {_NOT_USED}" if unused else ""
 
 
 def _meant(word: str) -> float | None:

@@ -21,8 +21,10 @@ from tui.app.actions import FORM, bindings
 from tui.app.widgets.option_fields import OPTION_FIELDS, OptionField
 from tui.charts.grid import fitted
 from tui.options import SampleOptions
+from tui.printable import printable
 
 _LABEL = 19
+_PROBLEM_ROWS, _TYPED_ROWS = 2, 4
 _STARTS_A_NUMBER = frozenset("0.")
 
 
@@ -91,13 +93,13 @@ class OptionRow(Widget):
         super().__init__()
         self.field = field
         self._ascii_only = ascii_only
-        self._text, self._is_current, self._is_used, self._is_refused = "", False, True, False
+        self._text, self._is_current, self._unused, self._is_refused = "", False, "", False
 
-    def show(self, text: str, *, is_current: bool, is_used: bool, is_refused: bool) -> None:
-        """Show a value."""
-        shown = text, is_current, is_used, is_refused
-        if shown != (self._text, self._is_current, self._is_used, self._is_refused):
-            self._text, self._is_current, self._is_used, self._is_refused = shown
+    def show(self, text: str, *, is_current: bool, unused: str, is_refused: bool) -> None:
+        """Show a value, and what of it makes no difference."""
+        shown = text, is_current, unused, is_refused
+        if shown != (self._text, self._is_current, self._unused, self._is_refused):
+            self._text, self._is_current, self._unused, self._is_refused = shown
             self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002 - it has one
@@ -109,12 +111,15 @@ class OptionRow(Widget):
             text = f"< {text} >"
         if self._is_refused:
             text += " ?"
-        if not self._is_used:
-            text += " (not used)"
-        text = fitted(text, max(width - _LABEL, 0), ascii_only=self._ascii_only)
+        room = max(width - _LABEL, 0)
+        if self._unused:
+            # Said whatever the value's length.
+            unused = f" ({self._unused})"
+            text = fitted(text, max(room - len(unused), 0), ascii_only=self._ascii_only) + unused
+        text = fitted(text, room, ascii_only=self._ascii_only)
         row = f"{mark} {self.field.label}".ljust(_LABEL) + text
         style = self.rich_style
-        if not self._is_used:
+        if self._unused:
             style += self.get_component_rich_style("option-row--unused", partial=True)
         if self._is_current:
             style += self.get_component_rich_style("option-row--cursor", partial=True)
@@ -162,7 +167,9 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def accept(self, options: SampleOptions) -> None:
         """Show the options of a plan that was just made; later steps that it has not got yet stay."""
-        if self._attempt is not None and self._attempt.options in (None, options):
+        attempt = self._attempt
+        # What was refused is of a plan before this one.
+        if attempt is not None and (attempt.problem is not None or attempt.options == options):
             self._attempt = None
         self.show(options)
 
@@ -179,7 +186,7 @@ class OptionForm(VerticalScroll, can_focus=True):
             row.show(
                 attempt.text if tried and attempt is not None else row.field.text(self._options) or "-",
                 is_current=place == self._place,
-                is_used=row.field.used(self._options),
+                unused=row.field.unused(self._options),
                 is_refused=tried and attempt is not None and attempt.problem is not None,
             )
         self._draw_problem()
@@ -189,11 +196,27 @@ class OptionForm(VerticalScroll, can_focus=True):
         if attempt is None or attempt.problem is None:
             line.display = False
             return
-        rows = textwrap.wrap(attempt.problem, max(self.size.width - 2, 10))
+        rows = self._problem_rows(attempt)
         line.update("\n".join(f"  {row}" for row in rows))
         self.move_child(line, after=self.query(OptionRow)[OPTION_FIELDS.index(attempt.field)])
         line.display = True
         self.call_after_refresh(line.scroll_visible, animate=False)
+
+    def _problem_rows(self, attempt: Attempt) -> list[str]:
+        """Return what is wrong in few rows, lest it hide the options; without the remedy if need be.
+
+        Of a typed text, the remedy says what to type.
+        """
+        problem = printable(attempt.problem or "", ascii_only=self._ascii_only)
+        width = max(self.size.width - 2, 10)
+        few = _TYPED_ROWS if attempt.options is None else _PROBLEM_ROWS
+        most = max(self.size.height - len(OPTION_FIELDS), few)
+        rows: list[str] = []
+        for words in (problem, problem.partition("; ")[0]):
+            rows = textwrap.wrap(words, width)
+            if len(rows) <= most:
+                return rows
+        return [*rows[: most - 1], fitted(" ".join(rows[most - 1 :]), width, ascii_only=self._ascii_only)]
 
     def on_resize(self, _: events.Resize) -> None:
         """The words may need other rows."""
@@ -221,6 +244,10 @@ class OptionForm(VerticalScroll, can_focus=True):
     def action_field_up(self) -> None:
         """Go to the option before."""
         self._go(self._place - 1)
+
+    def action_edge(self, rows: int) -> None:
+        """Go to the first option, or to the last."""
+        self._go(0 if rows < 0 else len(OPTION_FIELDS) - 1)
 
     def _go(self, place: int) -> None:
         self._place = min(max(place, 0), len(OPTION_FIELDS) - 1)

@@ -10,6 +10,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.app.actions import LIST, bindings
+from tui.charts.grid import fitted
 from tui.plan_tables import Listing
 
 _NOTHING = Listing((), "", ())
@@ -60,7 +61,7 @@ class PlanList(ScrollView, can_focus=True):
         number = self.scroll_offset.y + y - 1
         text = ""
         if not self._listing.labels:
-            text = self._words if y == 0 else ""
+            text = fitted(self._words, width, ascii_only=self._ascii_only) if y == 0 else ""
         elif y == 0:
             style += self.get_component_rich_style("plan-list--head", partial=True)
             text = self._listing.head(width, ascii_only=self._ascii_only)

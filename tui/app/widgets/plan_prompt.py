@@ -13,8 +13,9 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from sampling.simulators import exporter_names
-from tui.app.plan_files import PLAN_NAME, why_not_there
+from tui.app.plan_files import why_not_there
 from tui.app.widgets.line import Line
+from tui.plan_name import PLAN_NAME, free_name
 
 
 @dataclass
@@ -67,6 +68,7 @@ class PlanPrompt(Vertical):
         super().__init__()
         self._ascii_only = ascii_only
         self._target: str | None = None
+        self._proposed = ""
         self.display = False
 
     def compose(self) -> ComposeResult:
@@ -79,14 +81,16 @@ class PlanPrompt(Vertical):
     def ask(self, target: str | None) -> None:
         """Ask for a file for the plan, or for a folder for what an exporter makes of it."""
         self._target = target
-        self._fill(PLAN_NAME if target is None else f"{target}-export")
+        self._propose()
         self._explain()
         self.display = True
         self.query_one(PlaceInput).focus()
 
-    def _fill(self, name: str) -> None:
+    def _propose(self) -> None:
+        """Fill in a name that is free."""
+        name = free_name(PLAN_NAME if self._target is None else f"{self._target}-export")
         field = self.query_one(PlaceInput)
-        field.value = name
+        self._proposed = field.value = name
         field.cursor_position = len(name)
 
     def _explain(self) -> None:
@@ -107,10 +111,10 @@ class PlanPrompt(Vertical):
         if self._target is None:
             return
         names, field = exporter_names(), self.query_one(PlaceInput)
-        untouched = field.value == f"{self._target}-export"
+        untouched = field.value == self._proposed
         self._target = names[(names.index(self._target) + event.by) % len(names)]
         if untouched:
-            self._fill(f"{self._target}-export")
+            self._propose()
         self._explain()
 
     @on(Input.Submitted)

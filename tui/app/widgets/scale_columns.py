@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tui.charts.glyphs import LETTERS
 from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN
 from tui.scale_rows import prediction_row
@@ -64,7 +65,7 @@ def sheet_columns(
     for heading in _DROPPED_FIRST:
         if sum(column.width + GAP for column in columns) - GAP <= width:
             break
-        columns = [column for column in columns if column.heading != heading]
+        columns = [column for column in columns if not column.heading.endswith(heading)]
     return columns
 
 
@@ -102,16 +103,26 @@ def _role_text(row: SheetRow) -> str:
 
 
 def _predicted(sheet: ScaleSheet, answer: SheetAnswer | None) -> list[SheetColumn]:
-    """Return what the first rule says of each row, its interval, and its error where that is known."""
+    """Return what the first rule says of each row, its interval, and its error where that is known.
+
+    Where there are several rules, the headings have the letter of the first, as the chart has it.
+    """
     rows = {} if answer is None else _by_size(answer)
     texts = [_prediction_texts(rows.get(size_in(row) or 0), row) for row in sheet.rows]
+    mark = "" if answer is None else _rule_mark(answer)
     columns = [
-        _column("predicted", [text[0] for text in texts]),
-        _column("low to high", [text[1] for text in texts]),
+        _column(f"{mark}predicted", [text[0] for text in texts]),
+        _column(f"{mark}low to high", [text[1] for text in texts]),
     ]
     if any(text[2] for text in texts):
-        columns.append(_column("error", [text[2] for text in texts]))
+        columns.append(_column(f"{mark}error", [text[2] for text in texts]))
     return columns
+
+
+def _rule_mark(answer: SheetAnswer) -> str:
+    outcome = answer.pairs[0][1]
+    rules = {prediction.method for prediction in outcome.predictions}
+    return f"{LETTERS[0]} " if len(rules) > 1 else ""
 
 
 def _by_size(answer: SheetAnswer) -> dict[int, Mapping[str, float | None]]:

@@ -11,6 +11,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from tui.app.actions import WORDS, bindings
+from tui.printable import printable
 
 _WARNING = "warning:"
 
@@ -45,5 +46,6 @@ class ScaleWords(VerticalScroll):
         text, is_warning = Text(no_wrap=True), False
         for line in self._write(max(self.size.width, 1)):
             is_warning = line.startswith(_WARNING) or (is_warning and line.startswith("  "))
-            text.append(f"{line}\n", "bold" if is_warning else "")
+            shown = printable(line, ascii_only=self.app.has_class("-ascii"))
+            text.append(f"{shown}\n", "bold" if is_warning else "")
         self.query_one(Static).update(text)

@@ -11,6 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.charts.grid import fitted
+from tui.printable import printable
 
 
 class SplitCard(Widget, can_focus=False):
@@ -23,8 +24,9 @@ class SplitCard(Widget, can_focus=False):
 
     def show(self, lines: Sequence[str]) -> None:
         """Show other lines."""
-        if tuple(lines) != self._lines:
-            self._lines = tuple(lines)
+        shown = tuple(printable(line, ascii_only=self._ascii_only) for line in lines)
+        if shown != self._lines:
+            self._lines = shown
             self.refresh()
 
     def _rows(self, width: int) -> list[str]:
