@@ -18,8 +18,9 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from tui.app.app import KernelPointApp, session_of
+from tui.app.app import KernelPointApp
 from tui.app.comparing import THREAD
+from tui.app.running import session_of
 from tui.options import OpenOptions
 
 PROJECT = Path(__file__).resolve().parent.parent

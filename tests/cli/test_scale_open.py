@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tui import cli, terminal
-from tui.app import app as app_module
+from tui.app import running
 from tui.app.screens.scale import ScaleScreen
 from tui.app.state import Session
 from tui.command_line import command_line
@@ -113,7 +113,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Session, bool, str]]:
         calls.append((session, mouse, view))
 
     monkeypatch.setattr(terminal, "is_interactive", lambda: True)
-    monkeypatch.setattr(app_module, "run_app", run_app)
+    monkeypatch.setattr(running, "run_app", run_app)
     return calls
 
 

@@ -17,7 +17,10 @@ from textual.pilot import Pilot
 
 from sampling.study import Study
 from tests.tui.pseudo_terminal import PATIENCE_SECONDS, PROJECT
-from tui.app.app import KernelPointApp, session_of
+from tui.app.app import KernelPointApp
+from tui.app.running import session_of
+from tui.app.screens.plan import PlanScreen
+from tui.app.screens.split_tree import SplitTreeScreen
 from tui.app.screens.view import ViewScreen
 from tui.app.views import FIRST_VIEW, VIEWS
 from tui.app.widgets.chart import Chart
@@ -84,6 +87,16 @@ def view_of(app: App) -> ViewScreen:
     """The view on the screen."""
     assert isinstance(app.screen, ViewScreen)
     return app.screen
+
+
+def is_drawn(app: App) -> bool:
+    """Whether the view shows what the session says."""
+    screen = view_of(app)
+    if isinstance(screen, PlanScreen):
+        return screen._details is not None and screen._work.pane is None
+    if isinstance(screen, SplitTreeScreen):
+        return screen.looked_at is not None and screen.is_settled
+    return True
 
 
 async def planned(pilot: Running, app: App) -> None:

@@ -30,9 +30,10 @@ from tests.tui.driving import (
 )
 from tui.app import planning, wording
 from tui.app.actions import actions_of
-from tui.app.app import KernelPointApp, session_of
+from tui.app.app import KernelPointApp
 from tui.app.messages import GroupHighlighted, StudyProgress, StudyReady
 from tui.app.planning import load_study
+from tui.app.running import session_of
 from tui.app.screens.findings import FindingsScreen
 from tui.app.screens.groups import GroupsScreen
 from tui.app.screens.help import HelpScreen

@@ -15,11 +15,9 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 
-from tests.tui.driving import PROJECT, App, opened, planned, screen_text, view_of, wait_for
+from tests.tui.driving import PROJECT, App, is_drawn, opened, planned, screen_text, view_of, wait_for
 from tests.tui.pseudo_terminal import Terminal
 from tui.app.printable_filter import PrintableFilter
-from tui.app.screens.plan import PlanScreen
-from tui.app.screens.split_tree import SplitTreeScreen
 from tui.app.views import VIEWS
 
 KERNELS = (
@@ -151,16 +149,6 @@ def has_title(app: App, number: str, label: str) -> bool:
     rule = "-" if app.session.ascii_only else "\u2500"
     rows = [row for row in screen_text(app).splitlines() if row.startswith(rule) and number in row]
     return any(label in row and row.endswith(rule) for row in rows)
-
-
-def is_drawn(app: App) -> bool:
-    """Whether the view shows what the session says."""
-    screen = view_of(app)
-    if isinstance(screen, PlanScreen):
-        return screen._details is not None and screen._work.pane is None
-    if isinstance(screen, SplitTreeScreen):
-        return screen.looked_at is not None and screen.is_settled
-    return True
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.cells import cell_len
 
-from tests.tui.driving import App, opened, planned, printed, screen_text, view_of, wait_for
-from tui.app.screens.plan import PlanScreen
-from tui.app.screens.split_tree import SplitTreeScreen
+from tests.tui.driving import App, is_drawn, opened, planned, printed, screen_text, view_of, wait_for
 from tui.app.views import VIEWS
 
 KERNELS = (
@@ -56,16 +54,6 @@ async def test_any_name_has_its_place_on_the_screen(named: str, view: str) -> No
             await pilot.press("t" if view == "Plan" else "tab")
         await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
         check_rows(app)
-
-
-def is_drawn(app: App) -> bool:
-    """Whether the view shows what the session says."""
-    screen = view_of(app)
-    if isinstance(screen, PlanScreen):
-        return screen._details is not None and screen._work.pane is None
-    if isinstance(screen, SplitTreeScreen):
-        return screen.looked_at is not None and screen.is_settled
-    return True
 
 
 @pytest.mark.parametrize("view", ["Groups", "Split tree", "Plan"])

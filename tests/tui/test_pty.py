@@ -270,7 +270,7 @@ def test_a_key_takes_few_bytes_and_nothing_is_written_without_one(gpt: str) -> N
 
 
 def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
-    names = "import sys; import tui.commands.open_profile, tui.app.app; print(*sys.modules, sep='\\n')"
+    names = "import sys; import tui.commands.open_profile, tui.app.running; print(*sys.modules, sep='\\n')"
     done = subprocess.run(
         [sys.executable, "-c", names], cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
     )

@@ -29,7 +29,7 @@ from tests.tui.driving import (
 )
 from tests.tui.pseudo_terminal import PATIENCE_SECONDS
 from tui.app import comparing
-from tui.app.app import KernelPointApp, session_of
+from tui.app.app import KernelPointApp
 from tui.app.comparing import (
     THREAD,
     CompareSort,
@@ -38,6 +38,7 @@ from tui.app.comparing import (
     MethodProgress,
     sorted_rows,
 )
+from tui.app.running import session_of
 from tui.app.screens.compare import CompareScreen
 from tui.app.widgets.chart import Chart
 from tui.app.widgets.compare_lines import compare_lines

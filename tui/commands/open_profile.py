@@ -17,7 +17,7 @@ def run(options: OpenOptions) -> None:
 def show(profiles: tuple[str, ...], options: MethodOptions, *, insist: bool, mouse: bool) -> None:
     """Open the app on these files, or print their summary."""
     if terminal.is_interactive():
-        from tui.app.app import run_app, session_of
+        from tui.app.running import run_app, session_of
 
         run_app(session_of(profiles, options), mouse=mouse)
         return

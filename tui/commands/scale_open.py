@@ -37,7 +37,7 @@ def run(options: ScaleOpenOptions) -> None:
 
 
 def _open_app(options: ScaleOpenOptions) -> None:
-    from tui.app.app import ascii_wanted, run_app
+    from tui.app.running import ascii_wanted, run_app
     from tui.app.screens.scale import ScaleScreen
     from tui.app.state import Session
 
