@@ -20,17 +20,17 @@ from pathlib import Path
 import numpy as np
 from synthetic_profile import write_profile
 
-from sampling.design import AnyDesign, make_design, make_picked_design
-from sampling.duration_counts import count_durations
-from sampling.group_by import GroupBy
-from sampling.grouping import Grouping
-from sampling.launch_features import BlockVectors, Features
-from sampling.launch_list import LaunchList, list_launches
-from sampling.methods import method_names
-from sampling.metric_names import CHARACTERISTICS
-from sampling.readers import read_profile
-from sampling.regions import Region
-from sampling.targets import Target
+from sampling.features.metric_names import CHARACTERISTICS
+from sampling.methods.registry import method_names
+from sampling.plan.design import AnyDesign, make_design, make_picked_design
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_features import BlockVectors, Features
+from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.reduction.region import Region
+from sampling.strata.target import Target
 
 VARIANTS = 4
 LARGEST_VECTOR = 60

@@ -42,13 +42,13 @@ def limit_seconds(path: str) -> float:
 
 def plan_seconds(path: str, group_by: str) -> tuple[float, int]:
     """Read, reduce, split, allocate, draw and find the drawn launches."""
-    from sampling.design import make_design
-    from sampling.duration_counts import count_durations
-    from sampling.group_by import GroupBy
-    from sampling.grouping import Grouping
-    from sampling.plan import drawn_plan, locate
-    from sampling.readers import read_profile
-    from sampling.targets import Target
+    from sampling.plan.design import make_design
+    from sampling.plan.plan import drawn_plan, locate
+    from sampling.readers.registry import read_profile
+    from sampling.reduction.duration_counts import count_durations
+    from sampling.reduction.group_by import GroupBy
+    from sampling.reduction.grouping import Grouping
+    from sampling.strata.target import Target
 
     started = time.perf_counter()
     profile = read_profile([path])

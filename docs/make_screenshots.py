@@ -19,9 +19,9 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from tui.app.app import KernelPointApp
-from tui.app.comparing import THREAD
+from tui.app.compare.comparing import THREAD
 from tui.app.running import session_of
-from tui.options import OpenOptions
+from tui.options.commands import OpenOptions
 
 PROJECT = Path(__file__).resolve().parent.parent
 SCREENSHOTS = Path(__file__).parent / "screenshots"

@@ -24,7 +24,7 @@ HEAVY = {
 }
 
 # Its classes are msgspec's, so it is imported where they are needed, by no module as it loads.
-MADE_OF_HEAVY = {"sampling.readers.kineto_events"}
+MADE_OF_HEAVY = {"sampling.readers.kineto.events"}
 
 # Imports modules one after the other and notes with which of them each top-level package came.
 _NOTE_IMPORTS = """

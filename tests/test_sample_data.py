@@ -18,17 +18,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sampling.duration_counts import count_durations
-from sampling.feature_files import read_features
-from sampling.features import with_features
-from sampling.group_by import GroupBy
-from sampling.grouping import Grouping
-from sampling.kernel_projection import ProjectionRule, project
-from sampling.launch_list import LaunchList, list_launches
-from sampling.launch_matching import ProfileLaunches, match_rows
-from sampling.metric_names import CHARACTERISTICS, CYCLES
-from sampling.readers import read_profile
-from sampling.simulators import read_interval_logs
+from sampling.features.formats.registry import read_features
+from sampling.features.join import with_features
+from sampling.features.matching import ProfileLaunches, match_rows
+from sampling.features.metric_names import CHARACTERISTICS, CYCLES
+from sampling.projection.pkp import ProjectionRule, project
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.simulators.registry import read_interval_logs
 
 SQLITE = "resnet50-like.sqlite"
 CSV = "resnet50-like-gpu-trace.csv"

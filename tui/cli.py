@@ -10,10 +10,11 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
-from tui import diagnostics, terminal
-from tui.diagnostics import ExitCode
 from tui.registry import FIRST_WORDS, SECOND_WORDS, named_command
-from tui.scale_words import with_flags_repeated
+from tui.scale.words import with_flags_repeated
+from tui.terminal import diagnostics
+from tui.terminal import tty as terminal
+from tui.terminal.diagnostics import ExitCode
 
 _NOT_A_PROFILE = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
 
@@ -145,7 +146,7 @@ def _help_for(arguments: list[str]) -> str:
 def _dispatched(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         # Typer imports pydantic before it runs anything: a third of the time this takes.
-        from tui.output import write_stdout
+        from tui.output.writer import write_stdout
         from tui.versions import versions
 
         write_stdout(f"{versions()}\n")

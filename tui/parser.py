@@ -12,8 +12,8 @@ from typing import Annotated, Any, get_origin, get_type_hints
 import typer
 
 from sampling.errors import OptionError
-from tui.input_files import input_files, reading, why_not_written
-from tui.output import STDOUT
+from tui.options.input_files import input_files, reading, why_not_written
+from tui.output.writer import STDOUT
 from tui.registry import COMMANDS, FAMILIES, Command
 
 EXIT_CODES = (

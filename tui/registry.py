@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui import options, scale_options
+from tui.options import commands as options
+from tui.options import scale as scale_options
 
 
 @dataclass(frozen=True, slots=True)

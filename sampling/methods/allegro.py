@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.allocation import FloatArray, IntArray, single_sample_size
-from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
-from sampling.group_by import GroupBy
-from sampling.method_setting import Span, setting
+from sampling.methods.settings import Span, setting
 from sampling.progress import Progress
-from sampling.split_rule import ClusterArrays, Proposal, SplitRule
-from sampling.split_tree import Cluster, SplitTree, Verdict
-from sampling.splitting import Overrides, split_groups
-from sampling.strata import Clusters, Strata
-from sampling.targets import Target
-from sampling.tree_grower import TreeGrower
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.group_by import GroupBy
+from sampling.splitting.groups import Overrides, split_groups
+from sampling.splitting.grower import TreeGrower
+from sampling.splitting.rule import ClusterArrays, Proposal, SplitRule
+from sampling.splitting.tree import Cluster, SplitTree, Verdict
+from sampling.strata.allocation import FloatArray, IntArray, single_sample_size
+from sampling.strata.strata import Clusters, Strata
+from sampling.strata.target import Target
 
 SOURCE = "Allegro, section IV"
 NEEDS: tuple[str, ...] = ()

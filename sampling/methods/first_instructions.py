@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.errors import OptionError
-from sampling.group_by import GroupBy
-from sampling.instruction_counts import InstructionCounts, instruction_counts
-from sampling.launch_list import LaunchList
-from sampling.method_setting import Span, setting
-from sampling.picks import Picks
+from sampling.features.instruction_counts import InstructionCounts, instruction_counts
+from sampling.methods.picks import Picks
+from sampling.methods.settings import Span, setting
 from sampling.progress import Progress
-from sampling.targets import Target
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.launch_list import LaunchList
+from sampling.strata.target import Target
 
 SOURCE = "Principal Kernel Analysis, first 1 B instructions (baseline)"
 NEEDS: tuple[str, ...] = ("the instruction count of every launch",)

@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from sampling.duration_counts import DurationCounts
 from sampling.errors import OptionError
-from sampling.group_by import GroupBy
-from sampling.method_setting import Span, setting
-from sampling.number_drawn import NumberDrawn
+from sampling.methods.number_drawn import NumberDrawn
+from sampling.methods.settings import Span, setting
 from sampling.progress import Progress
-from sampling.splitting import Overrides
-from sampling.strata import WHOLE_WORKLOAD, Strata, measured_clusters
-from sampling.targets import Target
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.group_by import GroupBy
+from sampling.splitting.groups import Overrides
+from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
+from sampling.strata.target import Target
 
 SOURCE = "STEM+ROOT, section V-A (random baseline)"
 NEEDS: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ def _sampled_time_ns(
     progress: Progress | None,
 ) -> float:
     """Return the expected sampled time of a method's plan, or the nanoseconds given."""
-    from sampling.methods import method_names, method_options, random_method
+    from sampling.methods.registry import method_names, method_options, random_method
 
     like = str(options.like)
     settings = options.settings if isinstance(options, CompleteOptions) else ()

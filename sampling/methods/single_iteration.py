@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.errors import NotApplicableError, OptionError
-from sampling.group_by import GroupBy
-from sampling.launch_list import LaunchList
-from sampling.method_setting import Span, setting
-from sampling.picks import Picks
-from sampling.profile import NamedRange
+from sampling.methods.picks import Picks
+from sampling.methods.selected_ranges import SelectedRanges, selected_ranges
+from sampling.methods.settings import Span, setting
+from sampling.profile.profile import NamedRange
 from sampling.progress import Progress
-from sampling.selected_ranges import SelectedRanges, selected_ranges
-from sampling.targets import Target
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.launch_list import LaunchList
+from sampling.strata.target import Target
 
 SOURCE = "Principal Kernel Analysis, single iteration (baseline)"
 NEEDS: tuple[str, ...] = ("a named range (NVTX, annotation), or the launch ids of one iteration",)

@@ -5,8 +5,8 @@ Under one and the same ``--group-by`` it is Allegro; the papers differ in the gr
 
 from __future__ import annotations
 
-from sampling.group_by import GroupBy
 from sampling.methods.allegro import Options, rule, sized, split_tree, stratify
+from sampling.reduction.group_by import GroupBy
 
 __all__ = [
     "NEEDS",

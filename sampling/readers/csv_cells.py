@@ -16,7 +16,7 @@ from typing import IO, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrow_arrays import first_true, to_arrow, to_arrow_texts, to_numpy
+from sampling.arrow import first_true, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.readers.input_file import InputFile
 

@@ -15,8 +15,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
-from sampling.profile import (
+from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
+from sampling.profile.profile import (
     Batch,
     Column,
     KernelTable,
@@ -28,7 +28,7 @@ from sampling.profile import (
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.parquet_source import REQUIRED, IntArray, ParquetSource, float_values
-from sampling.recording_facts import METADATA_KEY, facts_of_json
+from sampling.readers.recording_facts import METADATA_KEY, facts_of_json
 
 FORMAT = "kernelpoint-parquet"
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrow_arrays import first_true, nulls_as, to_numpy
+from sampling.arrow import first_true, nulls_as, to_numpy
 from sampling.errors import ProfileError
-from sampling.profile import KernelTable, ProfileFile
+from sampling.profile.profile import KernelTable, ProfileFile
 from sampling.readers.input_file import InputFile
 
 if TYPE_CHECKING:

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrow_arrays import first_true, to_arrow
+from sampling.arrow import first_true, to_arrow
 from sampling.errors import ProfileError
-from sampling.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile import KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
+from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
 from sampling.readers.csv_cells import Kind, Layout, Part, Table, parse, parse_closely, pieces, texts, values
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys_csv_columns import names, nanoseconds
-from sampling.readers.nsys_csv_dialect import header_cells
+from sampling.readers.nsys.csv_columns import names, nanoseconds
+from sampling.readers.nsys.csv_dialect import header_cells
 
 FORMAT = "pipit-csv"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys_csv_dialect import other_report, skipped_report
+from sampling.readers.nsys.csv_dialect import other_report, skipped_report
 from sampling.readers.refusal_signs import (
     Sign,
     at,

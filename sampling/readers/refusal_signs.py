@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys_csv_dialect import bare_names, header_cells
+from sampling.readers.nsys.csv_dialect import bare_names, header_cells
 
 Sign = Callable[[InputFile], bool]
 

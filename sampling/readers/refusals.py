@@ -61,7 +61,7 @@ def _way_out(entries: Sequence[Path]) -> str:
 
 def _is_profile(path: Path) -> bool:
     # Imported here because the readers import this module.
-    from sampling.readers import readers
+    from sampling.readers.registry import readers
 
     if not (path.is_file() or path.is_dir()):
         return False

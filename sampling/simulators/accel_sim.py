@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.errors import ProfileError
-from sampling.interval_log import IntArray, IntervalLog, KernelFacts
+from sampling.projection.interval_log import IntArray, IntervalLog, KernelFacts
 from sampling.readers.csv_cells import pieces
 from sampling.readers.input_file import InputFile
 from sampling.simulators.accel_sim_output import (

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from sampling.interval_log import KernelFacts
+from sampling.projection.interval_log import KernelFacts
 
 #: A line of the output, as the key that starts it and the text behind it.
 Line: TypeAlias = tuple[bytes, bytes]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from sampling.plan_file import PlanFile
-from sampling.profile import Dimensions
+from sampling.plan.plan_file import PlanFile
+from sampling.profile.profile import Dimensions
 
 NOTE = "ids, ordinals and occurrences count from 0, as in the plan"
 _IDENTITY = ("id", "process", "device", "ordinal", "occurrence")

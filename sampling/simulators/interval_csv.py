@@ -19,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrow_arrays import first_true
+from sampling.arrow import first_true
 from sampling.errors import ProfileError
-from sampling.interval_log import IntArray, IntervalLog, KernelFacts
+from sampling.projection.interval_log import IntArray, IntervalLog, KernelFacts
 from sampling.readers.csv_cells import Kind, Layout, Part, parse, parse_closely, pieces, texts, values
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys_csv_dialect import header_cells
+from sampling.readers.nsys.csv_dialect import header_cells
 
 _KERNEL = "kernel"
 _CYCLE, _LENGTH = "cycle", "interval_cycles"

@@ -14,13 +14,13 @@ from rich.cells import cell_len
 from rich.style import Style
 from textual.geometry import Size
 
-from sampling.trade_off import TradeOffPoint
+from sampling.plan.trade_off import TradeOffPoint
 from scalemodel.measurements import Measurements, measurements_of
-from scalemodel.outcome import Outcome
-from scalemodel.prediction import predict
-from scalemodel.rules import RULES
-from scalemodel.validation import validate
-from tui.app.widgets.chart import Chart
+from scalemodel.prediction.outcome import Outcome
+from scalemodel.prediction.predict import predict
+from scalemodel.prediction.rules import RULES
+from scalemodel.prediction.validation import validate
+from tui.app.frame.chart import Chart
 from tui.charts.grid import MARKER, PLAIN, SELECTED, Grid, runs
 from tui.charts.histogram import histogram
 from tui.charts.ipc import IpcCurve, ipc_chart

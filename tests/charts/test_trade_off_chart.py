@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.trade_off import TradeOffPoint, default_epsilons
+from sampling.plan.trade_off import TradeOffPoint, default_epsilons
 from tui.charts.grid import Grid
 from tui.charts.plain import plain
 from tui.charts.trade_off import CHOSEN, OTHER, trade_off_chart

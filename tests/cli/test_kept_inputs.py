@@ -17,17 +17,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sampling.group_by import GroupBy
-from sampling.plan_file import overrides_document, read_overrides
-from sampling.split_tree import Verdict
+from sampling.plan.plan_file import overrides_document, read_overrides
+from sampling.reduction.group_by import GroupBy
+from sampling.splitting.tree import Verdict
+from tui.app.frame.wording import farewell
 from tui.app.overrides_file import options_with_overrides
-from tui.app.plan_files import why_not_there
+from tui.app.plan.files import why_not_there
 from tui.app.state import Session
-from tui.app.wording import farewell
-from tui.engine import study_as_asked
-from tui.input_files import FeatureFile, is_read, reading, reads_of
-from tui.options import SampleOptions
-from tui.output import json_text
+from tui.engine.studies import study_as_asked
+from tui.options.commands import SampleOptions
+from tui.options.input_files import FeatureFile, is_read, reading, reads_of
+from tui.output.writer import json_text
 from tui.registry import COMMANDS
 
 Kernelpoint = Callable[..., Any]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sampling.errors import OptionError
-from sampling.method_setting import Span, about_options, span_of
-from sampling.methods import method_named, method_names, method_options
+from sampling.methods.registry import method_named, method_names, method_options
+from sampling.methods.settings import Span, about_options, span_of
 
 Kernelpoint = Callable[..., Any]
 OPTIONS = [(name, about) for name in method_names() for about in about_options(method_named(name).Options)]

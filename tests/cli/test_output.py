@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tui.choices import OutputFormat
-from tui.options import OutputOptions
-from tui.output import Answer, emit, json_text
+from tui.options.choices import OutputFormat
+from tui.options.commands import OutputOptions
+from tui.output.writer import Answer, emit, json_text
 
 ODD = {
     "nan": math.nan,

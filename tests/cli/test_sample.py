@@ -16,7 +16,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from tui import plan_writing
+from tui.engine import plan_writing
 
 Run = Any
 Kernelpoint = Callable[..., Run]

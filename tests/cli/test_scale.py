@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui import cli
-from tui.command_line import command_line
-from tui.registry import COMMANDS
-from tui.scale_options import (
+from tui.options.command_line import command_line
+from tui.options.scale import (
     ProportionalStart,
     ScaleDeriveOptions,
     ScaleMrcOptions,
@@ -28,7 +27,8 @@ from tui.scale_options import (
     ScaleValidateOptions,
     TraceForm,
 )
-from tui.scale_words import with_flags_repeated
+from tui.registry import COMMANDS
+from tui.scale.words import with_flags_repeated
 
 Run = Any
 Kernelpoint = Callable[..., Run]

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from tui import cli, terminal
+from tui import cli
 from tui.app import running
-from tui.app.screens.scale import ScaleScreen
+from tui.app.scale.screen import ScaleScreen
 from tui.app.state import Session
-from tui.command_line import command_line
-from tui.scale_options import ScaleOpenOptions
+from tui.options.command_line import command_line
+from tui.options.scale import ScaleOpenOptions
+from tui.terminal import tty as terminal
 
 Run = Any
 Kernelpoint = Callable[..., Run]

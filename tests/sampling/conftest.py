@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.duration_counts import DurationCounts, count_durations
-from sampling.group_by import GroupBy
-from sampling.grouping import Grouping
-from sampling.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
-from sampling.profile import KernelTable, ProfileFile, RecordingFacts
+from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
+from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts
+from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
 
 
 def _array(values: Sequence[int] | None) -> Any:

@@ -15,18 +15,18 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from tui.app.actions import APP, actions_of, bindings
+from tui.app.frame.loading import LoadingScreen
 from tui.app.key_order import KeyOrder
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
 from tui.app.printable_filter import PrintableFilter
-from tui.app.screens.loading import LoadingScreen
 from tui.app.state import Session, studied, taken_back, undoable
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
-from tui.options import SampleOptions
-from tui.printable import printable
+from tui.options.commands import SampleOptions
+from tui.terminal.printable import printable
 
 # Engine, screens and numpy are imported where they are needed: the first paint waits for none of them.
 if TYPE_CHECKING:
-    from sampling.splitting import Overrides
+    from sampling.splitting.groups import Overrides
 
 _OTHER_VIEWS_AFTER_SECONDS = 0.3
 
@@ -214,8 +214,8 @@ class KernelPointApp(App[None]):
 
     def action_help(self) -> None:
         """Show what the keys do in this view."""
-        from tui.app.screens.help import HelpScreen
-        from tui.app.screens.view import ViewScreen
+        from tui.app.frame.help import HelpScreen
+        from tui.app.frame.view import ViewScreen
 
         screen = self.screen
         if isinstance(screen, ViewScreen):
@@ -257,7 +257,7 @@ class KernelPointApp(App[None]):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The palette: the actions of the view, and the other views."""
-        from tui.app.screens.view import ViewScreen
+        from tui.app.frame.view import ViewScreen
 
         scopes = screen.SCOPES if isinstance(screen, ViewScreen) else (APP,)
         for action in actions_of(*scopes):

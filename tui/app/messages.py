@@ -9,7 +9,7 @@ from textual.message import Message
 
 # It brings numpy, which the first paint does not wait for.
 if TYPE_CHECKING:
-    from sampling.study import Study
+    from sampling.plan.study import Study
 
 
 @dataclass

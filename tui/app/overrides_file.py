@@ -9,12 +9,12 @@ from itertools import chain, count
 from pathlib import Path
 
 from sampling.errors import PlanFileError
-from sampling.plan_file import overrides_document, read_overrides
+from sampling.plan.plan_file import overrides_document, read_overrides
 from tui.app.state import Session, decisions, same_overrides
-from tui.choices import ColorMode, OutputFormat
-from tui.input_files import why_not_written
-from tui.options import SampleOptions
-from tui.output import json_text, new_file
+from tui.options.choices import ColorMode, OutputFormat
+from tui.options.commands import SampleOptions
+from tui.options.input_files import why_not_written
+from tui.output.writer import json_text, new_file
 
 _DIGITS = 8
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sampling.errors import OptionError, OverrideError, SamplingError
-from sampling.split_tree import Verdict
-from sampling.splitting import Overrides
+from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Verdict
 from tui.app.state import Session, decisions
-from tui.engine import grouping_of
+from tui.engine.studies import grouping_of
 
 
 def why_not_planned(error: SamplingError | OSError, before: Session, wanted: Session) -> Exception:

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from textual.message import Message
 
 from sampling.errors import SamplingError
-from sampling.methods import check_settings
+from sampling.methods.registry import check_settings
+from sampling.plan.study import Study, study, study_again
 from sampling.progress import Progress
-from sampling.splitting import Overrides
-from sampling.study import Study, study, study_again
+from sampling.splitting.groups import Overrides
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
 from tui.app.plan_problems import why_not_planned
 from tui.app.state import Session
-from tui.engine import choice_of, grouping_of, open_profile, region_of, target_of
-from tui.options import SampleOptions
+from tui.engine.studies import choice_of, grouping_of, open_profile, region_of, target_of
+from tui.options.commands import SampleOptions
 
 _REPORT_SECONDS = 0.1
 

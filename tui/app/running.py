@@ -7,20 +7,20 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tui import terminal
 from tui.app import hangup
 from tui.app.app import KernelPointApp
 from tui.app.state import Session, Undoable, decisions
 from tui.app.views import FIRST_VIEW
-from tui.command_line import options_of
-from tui.diagnostics import ExitCode, exit_code_of, note
-from tui.options import MethodOptions, OutputOptions, SampleOptions
-from tui.output import write_stdout
-from tui.printable import printable
+from tui.options.command_line import options_of
+from tui.options.commands import MethodOptions, OutputOptions, SampleOptions
+from tui.output.writer import write_stdout
+from tui.terminal import tty as terminal
+from tui.terminal.diagnostics import ExitCode, exit_code_of, note
+from tui.terminal.printable import printable
 
 # It brings numpy, which the first paint does not wait for.
 if TYPE_CHECKING:
-    from sampling.splitting import Overrides
+    from sampling.splitting.groups import Overrides
 
 
 def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
@@ -68,7 +68,7 @@ def _take_leave(session: Session) -> None:
     """Print what was open and the command line that makes it again, if anything was."""
     if session.study is None and session.scale is None:
         return
-    from tui.app import wording
+    from tui.app.frame import wording
 
     line = wording.farewell(session)
     if line is not None:
@@ -84,7 +84,7 @@ def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
     """
     overrides: Overrides | None = None
     if options.overrides is not None:
-        from tui.engine import overrides_of
+        from tui.engine.studies import overrides_of
 
         overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     own = options_of(SampleOptions, options, profiles=profiles)

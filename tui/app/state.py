@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from sampling.group_by import GroupBy
-from tui.choices import GroupSort
-from tui.options import SampleOptions
+from sampling.reduction.group_by import GroupBy
+from tui.options.choices import GroupSort
+from tui.options.commands import SampleOptions
 
 # They bring numpy, which the first paint does not wait for.
 if TYPE_CHECKING:
-    from sampling.splitting import Overrides
-    from sampling.study import Study
-    from tui.scale_desk import ScaleDesk
+    from sampling.plan.study import Study
+    from sampling.splitting.groups import Overrides
+    from tui.scale.desk import ScaleDesk
 
 
 class Undoable(NamedTuple):

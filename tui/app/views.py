@@ -1,4 +1,4 @@
-"""The views: a new one is one module in `tui.app.screens` and one line here."""
+"""The views: a new one is one folder of `tui.app`, with its `screen`, and one line here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tui.app.screens.view import ViewScreen
+    from tui.app.frame.view import ViewScreen
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class View:
 
     Attributes
     ----------
-    place : the screen's module in `tui.app.screens`, a colon, its class; imported once it is wanted, for no
-        view is to wait for all others.
+    place : the folder of `tui.app` that holds its `screen`, a colon, its class; imported once it is wanted,
+        for no view is to wait for all others.
     """
 
     key: str
@@ -28,8 +28,8 @@ class View:
     @property
     def screen(self) -> type[ViewScreen]:
         """The class of its screen."""
-        module, _, name = self.place.partition(":")
-        screen: type[ViewScreen] = getattr(import_module(f"tui.app.screens.{module}"), name)
+        folder, _, name = self.place.partition(":")
+        screen: type[ViewScreen] = getattr(import_module(f"tui.app.{folder}.screen"), name)
         return screen
 
     def open(self) -> ViewScreen:

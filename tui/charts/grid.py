@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from tui.printable import printable
+from tui.terminal.printable import printable
 
 PLAIN = -1
 """No style. Styles 0, 1, ... are clusters or series in their order."""

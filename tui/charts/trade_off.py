@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sampling.trade_off import TradeOffPoint
+from sampling.plan.trade_off import TradeOffPoint
 from tui.charts.glyphs import cluster_style
 from tui.charts.grid import LABEL, MARKER, Grid, blank, fitted, put
 from tui.charts.legend import Entry

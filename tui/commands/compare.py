@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sampling.errors import OptionError
-from sampling.methods import check_settings, method_named, method_names
+from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.progress import Progress
-from tui.choices import OutputFormat
-from tui.compare_means import mean_rows
-from tui.compare_text import HEIGHT, Row, comparison_row, comparison_text, scatter_text
-from tui.comparing import comparison_of
-from tui.diagnostics import note
-from tui.engine import check_standard_input, grouping_of, open_profile, progress_of, region_of, target_of
-from tui.feature_paths import feature_file
-from tui.options import CompareOptions
-from tui.output import Answer, Canvas, emit
-from tui.unused_options import note_unused_in_comparison
+from tui.engine.comparing import comparison_of
+from tui.engine.feature_paths import feature_file
+from tui.engine.studies import (
+    check_standard_input,
+    grouping_of,
+    open_profile,
+    progress_of,
+    region_of,
+    target_of,
+)
+from tui.engine.unused_options import note_unused_in_comparison
+from tui.options.choices import OutputFormat
+from tui.options.commands import CompareOptions
+from tui.output.writer import Answer, Canvas, emit
+from tui.terminal.diagnostics import note
+from tui.text.comparison import HEIGHT, Row, comparison_row, comparison_text, scatter_text
+from tui.text.comparison_means import mean_rows
 
 
 def run(options: CompareOptions) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.errors import OptionError
-from sampling.launch_parquet_writer import write_launch_parquet
+from sampling.readers.launch_parquet_writer import write_launch_parquet
 from tui.charts import quantities
-from tui.engine import open_profile, progress_of, region_of
-from tui.options import ConvertOptions
-from tui.output import STDOUT, Answer, copy_to_stdout, emit, new_file, scratch_file
+from tui.engine.studies import open_profile, progress_of, region_of
+from tui.options.commands import ConvertOptions
+from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit, new_file, scratch_file
 
 
 def run(options: ConvertOptions) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tui.bundled import sample_profile
 from tui.commands import open_profile
-from tui.input_files import reading
-from tui.options import DemoOptions
+from tui.engine.bundled import sample_profile
+from tui.options.commands import DemoOptions
+from tui.options.input_files import reading
 
 
 def run(options: DemoOptions) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.errors import OptionError
-from sampling.plan_file import read_plan
-from sampling.simulators import exporter_named
-from tui.diagnostics import note
-from tui.options import ExportOptions
-from tui.output import STDOUT, Answer, emit, write_stdout
-from tui.product_folder import write_folder
+from sampling.plan.plan_file import read_plan
+from sampling.simulators.registry import exporter_named
+from tui.options.commands import ExportOptions
+from tui.output.folder import write_folder
+from tui.output.writer import STDOUT, Answer, emit, write_stdout
+from tui.terminal.diagnostics import note
 
 
 def run(options: ExportOptions) -> None:

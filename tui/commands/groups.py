@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sampling.errors import EmptySelectionError
-from tui import facts
-from tui.engine import study_as_asked
-from tui.group_list import list_groups
-from tui.options import GroupsOptions
-from tui.output import Answer, emit
+from tui.engine.studies import study_as_asked
+from tui.options.commands import GroupsOptions
+from tui.output.writer import Answer, emit
+from tui.text import facts
+from tui.text.group_list import list_groups
 
 
 def run(options: GroupsOptions) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sampling.study import Study
-from tui import facts
+from sampling.plan.study import Study
 from tui.charts.histogram_data import HistogramData, histogram_data
-from tui.engine import chosen_kernel, study_as_asked
-from tui.histogram_text import histogram_text
-from tui.options import HistogramOptions
-from tui.output import Answer, Canvas, emit
+from tui.engine.studies import chosen_kernel, study_as_asked
+from tui.options.commands import HistogramOptions
+from tui.output.writer import Answer, Canvas, emit
+from tui.text import facts
+from tui.text.histogram import histogram_text
 
 _BINS = 60
 _HEIGHT = 20

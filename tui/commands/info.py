@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from sampling.methods import DEFAULT_METHOD
-from sampling.study import Study
-from tui import facts
+from sampling.methods.registry import DEFAULT_METHOD
+from sampling.plan.study import Study
 from tui.charts import quantities
-from tui.engine import study_of
-from tui.options import InfoOptions
-from tui.output import Answer, Canvas, emit
+from tui.engine.studies import study_of
+from tui.options.commands import InfoOptions
+from tui.output.writer import Answer, Canvas, emit
+from tui.text import facts
 
 
 def run(options: InfoOptions) -> None:

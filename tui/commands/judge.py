@@ -7,23 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from sampling.design import Design
-from sampling.duration_counts import count_durations
-from sampling.judge import Judgement, judge_design
-from sampling.other_recording import Elsewhere, Repetition, judge_elsewhere
-from sampling.plan_check import PlanError, is_random, made_from, plan_error, planned_design
-from sampling.plan_file import PlanFile, read_plan
-from sampling.profile import Profile
+from sampling.plan.design import Design
+from sampling.plan.judge import Judgement, judge_design
+from sampling.plan.other_recording.other_recording import Elsewhere, Repetition, judge_elsewhere
+from sampling.plan.other_recording.plan_check import (
+    PlanError,
+    is_random,
+    made_from,
+    plan_error,
+    planned_design,
+)
+from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.plan.speedup import speedup_of
+from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.speedup import speedup_of
-from tui import facts
+from sampling.reduction.duration_counts import count_durations
 from tui.charts import quantities
-from tui.choices import AlignBy
-from tui.diagnostics import CheckFailedError, note
-from tui.engine import open_profile, progress_of
-from tui.options import JudgeOptions
-from tui.output import Answer, emit
-from tui.plan_options import plan_selection
+from tui.engine.plan_options import plan_selection
+from tui.engine.studies import open_profile, progress_of
+from tui.options.choices import AlignBy
+from tui.options.commands import JudgeOptions
+from tui.output.writer import Answer, emit
+from tui.terminal.diagnostics import CheckFailedError, note
+from tui.text import facts
 
 # In this order; what is not known is null.
 _FIELDS = (

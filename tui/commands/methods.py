@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from sampling.method_setting import about_options
-from sampling.methods import DEFAULT_METHOD, method_named, method_names, method_options
-from sampling.metric_names import NCU_COMMAND
-from tui.options import OutputOptions
-from tui.output import Answer, Canvas, emit
+from sampling.features.metric_names import NCU_COMMAND
+from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names, method_options
+from sampling.methods.settings import about_options
+from tui.options.commands import OutputOptions
+from tui.output.writer import Answer, Canvas, emit
 
 
 def run(options: OutputOptions) -> None:

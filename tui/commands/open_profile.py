@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from tui import terminal
-from tui.diagnostics import note
-from tui.options import MethodOptions, OpenOptions
+from tui.options.commands import MethodOptions, OpenOptions
+from tui.terminal import tty as terminal
+from tui.terminal.diagnostics import note
 
 
 def run(options: OpenOptions) -> None:

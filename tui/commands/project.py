@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sampling.interval_log import IntervalLog, KernelFacts
-from sampling.kernel_projection import Lack, Projection, ProjectionRule, cumulative_ipc, project
-from sampling.simulators import read_interval_logs
+from sampling.projection.interval_log import IntervalLog, KernelFacts
+from sampling.projection.pkp import Lack, Projection, ProjectionRule, cumulative_ipc, project
+from sampling.simulators.registry import read_interval_logs
 from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.plain import plain
 from tui.charts.quantities import UNKNOWN, ratio, share, si
 from tui.charts.rich_sink import ansi
-from tui.diagnostics import note
-from tui.kernel_values import chosen_log, values_by_kernel
-from tui.options import ProjectOptions
-from tui.output import Answer, Canvas, emit
-from tui.tables import Column, shortened, table
+from tui.engine.kernel_values import chosen_log, values_by_kernel
+from tui.options.commands import ProjectOptions
+from tui.output.writer import Answer, Canvas, emit
+from tui.terminal.diagnostics import note
+from tui.terminal.tables import Column, shortened, table
 
 _HEIGHT = 16
 _LEAST_REASON = 40

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sampling.judge import judge_design
-from sampling.plan import drawn_plan
-from tui.choices import OutputFormat, PlanList
-from tui.diagnostics import note
-from tui.engine import overrides_of, progress_of, study_as_asked
-from tui.options import SampleOptions
-from tui.output import STDOUT, emit, write_stdout
-from tui.plan_tables import launch_rows, list_answer
-from tui.plan_text import plan_answer
-from tui.plan_writing import launches_of, plan_json, write_text
+from sampling.plan.judge import judge_design
+from sampling.plan.plan import drawn_plan
+from tui.engine.plan_writing import launches_of, plan_json, write_text
+from tui.engine.studies import overrides_of, progress_of, study_as_asked
+from tui.options.choices import OutputFormat, PlanList
+from tui.options.commands import SampleOptions
+from tui.output.writer import STDOUT, emit, write_stdout
+from tui.terminal.diagnostics import note
+from tui.text.plan import plan_answer
+from tui.text.plan_tables import launch_rows, list_answer
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
 

@@ -9,15 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from scalemodel.errors import OptionError
-from scalemodel.scale_down import PAPER_SIZES, ScaledModel, SharedResources, Target, derive, factors_for_sizes
-from scalemodel.target_config import read_target
-from tui.diagnostics import note
-from tui.input_files import reading
-from tui.output import STDOUT, Answer, Canvas, emit, write_stdout
-from tui.product_folder import write_folder
-from tui.scale_options import ScaleDeriveOptions
-from tui.scale_words import sizes_of
-from tui.tables import Column, table
+from scalemodel.scale_down.scale_down import (
+    PAPER_SIZES,
+    ScaledModel,
+    SharedResources,
+    Target,
+    derive,
+    factors_for_sizes,
+)
+from scalemodel.scale_down.target_config import read_target
+from tui.options.input_files import reading
+from tui.options.scale import ScaleDeriveOptions
+from tui.output.folder import write_folder
+from tui.output.writer import STDOUT, Answer, Canvas, emit, write_stdout
+from tui.scale.words import sizes_of
+from tui.terminal.diagnostics import note
+from tui.terminal.tables import Column, table
 
 _MIB = 2**20
 

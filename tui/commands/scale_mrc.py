@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from scalemodel.address_trace import TraceFormat, read_address_trace
 from scalemodel.errors import OptionError
-from scalemodel.miss_rate_curve import CurveOptions, Method, MissRateCurve, miss_rate_curve
+from scalemodel.miss_rate.curve import CurveOptions, Method, MissRateCurve, miss_rate_curve
+from scalemodel.traces.address_trace import TraceFormat, read_address_trace
 from tui.charts.quantities import share
-from tui.diagnostics import note
-from tui.output import Answer, Canvas, emit
-from tui.scale_options import ScaleMrcOptions
-from tui.scale_words import capacities_of
-from tui.tables import Column, table
+from tui.options.scale import ScaleMrcOptions
+from tui.output.writer import Answer, Canvas, emit
+from tui.scale.words import capacities_of
+from tui.terminal.diagnostics import note
+from tui.terminal.tables import Column, table
 
 _RATE_NOT_GIVEN = 0.01
 _CONFIDENCE = 0.95

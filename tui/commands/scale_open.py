@@ -6,14 +6,14 @@ import sys
 from functools import partial
 
 from sampling.errors import OptionError
-from tui import terminal
-from tui.command_line import options_of
 from tui.commands import scale_predict
-from tui.diagnostics import note
-from tui.options import SampleOptions
-from tui.scale_desk import desk_of
-from tui.scale_options import ScaleOpenOptions, ScalePredictOptions
-from tui.scale_sheet_options import read_sheets
+from tui.options.command_line import options_of
+from tui.options.commands import SampleOptions
+from tui.options.scale import ScaleOpenOptions, ScalePredictOptions
+from tui.scale.desk import desk_of
+from tui.scale.sheet_options import read_sheets
+from tui.terminal import tty as terminal
+from tui.terminal.diagnostics import note
 
 
 def run(options: ScaleOpenOptions) -> None:
@@ -38,7 +38,7 @@ def run(options: ScaleOpenOptions) -> None:
 
 def _open_app(options: ScaleOpenOptions) -> None:
     from tui.app.running import ascii_wanted, run_app
-    from tui.app.screens.scale import ScaleScreen
+    from tui.app.scale.screen import ScaleScreen
     from tui.app.state import Session
 
     # What cannot be read is said before the terminal is taken.

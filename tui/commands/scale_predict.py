@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from tui.diagnostics import note
-from tui.output import Answer, emit
-from tui.scale_options import ScalePredictOptions
-from tui.scale_questions import predictions_of
-from tui.scale_rows import outcome_object, prediction_row
-from tui.scale_text import predict_text
-from tui.scale_unused import unused_options
+from tui.options.scale import ScalePredictOptions
+from tui.output.writer import Answer, emit
+from tui.scale.questions import predictions_of
+from tui.scale.rows import outcome_object, prediction_row
+from tui.scale.text import predict_text
+from tui.scale.unused import unused_options
+from tui.terminal.diagnostics import note
 
 
 def run(options: ScalePredictOptions) -> None:

@@ -8,21 +8,21 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from scalemodel.measurement_csv import read_benchmarks
+from scalemodel.inputs.measurement_csv import read_benchmarks
 from scalemodel.measurements import Scaling
-from scalemodel.rules import RULES
-from scalemodel.validation import Score, Validation, validate
+from scalemodel.prediction.rules import RULES
+from scalemodel.prediction.validation import Score, Validation, validate
 from tui.charts.plain import plain
 from tui.charts.quantities import UNKNOWN, share
 from tui.charts.rich_sink import ansi
 from tui.charts.scale import error_chart
-from tui.diagnostics import note
-from tui.output import Answer, Canvas, emit
-from tui.scale_options import ScaleValidateOptions
-from tui.scale_questions import rules_of
-from tui.scale_unused import unused_options
-from tui.scale_words import sizes_of
-from tui.tables import Column, shortened, table
+from tui.options.scale import ScaleValidateOptions
+from tui.output.writer import Answer, Canvas, emit
+from tui.scale.questions import rules_of
+from tui.scale.unused import unused_options
+from tui.scale.words import sizes_of
+from tui.terminal.diagnostics import note
+from tui.terminal.tables import Column, shortened, table
 
 _HEIGHT = 18
 _LONGEST_NAME = 20

@@ -6,13 +6,12 @@ import textwrap
 from dataclasses import fields
 from typing import Any
 
-from sampling.methods import DEFAULT_METHOD, random_method
-from sampling.study import Study
-from tui import facts
+from sampling.methods.registry import DEFAULT_METHOD, random_method
+from sampling.plan.study import Study
 from tui.charts import quantities
-from tui.command_line import command_line, options_of
-from tui.engine import study_as_asked
-from tui.options import (
+from tui.engine.studies import study_as_asked
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import (
     CompareOptions,
     MethodOptions,
     OutputOptions,
@@ -21,8 +20,9 @@ from tui.options import (
     SummaryOptions,
     TreeOptions,
 )
-from tui.output import Answer, Canvas, emit
-from tui.plan_name import printed_plan_name
+from tui.options.plan_name import printed_plan_name
+from tui.output.writer import Answer, Canvas, emit
+from tui.text import facts
 
 _LARGEST = 10
 _NEXT_LABELS = ("Next  ", "      ", "      ")

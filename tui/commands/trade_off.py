@@ -6,13 +6,13 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from sampling.errors import OptionError
-from sampling.study import Study
-from sampling.targets import Target
-from sampling.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
-from tui.engine import overrides_of, progress_of, study_as_asked, target_of
-from tui.options import TradeOffOptions
-from tui.output import Answer, Canvas, emit
-from tui.trade_off_text import HEIGHT, TradeOff, missing_texts, trade_off_text
+from sampling.plan.study import Study
+from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
+from sampling.strata.target import Target
+from tui.engine.studies import overrides_of, progress_of, study_as_asked, target_of
+from tui.options.commands import TradeOffOptions
+from tui.output.writer import Answer, Canvas, emit
+from tui.text.trade_off import HEIGHT, TradeOff, missing_texts, trade_off_text
 
 
 def run(options: TradeOffOptions) -> None:

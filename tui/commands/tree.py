@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
-from sampling.methods import method_options, splitting_method
-from sampling.split_tree import SplitNode
-from sampling.splitting import Overrides
-from sampling.study import Study
-from sampling.tree_walk import TreeWalk
-from tui.engine import chosen_kernel, overrides_of, study_of, target_of
-from tui.options import TreeOptions
-from tui.output import Answer, emit
-from tui.tree_text import TreeStop, node_at, stop_of, tree_text
+from sampling.methods.registry import method_options, splitting_method
+from sampling.plan.study import Study
+from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import SplitNode
+from tui.engine.studies import chosen_kernel, overrides_of, study_of, target_of
+from tui.options.commands import TreeOptions
+from tui.output.writer import Answer, emit
+from tui.text.tree import TreeStop, node_at, stop_of, tree_text
 
 _LEFT_OUT = {"start", "stop"}
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from sampling.launch_parquet_writer import write_launch_parquet
-from sampling.profile import Profile
-from sampling.readers import read_profile
-from sampling.regions import Region
+from sampling.profile.profile import Profile
+from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.registry import read_profile
+from sampling.reduction.region import Region
 
 PIPIT_HEADER = (
     "Name,streamId,type,bytes,Trace Type,Event Type,Timestamp (ns),_matching_event,_matching_timestamp,"

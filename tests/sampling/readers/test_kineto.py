@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.profile import Column, Device, KernelTable, LaunchSequence, Profile
-from sampling.readers import kineto
+from sampling.profile.profile import Column, Device, KernelTable, LaunchSequence, Profile
 from sampling.readers.input_file import open_input
-from sampling.readers.kineto_text import trace_pieces
+from sampling.readers.kineto import trace as kineto
+from sampling.readers.kineto.text import trace_pieces
 
 Json = dict[str, Any]
 

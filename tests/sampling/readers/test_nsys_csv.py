@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.profile import Device, KernelTable, Profile
-from sampling.readers import csv_cells, nsys_csv
+from sampling.profile.profile import Device, KernelTable, Profile
+from sampling.readers import csv_cells
 from sampling.readers.input_file import HEAD_BYTES, InputFile, open_input
+from sampling.readers.nsys import csv_trace as nsys_csv
 
 HEADER_2020 = (
     "Start(sec),Duration(nsec),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem,DymSMem,Bytes,Thru(MB/s),"

@@ -8,9 +8,10 @@ from types import ModuleType
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.profile import KernelTable, Profile
-from sampling.readers import nsys_directory, nsys_sqlite
+from sampling.profile.profile import KernelTable, Profile
 from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.nsys import directory as nsys_directory
+from sampling.readers.nsys import sqlite as nsys_sqlite
 
 
 def read(path: Path) -> Profile:

@@ -16,9 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.profile import Device, KernelTable, LaunchSequence, Profile
-from sampling.readers import nsys_directory, nsys_sqlite, nsys_sqlite_ranges
+from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile
 from sampling.readers.input_file import open_input
+from sampling.readers.nsys import directory as nsys_directory
+from sampling.readers.nsys import sqlite as nsys_sqlite
+from sampling.readers.nsys import sqlite_ranges as nsys_sqlite_ranges
 
 Read = Callable[..., Profile]
 VERSIONS = ("2020.4", "2022.4", "2023.4", "2026.2")

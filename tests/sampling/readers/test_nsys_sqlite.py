@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.profile import Device, KernelTable, Profile
-from sampling.readers import nsys_nvtx, nsys_sqlite, nsys_sqlite_ranges
+from sampling.profile.profile import Device, KernelTable, Profile
 from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.nsys import nvtx as nsys_nvtx
+from sampling.readers.nsys import sqlite as nsys_sqlite
+from sampling.readers.nsys import sqlite_ranges as nsys_sqlite_ranges
 
 
 def read(path: Path) -> Profile:

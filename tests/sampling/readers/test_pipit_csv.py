@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.profile import KernelTable, Profile
+from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import csv_cells, pipit_csv
 from sampling.readers.input_file import InputFile, open_input
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.readers import nsys_csv, pipit_csv
+from sampling.readers import pipit_csv
 from sampling.readers.input_file import open_input
+from sampling.readers.nsys import csv_trace as nsys_csv
 from sampling.readers.refusals import refusal
 
 CHATTER = "Processing [x.sqlite] with [/opt/nvidia/reports/x.py]... \n"

@@ -1,0 +1,1 @@
+"""Features of launches: files of metrics, joined to the launches of a profile by identity."""

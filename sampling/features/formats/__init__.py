@@ -1,0 +1,1 @@
+"""Files of per-launch features: one module or folder a format."""

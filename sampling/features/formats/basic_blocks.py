@@ -1,0 +1,155 @@
+"""Basic-block vectors in the CSV of the NVBit tool that comes with STEM, as Photon needs them.
+
+Line 1 is ``Warp ID,Basic Block Counts``; then each launch has two lines,
+``Kernel<id>,<blocks>,<warps>,<name>`` and the counts ``c0,c1,...,`` summed over its warps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.arrow import to_numpy
+from sampling.errors import ProfileError
+from sampling.features.launch_numbers import gap_notes
+from sampling.features.rows import FeatureRows
+from sampling.features.tables.number_cells import NumberLocale
+from sampling.features.tables.text_codes import TextCodes
+from sampling.features.tables.text_lines import lines_of
+from sampling.progress import Progress
+from sampling.readers.csv_cells import pieces
+from sampling.readers.input_file import InputFile
+from sampling.reduction.launch_features import BlockVectors, Features
+
+FORMAT = "basic-block-vectors"
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_TITLE = b"Warp ID,Basic Block Counts"
+_LAUNCH = r"^Kernel ?(?P<number>\d+),(?P<blocks>\d+),(?P<warps>\d+),(?P<name>.+)$"
+_COUNTS = r"^\d+(?:,\d+)*,?$"
+
+
+def recognise(file: InputFile) -> bool:
+    """Return whether the first line is the title of such a file."""
+    return file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_TITLE)
+
+
+def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:  # noqa: ARG001 - as all
+    """Return the launches with their basic-block vectors.
+
+    Raises
+    ------
+    ProfileError : it has no launch, a line is neither of the two, or a launch has not as many counts as it
+        names.
+    """
+    collected = _Collected(file)
+    total = 0 if file.compressed else file.location.stat().st_size
+    for offset, text in pieces(file):
+        collected.take(text)
+        if progress is not None:
+            progress(offset + len(text), total, f"reading {file.path}")
+    return collected.finish()
+
+
+class _Collected:
+    """Launch lines and count lines in file order; that each launch has its counts is seen at the end."""
+
+    def __init__(self, file: InputFile) -> None:
+        self._file = file
+        self._names = TextCodes()
+        self._lines_past = 0
+        self._launches: list[tuple[IntArray, ...]] = []
+        self._counts: list[tuple[IntArray, IntArray, FloatArray]] = []
+
+    def take(self, text: bytes) -> None:
+        """Add the next whole lines."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        lines = lines_of(text)
+        launch = compute.extract_regex(lines, _LAUNCH)
+        is_launch = to_numpy(compute.is_valid(launch))
+        is_count = to_numpy(compute.match_substring_regex(lines, _COUNTS))
+        self._refuse_others(lines, is_launch | is_count)
+        groups = compute.drop_null(launch)
+        at = self._lines_past + 1
+        numbers = (to_numpy(groups.field(name).cast(pa.int64())) for name in ("number", "blocks", "warps"))
+        self._launches.append(
+            (np.flatnonzero(is_launch) + at, self._names.take(groups.field("name")), *numbers)
+        )
+        places = np.flatnonzero(is_count)
+        cells = compute.replace_substring_regex(lines.filter(_arrow(is_count)), ",$", "")
+        split = compute.split_pattern(cells, ",")
+        lengths = to_numpy(compute.list_value_length(split)).astype(np.int64)
+        counts = to_numpy(compute.list_flatten(split).cast(pa.string()).cast(pa.float64()))
+        self._counts.append((places + at, lengths, counts))
+        self._lines_past += text.count(b"\n")
+
+    def finish(self) -> FeatureRows:
+        """Return what was collected."""
+        line, name, number, blocks, warps = map(np.concatenate, zip(*self._launches, strict=True))
+        count_line, lengths, counts = map(np.concatenate, zip(*self._counts, strict=True))
+        if len(line) == 0:
+            raise ProfileError(
+                "a file of basic-block vectors without a single launch", path=self._file.path, remedy=_AGAIN
+            )
+        self._refuse_mismatch(line, blocks, count_line, lengths)
+        vectors = BlockVectors(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), counts, warps)
+        # Numbers that start anew are of several processes, and no order of one.
+        ascending = bool((np.diff(number) > 0).all())
+        return FeatureRows(
+            path=self._file.path,
+            format=FORMAT,
+            line=line,
+            features=Features(block_vectors=vectors),
+            names=self._names.distinct(),
+            name=name,
+            launch_number=number if ascending else None,
+            notes=gap_notes(number) if ascending else (),
+        )
+
+    def _refuse_others(self, lines: Any, known: NDArray[np.bool_]) -> None:
+        for place in np.flatnonzero(~known)[:64].tolist():
+            text = lines[place].as_py().decode("utf-8", "replace").strip().removeprefix("\ufeff")
+            if text and text != _TITLE.decode():
+                raise ProfileError(
+                    f"'{text[:60]}' is neither a launch nor its counts",
+                    path=self._file.path,
+                    row=self._lines_past + place + 1,
+                    remedy=_AGAIN,
+                )
+
+    def _refuse_mismatch(
+        self, line: IntArray, blocks: IntArray, count_line: IntArray, lengths: IntArray
+    ) -> None:
+        """Raise where launches and counts do not alternate, or a launch has another number of counts."""
+        pairs = min(len(line), len(count_line))
+        following = np.append(line[1:], np.iinfo(np.int64).max)[:pairs]
+        wrong = (count_line[:pairs] < line[:pairs]) | (count_line[:pairs] > following)
+        wrong |= lengths[:pairs] != blocks[:pairs]
+        if wrong.any() or len(line) != len(count_line):
+            row = int(np.argmax(wrong)) if wrong.any() else pairs
+            where = line if row < len(line) else count_line
+            raise ProfileError(
+                f"not the {int(blocks[row])} counts that the launch names"
+                if row < len(line)
+                else "counts without a launch before them",
+                path=self._file.path,
+                row=int(where[row]),
+                remedy=_AGAIN,
+            )
+
+
+_AGAIN = "record it again: it is cut short or damaged"
+
+
+def _arrow(values: NDArray[np.bool_]) -> Any:
+    from pyarrow import compute
+
+    from sampling.arrow import to_arrow
+
+    return compute.cast(to_arrow(values.view(np.uint8)), "bool")

@@ -1,0 +1,154 @@
+"""A CSV of features: a column id or name, and a column for each metric; semicolons and tabs do as well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.features.rows import FeatureRows
+from sampling.features.tables.column_numbers import NumberColumn, infinite_notes
+from sampling.features.tables.column_texts import TextColumn
+from sampling.features.tables.feature_table import TableColumns, rows_of_table
+from sampling.features.tables.keys import (
+    TEXTS,
+    WHOLE_NUMBERS,
+    repeated_notes,
+    require_identity,
+    sizes_of,
+)
+from sampling.features.tables.number_cells import NumberCells, NumberLocale
+from sampling.features.tables.separators import (
+    TableHeader,
+    comma_separated,
+    find_table_header,
+    looks_like_table,
+)
+from sampling.features.tables.text_lines import row_lines
+from sampling.progress import Progress
+from sampling.readers.csv_cells import Kind, Layout, Part, Table, parse, parse_closely, pieces
+from sampling.readers.input_file import InputFile
+from sampling.readers.parquet_source import NO_METRIC
+from sampling.readers.refusal_kinds import FILE_KINDS
+from sampling.readers.refusal_signs import table_of_text
+
+FORMAT = "csv"
+
+IntArray = NDArray[np.int64]
+
+
+def recognise(file: InputFile) -> bool:
+    """Return whether this is text in columns; which columns it needs is said on reading."""
+    # Reports of other tools are CSV too, with a column Name that is no kernel's.
+    kind = next((kind for kind in FILE_KINDS if kind.fits(file)), FILE_KINDS[-1])
+    if kind is FILE_KINDS[-1]:
+        # Text whose lines differ in their cells may still be a table, with a row to blame.
+        columns = find_table_header(file.head).columns
+        return (len(columns) > 1 and bool({"id", "name"} & set(columns))) or looks_like_table(file.head)
+    return kind.fits is table_of_text
+
+
+def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
+    """Return the rows of the table.
+
+    Raises
+    ------
+    ProfileError : it has neither a column id nor a column name, or a cell is wrong.
+    """
+    header = find_table_header(file.head)
+    require_identity(header.columns, file.path)
+    columns = _Columns(file.path, header, locale)
+    total = 0 if file.compressed else file.location.stat().st_size
+    lines_past = 0
+    for offset, text in pieces(file):
+        skipped = header.stop if offset == 0 else 0
+        first_line = lines_past + text.count(b"\n", 0, skipped) + 1
+        body = comma_separated(text[skipped:], header.separator, path=file.path, first_line=first_line)
+        part = Part(file, columns.layout(), offset + skipped, body)
+        lines_past += text.count(b"\n")
+        if part.text.strip():
+            columns.take(_parsed(part), row_lines(part.text) + first_line)
+        if progress is not None:
+            progress(offset + len(text), total, f"reading {file.path}")
+    return rows_of_table(file.path, FORMAT, columns.finish())
+
+
+def _parsed(part: Part) -> Table:
+    """Return the columns of a part: numbers where they are plain ones throughout, else texts."""
+    table = parse(part)
+    if table is not None:
+        return table
+    texts = Part(
+        part.file,
+        Layout(part.layout.header, dict.fromkeys(part.layout.kinds, "text")),
+        part.offset,
+        part.text,
+    )
+    table = parse(texts)
+    return parse_closely(texts) if table is None else table
+
+
+class _Columns:
+    """Collects the columns of the table."""
+
+    def __init__(self, path: str, table: TableHeader, locale: NumberLocale) -> None:
+        self._path = path
+        self._header = header = table.columns
+        self._locale: NumberLocale = locale
+        self._numbers = NumberCells(locale)
+        first = {name: header.index(name) for name in header if name}
+        self._texts = {name: TextColumn(first[name]) for name in TEXTS if name in first}
+        self._columns = {
+            name: NumberColumn(path, position, name, self._numbers)
+            for name, position in first.items()
+            if name in WHOLE_NUMBERS or name not in NO_METRIC
+        }
+        self._lines: list[IntArray] = []
+
+    def layout(self) -> Layout:
+        """Return how the next part is to be read: columns that were numbers so far as numbers at once."""
+        kinds: dict[int, Kind] = dict.fromkeys(map(self._header.index, self._texts), "text")
+        plain = bool(self._lines) and self._locale == "C"
+        for name, column in self._columns.items():
+            kinds[self._header.index(name)] = "number" if plain and column.is_plain else "text"
+        return Layout(self._header, kinds)
+
+    def take(self, table: Table, line: IntArray) -> None:
+        self._lines.append(line)
+        for text in self._texts.values():
+            text.take(table)
+        for column in self._columns.values():
+            column.take(table, line)
+
+    def finish(self) -> TableColumns:
+        line = np.concatenate([np.zeros(0, dtype=np.int64), *self._lines])
+        values = {name: column.values() for name, column in self._columns.items()}
+        name = self._texts.get("name")
+        sizes: Mapping[str, IntArray] = {
+            what: sizes_of(self._texts[what], path=self._path, line=line, name=what)
+            for what in ("grid", "block")
+            if what in self._texts
+        }
+        return TableColumns(
+            line=line,
+            numbers={
+                name: np.full(len(line), np.nan) if column is None else column
+                for name, column in values.items()
+                if name in WHOLE_NUMBERS
+            },
+            metrics={
+                name: column
+                for name, column in values.items()
+                if name not in WHOLE_NUMBERS and column is not None
+            },
+            names=() if name is None else name.distinct(),
+            name=None if name is None else name.codes(),
+            sizes=sizes,
+            left_out=[name for name, column in values.items() if column is None],
+            notes=(
+                *self._numbers.notes(doubt_dots=False),
+                *repeated_notes(self._header),
+                *infinite_notes(name for name, column in self._columns.items() if column.has_infinite),
+            ),
+        )

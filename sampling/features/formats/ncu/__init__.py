@@ -1,0 +1,1 @@
+"""Nsight Compute: the details and the raw page of its CSV."""

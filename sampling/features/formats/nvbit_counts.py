@@ -1,0 +1,115 @@
+"""What NVBit's instr_count and instr_count_bb print: the instructions of every launch, in launch order.
+
+A line is ``kernel N - NAME - #thread-blocks B,  kernel instructions I, total instructions T``, among whatever
+the program itself prints. N counts the launch calls that NVBit hooks; it leaves out graphs and cooperative
+launches, so it is no launch id.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.arrow import to_numpy
+from sampling.errors import ProfileError
+from sampling.features.launch_numbers import gap_notes
+from sampling.features.rows import FeatureRows
+from sampling.features.tables.number_cells import NumberLocale
+from sampling.features.tables.text_codes import TextCodes
+from sampling.features.tables.text_lines import matching_lines
+from sampling.progress import Progress
+from sampling.readers.csv_cells import pieces
+from sampling.readers.input_file import InputFile
+from sampling.reduction.launch_features import Features
+from sampling.text import counted
+
+FORMAT = "nvbit-instr-count"
+
+#: The metric that the file gives.
+METRIC = "instructions"
+
+IntArray = NDArray[np.int64]
+
+_LINE = (
+    r"kernel (?P<number>\d+) - (?P<name>.+) - #thread-blocks (?P<blocks>\d+),\s*"
+    r"kernel instructions (?P<instructions>-?\d+), total instructions (?P<total>-?\d+)"
+)
+_RECOGNISED = re.compile(rb"kernel \d+ - .+ - #thread-blocks \d+,\s*kernel instructions -?\d+")
+
+_BANNER = b"NVBit (NVidia Binary Instrumentation Tool"
+
+
+def recognise(file: InputFile) -> bool:
+    """Return whether the head has a line of instr_count, or the rest where NVBit introduces itself."""
+    if _RECOGNISED.search(file.head) is not None:
+        return True
+    return _BANNER in file.head and any(_RECOGNISED.search(text) is not None for _, text in pieces(file))
+
+
+def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:  # noqa: ARG001 - as all
+    """Return the launches with their executed instructions.
+
+    A count of 0 stands for a launch that was not instrumented (outside START_GRID_NUM and END_GRID_NUM): it
+    counts as a launch and has no value. So does a negative count, which is one that overflowed.
+
+    Raises
+    ------
+    ProfileError : the launch numbers do not ascend, so that it is the log of several processes or runs.
+    """
+    names = TextCodes()
+    parts: list[tuple[IntArray, ...]] = []
+    lines_past = 0
+    total = 0 if file.compressed else file.location.stat().st_size
+    for offset, text in pieces(file):
+        places, groups = matching_lines(text, _LINE)
+        numbers = (
+            to_numpy(groups.field(field).cast("int64")) for field in ("number", "blocks", "instructions")
+        )
+        parts.append((places + lines_past + 1, names.take(groups.field("name")), *numbers))
+        lines_past += text.count(b"\n")
+        if progress is not None:
+            progress(offset + len(text), total, f"reading {file.path}")
+    line, name, number, blocks, instructions = map(np.concatenate, zip(*parts, strict=True))
+    _refuse_several_runs(file, line, number)
+    executed = np.where(instructions > 0, instructions.astype(np.float64), np.nan)
+    return FeatureRows(
+        path=file.path,
+        format=FORMAT,
+        line=line,
+        features=Features(metrics={METRIC: executed}, units={METRIC: "inst"}),
+        names=names.distinct(),
+        name=name,
+        thread_blocks=blocks,
+        launch_number=number,
+        notes=_notes(number, instructions),
+    )
+
+
+def _refuse_several_runs(file: InputFile, line: IntArray, number: IntArray) -> None:
+    steps = np.diff(number) <= 0
+    if steps.any():
+        row = int(np.argmax(steps)) + 1
+        raise ProfileError(
+            f"kernel {int(number[row])} follows kernel {int(number[row - 1])}: "
+            "the log of several processes or runs",
+            path=file.path,
+            row=int(line[row]),
+            remedy="give the log of one process, and choose its launches with --process or --device",
+        )
+
+
+def _notes(number: IntArray, instructions: IntArray) -> tuple[str, ...]:
+    notes = list(gap_notes(number))
+    empty = int(np.count_nonzero(instructions == 0))
+    if empty:
+        were = "was" if empty == 1 else "were"
+        launches = counted(empty, "launch", "launches")
+        notes.append(f"{launches} {were} not instrumented (0 instructions): no value is known")
+    overflowed = int(np.count_nonzero(instructions < 0))
+    if overflowed:
+        launches = counted(overflowed, "launch", "launches")
+        first = int(instructions[np.argmax(instructions < 0)])
+        notes.append(f"the counter overflowed in {launches} (a count of {first:,}): no value is known")
+    return tuple(notes)

@@ -1,0 +1,1 @@
+"""Tables of features, whatever file they come from: cells, keys and columns."""

@@ -1,0 +1,146 @@
+"""A column of a table that may be a metric: numbers throughout, or text that is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import ProfileError
+from sampling.features.rows import LOCALE_OPTION
+from sampling.features.tables.number_cells import NumberCells, distinct_numbers
+from sampling.readers.csv_cells import Table, texts
+from sampling.readers.parquet_source import float_values
+from sampling.text import listed
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class NumberColumn:
+    """Collects one column of the tables of a file as numbers."""
+
+    def __init__(self, path: str, position: int, name: str, numbers: NumberCells) -> None:
+        self.name = name
+        self._path = path
+        self._position = position
+        self._numbers = numbers
+        self._parts: list[FloatArray] = []
+        self._has_number = False
+        self._has_infinite = False
+        self._text: tuple[str, int] | None = None
+
+    def take(self, table: Table, line: IntArray) -> None:
+        """Add the rows of a table, read as numbers or as text; ``line`` are their 1-based lines in the file.
+
+        Raises
+        ------
+        ProfileError : a number is written as in de_DE and the locale is another, or the other way round.
+        """
+        column = table.column(str(self._position))
+        if is_numeric(column):
+            self._has_number |= column.null_count < len(column)
+            self._has_infinite |= has_infinite(column)
+            self._parts.append(float_values(column))
+            return
+        distinct, codes = texts(table, self._position)
+        refuse_other_locale(self._numbers, (distinct, codes), self._path, line, self.name)
+        values, is_text = distinct_numbers(self._numbers, distinct, codes)
+        self._has_number |= bool((~np.isnan(values)).any())
+        infinite = np.isinf(values)
+        if infinite.any():
+            self._has_infinite = True
+            values[infinite] = np.nan
+        if self._text is None and is_text.any():
+            row = int(np.argmax(is_text))
+            self._text = (distinct[int(codes[row])].as_py().decode("utf-8", "replace"), int(line[row]))
+        self._parts.append(values)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no text has been found so far."""
+        return self._text is None
+
+    @property
+    def has_infinite(self) -> bool:
+        """Whether a cell was infinite, which counts as no value."""
+        return self._has_infinite
+
+    def values(self) -> FloatArray | None:
+        """Return (n,) the numbers, NaN where a row has none; None for a column of text.
+
+        Raises
+        ------
+        ProfileError : some cells are numbers and others are text.
+        """
+        if self._text is None:
+            return np.concatenate([np.zeros(0), *self._parts])
+        if not self._has_number:
+            return None
+        text, line = self._text
+        raise ProfileError(
+            f"'{text}' is not a number, and other cells of the column are",
+            path=self._path,
+            row=line,
+            column=self.name,
+            remedy=f"correct the cell, or name the numbers' locale with {LOCALE_OPTION}",
+        )
+
+
+def is_numeric(column: Any) -> bool:
+    """Return whether an Arrow column holds numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
+
+
+def has_infinite(column: Any) -> bool:
+    """Return whether an Arrow column of numbers has an infinite one."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    return pa.types.is_floating(column.type) and bool(compute.any(compute.is_inf(column)).as_py())
+
+
+def infinite_notes(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Return what to say of metrics with infinite values: nothing where there are none."""
+    names = list(metrics)
+    return (f"infinite values count as none: {listed(names)}",) if names else ()
+
+
+def refuse_other_locale(
+    numbers: NumberCells, cells: tuple[Any, NDArray[np.integer]], path: str, line: IntArray, column: str
+) -> None:
+    """Refuse numbers that only another locale than the one named writes so.
+
+    Parameters
+    ----------
+    cells : the distinct texts of a column, and (n,) the text of each row.
+    line : (n,) 1-based lines of the rows in the file.
+
+    Raises
+    ------
+    ProfileError : there is one; says which locale to name.
+    """
+    distinct, codes = cells
+    german, english = numbers.german(distinct), numbers.english(distinct)
+    place = max(german, english)
+    if place < 0:
+        return
+    cell = distinct[place].as_py()
+    text = cell if isinstance(cell, str) else cell.decode("utf-8", "replace")
+    if german >= 0:
+        shown_by = "a decimal comma" if "," in text else "dots between groups of thousands"
+        remedy = f"if the file was written under such a locale, give {LOCALE_OPTION} de_DE"
+    else:
+        shown_by = "commas between groups of thousands"
+        remedy = f"the file was not written under de_DE: leave {LOCALE_OPTION} out, or give en_US"
+    raise ProfileError(
+        f"'{text}' is a number with {shown_by}",
+        path=path,
+        row=int(line[int(np.argmax(codes == place))]),
+        column=column,
+        remedy=remedy,
+    )

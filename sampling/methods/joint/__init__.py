@@ -1,0 +1,1 @@
+"""Joint: one bound for the whole workload and a looser one a kernel group, priced."""

@@ -1,0 +1,165 @@
+"""What the prices of the method `joint` came to, and how each kernel group came to its strata by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.methods.joint.priced_forest import PricedForest, is_less
+from sampling.methods.joint.root_strata import root_sizes
+from sampling.methods.root import RootRule
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.splitting.costs_in_words import costs_in_words
+from sampling.splitting.groups import Overrides
+from sampling.splitting.grower import TreeGrower
+from sampling.splitting.tree import SplitNode, SplitTree, Verdict
+from sampling.strata.allocation import FloatArray, IntArray
+from sampling.strata.strata import Clusters
+from sampling.strata.target import Target
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What the prices came to.
+
+    Attributes
+    ----------
+    priced : the forest they were found on.
+    price : (groups,) the price of variance in each group, ns of sampled time per ns^2.
+    clusters, samples : the strata, ordered by group and duration, and their sizes.
+    from_root : (groups,) whether a group has ROOT's strata.
+    root_epsilon : the bound that ROOT's trees of those groups were grown for.
+    """
+
+    priced: PricedForest
+    price: FloatArray
+    clusters: Clusters
+    samples: IntArray
+    from_root: BoolArray
+    root_epsilon: float
+
+
+class SolvedTrees:
+    """How the groups came to the strata of one solution, each tree written down when it is asked for."""
+
+    def __init__(
+        self, counts: DurationCounts, target: Target, solution: Solution, overrides: Overrides | None = None
+    ) -> None:
+        self._counts = counts
+        self._target = target
+        self._solution = solution
+        self._overrides = overrides or {}
+        self._decisions = solution.priced.decisions(solution.price)
+
+    def tree(self, group: int) -> SplitTree:
+        """Return how a group came to its strata, every node with the price of whole and of split."""
+        solution = self._solution
+        if solution.from_root[group]:
+            rule = RootRule(replace(self._target, epsilon=solution.root_epsilon))
+            grown = TreeGrower(self._counts, group, rule).run()
+            first = replace(
+                grown.nodes[0],
+                reason=f"ROOT's strata take less time here than any price finds; {grown.nodes[0].reason}",
+            )
+            return SplitTree(group, (first, *grown.nodes[1:]))
+        decided = self._overrides.get(self._counts.groups[group].key, {})
+        return _TreeAtPrice(self._counts, solution, self._decisions, group, decided).tree()
+
+    @property
+    def whole(self) -> IntArray:
+        """(groups,) the samples that each group kept whole costs at its price."""
+        # The first rows of the forest are the roots.
+        return self._decisions[0][: self._solution.priced.groups]
+
+    def sizes(self, clusters: Clusters, samples: IntArray) -> IntArray:
+        """Return the sizes of clusters of groups that are not split to their end.
+
+        Parameters
+        ----------
+        samples : (s,) what each costs at its group's price; where ROOT's strata are taken, the least sizes
+            for their bound are returned instead.
+        """
+        from_root = self._solution.from_root[clusters.group]
+        if not from_root.any():
+            return samples
+        return np.where(from_root, root_sizes(clusters, self._target, self._solution.root_epsilon), samples)
+
+
+class _TreeAtPrice:
+    """Writes down one group's tree in pre-order, from the decisions at its price."""
+
+    def __init__(
+        self,
+        counts: DurationCounts,
+        solution: Solution,
+        decisions: tuple[IntArray, FloatArray, FloatArray, BoolArray],
+        group: int,
+        decided: Mapping[str, Verdict],
+    ) -> None:
+        self._counts = counts
+        self._priced = solution.priced
+        self._group = group
+        self._by_user = set(decided)
+        self._samples, self._whole, self._least, self._splits = decisions
+        self._nodes: list[SplitNode] = []
+
+    def tree(self) -> SplitTree:
+        self._visit(self._group, "", None)
+        return SplitTree(self._group, tuple(self._nodes))
+
+    def _visit(self, row: int, path: str, parent: int | None) -> None:
+        index = len(self._nodes)
+        if parent is not None and path.endswith("R"):
+            self._nodes[parent] = replace(self._nodes[parent], right=index)
+        splits = bool(self._splits[row])
+        self._nodes.append(replace(self._node(row, path, index), left=index + 1 if splits else None))
+        if splits:
+            left = int(self._priced.left[row])
+            self._visit(left, path + "L", index)
+            self._visit(left + 1, path + "R", index)
+
+    def _node(self, row: int, path: str, index: int) -> SplitNode:
+        priced, left = self._priced, int(self._priced.left[row])
+        start, launches = int(priced.start[row]), int(priced.launches[row])
+        samples, mean_ns = int(self._samples[row]), float(priced.mean_ns[row])
+        parts = None if left < 0 else (int(self._samples[left]), int(self._samples[left + 1]))
+        verdict = Verdict.SPLIT if self._splits[row] else Verdict.KEEP
+        return SplitNode(
+            index=index,
+            depth=len(path),
+            path=path,
+            start=start,
+            stop=int(priced.stop[row]),
+            launches=launches,
+            mean_ns=mean_ns,
+            std_ns=float(priced.std_ns[row]),
+            threshold_ns=None if left < 0 else int(self._counts.duration_ns[priced.stop[left] - 1]),
+            samples_old=samples,
+            tau_old_ns=samples * mean_ns,
+            samples_new=parts,
+            tau_new_ns=None
+            if parts is None
+            else float(parts[0] * priced.mean_ns[left] + parts[1] * priced.mean_ns[left + 1]),
+            verdict=verdict,
+            reason=self._reason(row, left, path),
+            overridden=path in self._by_user,
+        )
+
+    def _reason(self, row: int, left: int, path: str) -> str:
+        whole_ns, priced_in = float(self._whole[row]), "its variance priced in"
+        if left < 0:
+            if self._priced.stop[row] - self._priced.start[row] == 1:
+                return "all durations are equal"
+            whole = f"whole it costs {whole_ns:,.0f} ns"
+            return f"{whole}, {priced_in}; its spread is too small to look further"
+        split = float(self._least[left] + self._least[left + 1])
+        whole, parts = costs_in_words(whole_ns, split)
+        text = f"whole it costs {whole}, {priced_in}, split at best {parts}: " + (
+            "less" if is_less(np.array([split]), self._whole[row : row + 1])[0] else "not less"
+        )
+        return f"decided by the user; by price: {text}" if path in self._by_user else text

@@ -1,0 +1,1 @@
+"""Photon: launches unlike all kept ones by their basic-block vector."""

@@ -1,0 +1,283 @@
+"""Photon between kernels: a launch is skipped where one of like blocks was kept. [Photon, MICRO 2023]"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.dense_codes import dense_codes
+from sampling.errors import NotApplicableError, OptionError
+from sampling.methods.photon.block_vector_matching import distinct_vectors, padded, within
+from sampling.methods.picks import Picks
+from sampling.methods.settings import Span, setting
+from sampling.progress import Progress
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.launch_features import BlockVectors
+from sampling.reduction.launch_list import LaunchList
+from sampling.strata.target import Target
+
+SOURCE = "Photon (MICRO 2023), kernel-level sampling"
+NEEDS: tuple[str, ...] = ("the basic-block vector of every launch", "its warps, or its grid and block")
+PUBLISHED_GROUPING = GroupBy.NAME
+RANDOM = False
+
+IntArray = NDArray[np.int64]
+
+_WARP_THREADS = 32
+# Rows of a matrix of distances, and its cells, that are held at once.
+_MOST_ROWS = 1024
+_MOST_CELLS = 1 << 22
+# Pairs of a distinct vector and a kept one; some minutes of comparing.
+_MOST_COMPARISONS = 4_000_000_000
+# More than a GPU gets through in a day; with it and the cells above, sums stay below 2^63.
+_MOST_WARPS = 1 << 40
+_REMEDY = (
+    "give --features the basic-block vectors of an NVBit tool: two lines a kernel, "
+    "'Kernel<id>,<blocks>,<warps>,<name>' and its counts"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How like two launches must be."""
+
+    distance: float = setting(
+        0.05,
+        "a launch matches a kept one if their vectors are less apart than this share of its own norm",
+        span=Span(above=0, below=1),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.distance < 1:
+            raise OptionError(f"photon.distance is a fraction between 0 and 1, not {self.distance:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The k launches that are kept, in launch order.
+
+    Attributes
+    ----------
+    row : (k,) rows of the launch list, ascending.
+    matrix : (k, blocks) their vectors.
+    warps : (k,) their warps.
+    """
+
+    row: IntArray
+    matrix: NDArray[np.float64]
+    warps: IntArray
+
+
+def pick(
+    launches: LaunchList,
+    target: Target,  # noqa: ARG001 - Photon promises no error
+    options: Options,
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
+    progress: Progress | None = None,
+) -> Picks:
+    """Scan in launch order: match a launch to a kept one within 5 % of its vector, or keep it.
+
+    Of several kept launches that match, the one with the nearest number of warps is taken, the first kept of
+    those equally near. Kernel groups do not matter: any launch may match any other.
+
+    Raises
+    ------
+    NotApplicableError : launches without a vector or without a number of warps, or too many unlike ones.
+
+    Notes
+    -----
+    Launches of one vector are kept once at most, whatever their warps: the first was kept or matched a kept
+    launch, and so do all after it, for what is kept stays. So the scan that decides what is kept sees the
+    distinct vectors only. Which kept launch a later one matches does depend on what was kept in between.
+    """
+    vectors = _vectors(launches)
+    warps = _warps(launches, vectors)
+    vector, first_rows = distinct_vectors(vectors)
+    blocks = int(np.diff(vectors.offsets).max())
+    row, matrix = _kept_rows(vectors, first_rows, blocks, options.distance, progress)
+    kept = _Kept(row, matrix, warps[row])
+    matched = _matched(vectors, vector, first_rows, warps, kept, options.distance, progress)
+    return Picks(
+        stratum=matched,
+        labels=_labels(launches, row),
+        row=row,
+        weight=np.bincount(matched, minlength=len(row)).astype(np.float64),
+        details={"distinct_vectors": len(first_rows), "blocks": blocks},
+    )
+
+
+def _vectors(launches: LaunchList) -> BlockVectors:
+    vectors = None if launches.features is None else launches.features.block_vectors
+    lacking = len(launches) if vectors is None else int((np.diff(vectors.offsets) == 0).sum())
+    if vectors is None or lacking:
+        raise NotApplicableError(
+            "photon needs the basic-block vector of every launch, "
+            f"and {lacking:,} of {len(launches):,} have none",
+            remedy=_REMEDY,
+        )
+    if not (np.isfinite(vectors.counts).all() and (vectors.counts >= 0).all()):
+        raise NotApplicableError(
+            "photon needs counts of basic blocks, and some of them are negative or no number", remedy=_REMEDY
+        )
+    return vectors
+
+
+def _warps(launches: LaunchList, vectors: BlockVectors) -> IntArray:
+    """Return (n,) the warps of each launch: those of the file, else of its grid and block."""
+    shape = launches.shapes()
+    blocks, threads = shape[:, 1:4].prod(axis=1), shape[:, 4:].prod(axis=1)
+    warps = np.where(vectors.warps > 0, vectors.warps, -(-threads // _WARP_THREADS) * blocks)
+    if lacking := int((warps <= 0).sum()):
+        raise NotApplicableError(
+            f"photon needs the warps of every launch, and {lacking:,} of {len(launches):,} have neither them "
+            "nor a grid and block",
+            remedy=_REMEDY,
+        )
+    return np.asarray(np.minimum(warps, _MOST_WARPS))
+
+
+def _kept_rows(
+    vectors: BlockVectors, first_rows: IntArray, blocks: int, distance: float, progress: Progress | None
+) -> tuple[IntArray, NDArray[np.float64]]:
+    """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors.
+
+    Raises
+    ------
+    NotApplicableError : so many are kept that comparing them all would take hours.
+    """
+    kept = np.zeros(0, dtype=np.int64)
+    matrix = np.zeros((0, blocks))
+    done = 0
+    while done < len(first_rows):
+        rows = first_rows[done : done + _rows_at_once(len(kept))]
+        some = padded(vectors, rows, blocks)
+        new = np.flatnonzero(~within(some, matrix[: len(kept)], distance).any(axis=1))
+        new = new[_kept_among(within(some[new], some[new], distance))]
+        matrix = _with_rows(matrix, len(kept), some[new])
+        kept = np.concatenate([kept, rows[new]])
+        done += len(rows)
+        if len(kept) * len(first_rows) > _MOST_COMPARISONS:
+            raise NotApplicableError(
+                f"photon compares all {len(first_rows):,} distinct vectors with every launch it keeps, "
+                f"{len(kept):,} of the first {done:,}, and time grows with their product",
+                remedy="give a larger photon.distance, or part of the profile by --launches A:B",
+            )
+        if progress is not None:
+            progress(done, len(first_rows), "comparing basic-block vectors")
+    return kept, matrix[: len(kept)]
+
+
+def _kept_among(near: NDArray[np.bool_]) -> list[int]:
+    """Return which of some launches are kept, of which launch i is near j where ``near[i, j]``."""
+    kept: list[int] = []
+    matches = np.zeros(len(near), dtype=np.bool_)
+    for index in range(len(near)):
+        if not matches[index]:
+            kept.append(index)
+            matches |= near[:, index]
+    return kept
+
+
+def _with_rows(matrix: NDArray[np.float64], filled: int, more: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrix with rows added behind its first ``filled``; it doubles where it has no room."""
+    needed = filled + len(more)
+    if needed > len(matrix):
+        grown = np.zeros((max(needed, 2 * len(matrix)), matrix.shape[1]))
+        grown[:filled] = matrix[:filled]
+        matrix = grown
+    matrix[filled:needed] = more
+    return matrix
+
+
+def _matched(
+    vectors: BlockVectors,
+    vector: IntArray,
+    first_rows: IntArray,
+    warps: IntArray,
+    kept: _Kept,
+    distance: float,
+    progress: Progress | None,
+) -> IntArray:
+    """Return (n,) the kept launch that each launch matches, itself if it is kept."""
+    launches = len(vector)
+    near = _near(vectors, first_rows, kept, distance, progress)
+    # A kind is a vector with its warps, and has turns: from the row on at which a kept launch came that suits
+    # it better than all kept before, its launches match that one.
+    kind, rows = dense_codes([vector, warps])
+    pairs = np.cumsum(near.size(vector[rows]))
+    turn_kind, turn_kept = [], []
+    done = 0
+    while done < len(rows):
+        before = int(pairs[done - 1]) if done else 0
+        stop = max(done + 1, int(np.searchsorted(pairs, before + _MOST_CELLS, "right")))
+        some = rows[done:stop]
+        of_kind, of_kept = _turns(near, vector[some], warps[some], kept.warps)
+        turn_kind.append(done + of_kind)
+        turn_kept.append(of_kept)
+        done = stop
+        if progress is not None:
+            progress(done, len(rows), "matching launches")
+    kinds, turns = np.concatenate(turn_kind), np.concatenate(turn_kept)
+    at = np.searchsorted(kinds * launches + kept.row[turns], kind * launches + np.arange(launches), "right")
+    return np.asarray(turns[at - 1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """The kept launches that each distinct vector matches.
+
+    Attributes
+    ----------
+    offsets : (d + 1,) vector i matches ``kept[offsets[i]:offsets[i + 1]]``, one at least.
+    kept : numbers of kept launches, ascending within each vector.
+    """
+
+    offsets: IntArray
+    kept: IntArray
+
+    def size(self, vector: IntArray) -> IntArray:
+        """Return how many each of some vectors matches."""
+        return self.offsets[vector + 1] - self.offsets[vector]
+
+
+def _near(
+    vectors: BlockVectors, first_rows: IntArray, kept: _Kept, distance: float, progress: Progress | None
+) -> _Near:
+    sizes, columns = [], []
+    at_once = _rows_at_once(len(kept.row))
+    for done in range(0, len(first_rows), at_once):
+        rows = first_rows[done : done + at_once]
+        near = within(padded(vectors, rows, kept.matrix.shape[1]), kept.matrix, distance)
+        sizes.append(near.sum(axis=1))
+        columns.append(np.nonzero(near)[1])
+        if progress is not None:
+            progress(done + len(rows), len(first_rows), "comparing with the launches kept")
+    return _Near(np.concatenate([[0], np.cumsum(np.concatenate(sizes))]), np.concatenate(columns))
+
+
+def _turns(near: _Near, vector: IntArray, warps: IntArray, kept_warps: IntArray) -> tuple[IntArray, IntArray]:
+    """Return (kind, kept launch) pairs: those nearer in warps than all that the kind matches before."""
+    size = near.size(vector)
+    kind = np.repeat(np.arange(len(vector)), size)
+    kept = near.kept[np.arange(len(kind)) + np.repeat(near.offsets[vector] - np.cumsum(size) + size, size)]
+    apart = np.abs(warps[kind] - kept_warps[kept])
+    # Every kind lies below all before it, so one running minimum serves them all.
+    height = apart - kind * (int(apart.max()) + 1)
+    better = np.ones(len(kind), dtype=np.bool_)
+    better[1:] = height[1:] < np.minimum.accumulate(height)[:-1]
+    return kind[better], kept[better]
+
+
+def _rows_at_once(columns: int) -> int:
+    return max(1, min(_MOST_ROWS, _MOST_CELLS // max(columns, 1)))
+
+
+def _labels(launches: LaunchList, row: IntArray) -> tuple[str, ...]:
+    names = launches.kernels.names
+    kernel = launches.kernels.signature_rows()[launches.signature[row], 0]
+    return tuple(
+        f"like launch {launch}, {names.full(code)}"
+        for launch, code in zip(launches.id[row].tolist(), kernel.tolist(), strict=True)
+    )

@@ -1,0 +1,160 @@
+"""The group of a launch by its name, grid and block alone, learnt from launches whose group is known.
+
+[Principal Kernel Analysis section 3.1, two-level profiling]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.methods.pka.distinct_rows import FloatArray, IntArray, row_codes
+from sampling.methods.pka.learning import reproducible_learning
+
+Classifier = Literal["sgd", "naive-bayes", "mlp"]
+
+CLASSIFIERS: tuple[Classifier, ...] = ("sgd", "naive-bayes", "mlp")
+
+_HIDDEN_UNITS = 32
+# Learning sees about this many rows in all: many rows need fewer passes, for they repeat more.
+_MOST_ROWS_SEEN = 2_000_000
+# One-hot names make wide rows, so they are made for so many at a time.
+_ROWS_AT_ONCE = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What light profiling tells of kinds of launches; all arrays (kinds, ...).
+
+    Attributes
+    ----------
+    name : name codes.
+    numbers : (kinds, columns) logarithms of grid, block and tensor dimensions.
+    """
+
+    name: IntArray
+    numbers: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def __getitem__(self, rows: NDArray[np.integer] | slice) -> Inputs:
+        return Inputs(self.name[rows], self.numbers[rows])
+
+
+class SignatureClassifier:
+    """A classifier of kinds of launches, fitted to kinds whose group is known.
+
+    Parameters
+    ----------
+    kind : which classifier.
+    inputs : the kinds to learn from.
+    group : (kinds,) their groups.
+    count : (kinds,) how many launches each stands for.
+    random_state : seed of scikit-learn.
+    """
+
+    def __init__(
+        self, kind: Classifier, inputs: Inputs, group: IntArray, count: IntArray, random_state: int
+    ) -> None:
+        from sklearn.preprocessing import StandardScaler
+
+        self._names = np.unique(inputs.name)
+        rows = self._one_hot(inputs)
+        self._scaler = StandardScaler().fit(rows, sample_weight=count)
+        # Steps of gradient descent grow with the weight, so weights are about 1.
+        weight = count / count.mean()
+        self._only_group = int(group[0]) if (group == group[0]).all() else None
+        self._model = _MODELS[kind](random_state, len(rows))
+        if self._only_group is None:
+            with reproducible_learning():
+                self._model.fit(self._scaler.transform(rows), group, sample_weight=weight)
+
+    def predict(self, inputs: Inputs) -> IntArray:
+        """Return (kinds,) the group of each."""
+        if self._only_group is not None:
+            return np.full(len(inputs), self._only_group)
+        groups = [np.zeros(0, dtype=np.int64)]
+        with reproducible_learning():
+            for start in range(0, len(inputs), _ROWS_AT_ONCE):
+                rows = self._one_hot(inputs[start : start + _ROWS_AT_ONCE])
+                groups.append(self._model.predict(self._scaler.transform(rows)))
+        return np.concatenate(groups)
+
+    def _one_hot(self, inputs: Inputs) -> FloatArray:
+        """Return a column for each name learnt, then the numbers; a name not learnt has no column."""
+        names = self._names
+        rows = np.zeros((len(inputs), len(names) + inputs.numbers.shape[1]))
+        place = np.minimum(np.searchsorted(names, inputs.name), len(names) - 1)
+        known = np.flatnonzero(names[place] == inputs.name)
+        rows[known, place[known]] = 1
+        rows[:, len(names) :] = inputs.numbers
+        return rows
+
+
+def _passes(rows: int, most: int) -> int:
+    return min(max(_MOST_ROWS_SEEN // rows, 10), most)
+
+
+def _sgd(random_state: int, rows: int) -> Any:
+    from sklearn.linear_model import SGDClassifier
+
+    return SGDClassifier(max_iter=_passes(rows, 1000), random_state=random_state)
+
+
+def _naive_bayes(random_state: int, rows: int) -> Any:  # noqa: ARG001 - one form for all
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB()
+
+
+def _mlp(random_state: int, rows: int) -> Any:
+    from sklearn.neural_network import MLPClassifier
+
+    return MLPClassifier((_HIDDEN_UNITS,), max_iter=_passes(rows, 200), random_state=random_state)
+
+
+_MODELS: dict[Classifier, Callable[[int, int], Any]] = {
+    "sgd": _sgd,
+    "naive-bayes": _naive_bayes,
+    "mlp": _mlp,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledLaunches:
+    """Launches, in order, whose kind and group are known.
+
+    Attributes
+    ----------
+    inputs : of every kind of launch, known group or not.
+    kind : (j,) index into ``inputs``.
+    group : (j,) the group.
+    """
+
+    inputs: Inputs
+    kind: IntArray
+    group: IntArray
+
+    @property
+    def held_out(self) -> int:
+        """How many launches the last fifth has: those that a classifier is tried on."""
+        return len(self.kind) - max(len(self.kind) * 4 // 5, 1)
+
+    def classifier(self, kind: Classifier, launches: int, random_state: int) -> SignatureClassifier:
+        """Return a classifier that learnt from the first launches."""
+        code, first = row_codes([self.kind[:launches], self.group[:launches]], launches)
+        return SignatureClassifier(
+            kind, self.inputs[self.kind[first]], self.group[first], np.bincount(code), random_state
+        )
+
+    def accuracy(self, kind: Classifier, random_state: int) -> float:
+        """Return the share of the last fifth that a classifier gets right which learnt from those before."""
+        learnt = len(self.kind) - self.held_out
+        held_out, count_of = np.unique(self.kind[learnt:], return_inverse=True)
+        predicted = self.classifier(kind, learnt, random_state).predict(self.inputs[held_out])
+        return float(np.mean(predicted[count_of] == self.group[learnt:]))

@@ -1,0 +1,126 @@
+"""TBPoint as Principal Kernel Analysis compares it: hierarchical clustering of metrics.
+
+[Principal Kernel Analysis section 5.1]: in place of TBPoint's threshold, tuned by hand for each program, 20
+of them are tried, and one is chosen by Principal Kernel Selection's criterion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import NotApplicableError, OptionError
+from sampling.methods.picks import Picks
+from sampling.methods.pka.characteristics import (
+    ColumnChoice,
+    column_note,
+    column_setting,
+    find_characteristics,
+    require_characteristics,
+    standardise,
+)
+from sampling.methods.pka.distinct_rows import DistinctRows
+from sampling.methods.pka.represented_groups import (
+    RepresentedGroups,
+    as_picks,
+    choose,
+    represented_by_central,
+    unmet_note,
+)
+from sampling.methods.pka.truth import measured_truth
+from sampling.methods.settings import Span, setting
+from sampling.progress import Progress
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import LaunchList
+from sampling.strata.target import Target
+
+SOURCE = "TBPoint, as Principal Kernel Analysis, section 5.1, compares it"
+NEEDS: tuple[str, ...] = ("metrics of Nsight Compute of every launch", "at most 20,000 launches")
+PUBLISHED_GROUPING = GroupBy.LAUNCH
+RANDOM = False
+
+#: Distances between all pairs of so many launches take 1.6 GB, and are held twice.
+MOST_LAUNCHES = 20_000
+#: 0.20, 0.19, ... 0.01, in units of standardised characteristics.
+THRESHOLDS = tuple(hundredths / 100 for hundredths in range(20, 0, -1))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How launches are grouped."""
+
+    columns: ColumnChoice = column_setting()
+    error: float = setting(
+        0.05,
+        "the largest threshold is taken that projects the total with an error below this fraction",
+        span=Span(above=0, below=1),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.error < 1:
+            raise OptionError(f"error is a fraction between 0 and 1, not {self.error:g}")
+
+
+def pick(
+    launches: LaunchList,
+    target: Target,  # noqa: ARG001 - one form for all methods
+    options: Options,
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn here
+    progress: Progress | None = None,
+) -> Picks:
+    """Return the launch nearest to the mean of each group, for all launches of the group.
+
+    Raises
+    ------
+    NotApplicableError : some launch lacks the metrics, or there are more than 20,000 launches.
+    """
+    # First, for whatever metrics are recorded, so many launches stay too many.
+    if len(launches) > MOST_LAUNCHES:
+        raise NotApplicableError(
+            f"tbpoint compares all pairs of launches: {len(launches):,} would need "
+            f"{len(launches) ** 2 * 8 / 1e9:,.0f} GB of memory, so it takes at most {MOST_LAUNCHES:,}",
+            remedy="select fewer by --launches A:B, or choose pks",
+        )
+    found = find_characteristics(launches, options.columns)
+    require_characteristics(found, "tbpoint")
+    features = launches.features or Features()
+    table = standardise(features.metrics, found.columns)
+    truth = measured_truth(launches)
+    choice = choose(linkage_groupings(table.rows, progress), truth.values, options.error)
+    return as_picks(
+        launches,
+        choice.groups.group_of_row[table.rows.row_of],
+        choice.groups.representative,
+        column_note(found) + table.notes() + unmet_note(choice, options.error, "thresholds"),
+        {
+            "k": len(choice.groups),
+            "truth": truth.name,
+            "threshold": THRESHOLDS[choice.index],
+            "projected_error": choice.error,
+            "projected_errors": list(choice.errors),
+            "columns": list(table.columns),
+            "columns_left_out": [*table.constant, *table.gappy],
+            "distinct_rows": len(table.rows),
+        },
+    )
+
+
+def linkage_groupings(rows: DistinctRows, progress: Progress | None) -> Iterator[RepresentedGroups]:
+    """Yield the groups of each of ``THRESHOLDS``: clusters merge at an average distance below it."""
+    if progress is not None:
+        progress(0, 0, "comparing all pairs of launches")
+    if len(rows) == 1:
+        yield represented_by_central(rows, np.zeros(1, dtype=np.int64))
+        return
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    # All launches, not the distinct rows: each weighs in the average distances between clusters.
+    tree: NDArray[np.float64] = linkage(rows.values[rows.row_of], method="average", metric="euclidean")
+    for threshold in THRESHOLDS:
+        # SciPy merges at a distance up to its threshold, scikit-learn and the text below it.
+        labels = fcluster(tree, np.nextafter(threshold, 0), criterion="distance")
+        yield represented_by_central(rows, labels[rows.first])

@@ -1,0 +1,1 @@
+"""Sieve: strata of instruction counts within a kernel."""

@@ -1,0 +1,1 @@
+"""A plan: designed, drawn, judged, compared, written and read."""

@@ -1,0 +1,92 @@
+"""The design of a method that draws each launch with one probability: over all the numbers it may draw.
+
+One plan has one number of launches, and what is expected of it is conditional on that. The method is judged
+over all of them: the number is drawn anew for each draw. [STEM+ROOT section V-A]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from sampling.methods.number_drawn import NumberDrawn
+from sampling.plan.design import Design
+from sampling.strata.allocation import IntArray, normal_quantile, sample_variance
+from sampling.strata.strata import distinct_launches
+
+# From this share on, draws that are made again are worth a note.
+_WORTH_SAYING = 0.01
+
+
+class BernoulliDesign(Design):
+    """A design of one stratum, each launch of which is drawn with a probability; figures are means over n."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> NumberDrawn:
+        """How many launches a draw has."""
+        chance = self.strata.chance
+        assert chance is not None
+        return NumberDrawn(int(self.strata.launches[0]), chance)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That many draws are of no launch, and made again."""
+        number = self.number
+        if number.share_empty < _WORTH_SAYING:
+            return ()
+        text = (
+            f"random.probability {number.probability:g} draws none of {number.launches:,} launches in "
+            f"{100 * number.share_empty:.1f} % of the draws; these are made again"
+        )
+        return (text,)
+
+    @property
+    def bound(self) -> float | None:
+        """The bound from the variance over all draws: the mean of that of each number of launches.
+
+        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (METHODS section 2)
+        """
+        strata, (numbers, chances) = self.strata, self.number.possible()
+        launches, std_ns = float(strata.launches[0]), float(strata.std_ns[0])
+        total_ns = launches * float(strata.mean_ns[0])
+        if not total_ns:
+            return 0.0
+        mean_inverse = float(chances @ (1 / numbers))
+        if strata.with_replacement:
+            variance = launches**2 * std_ns**2 * mean_inverse
+        else:
+            spread = float(sample_variance(strata.launches, strata.std_ns)[0])
+            # Rounding may leave less than nothing where all launches are drawn.
+            variance = launches**2 * spread * max(0.0, mean_inverse - 1 / launches)
+        return normal_quantile(self.target.confidence) * float(np.sqrt(variance)) / total_ns
+
+    @property
+    def samples(self) -> int:
+        """How many launches a draw has on average."""
+        return round(self._mean_launches)
+
+    @property
+    def sampled_duration_ns(self) -> float:
+        """The mean duration of a draw; the speedup is the total over that, as for fixed sizes."""
+        return self._mean_launches * float(self.strata.mean_ns[0])
+
+    @property
+    def _mean_launches(self) -> float:
+        """How many distinct launches a draw has on average."""
+        numbers, chances = self.number.possible()
+        strata = self.strata
+        return float(chances @ distinct_launches(strata.launches, numbers, strata.with_replacement))
+
+    def samples_of_draws(self, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:
+        """Return another number for each draw."""
+        return self.number.draw(draws, rng)[:, np.newaxis]
+
+
+def design_of_method(design: Design) -> Design:
+    """Return the design of the method behind a plan's; it is the same where its sizes are fixed."""
+    if design.strata.chance is None:
+        return design
+    return BernoulliDesign(design.method, design.target, design.strata, design.random)

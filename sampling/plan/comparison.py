@@ -1,0 +1,206 @@
+"""Comparing methods on one profile, and over several."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from sampling.errors import AnalysisError
+from sampling.features.join import with_features
+from sampling.features.report import JoinReport
+from sampling.features.tables.number_cells import NumberLocale
+from sampling.methods.registry import random_method
+from sampling.plan.bernoulli_design import design_of_method
+from sampling.plan.design import AnyDesign, make_design, make_picked_design
+from sampling.plan.judge import Judgement, judge_design
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.reduction.region import Region
+from sampling.strata.allocation import FloatArray
+from sampling.strata.target import Target
+
+Mean = Literal["arithmetic", "geometric"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What one method does on one profile.
+
+    Attributes
+    ----------
+    design, judgement : None where the method is not applicable.
+    reason : why it is not; None where it is.
+    seconds : the time to design the plan, without reading, judging or drawing.
+    """
+
+    method: str
+    design: AnyDesign | None
+    judgement: Judgement | None
+    reason: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureFiles:
+    """Files with metrics of the launches.
+
+    Attributes
+    ----------
+    number_locale : how they write their numbers.
+    strict : whether a file that fits no launch is an error, or of another profile.
+    """
+
+    paths: tuple[str, ...] = ()
+    number_locale: NumberLocale = "C"
+    strict: bool = True
+
+
+class MethodComparison:
+    """Compares methods on one profile; what they share is read once.
+
+    Attributes
+    ----------
+    reports : how the feature files fitted, once a method has asked for them.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        region: Region,
+        target: Target,
+        *,
+        repeats: int,
+        seed: int,
+        settings: tuple[str, ...] = (),
+        features: FeatureFiles | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._profile = profile
+        self._region = region
+        self._target = target
+        self._repeats = repeats
+        self._seed = seed
+        self._settings = settings
+        self._files = features or FeatureFiles()
+        self._progress = progress
+        self._counts: dict[Grouping, DurationCounts] = {}
+        self._lists: dict[Grouping, LaunchList] = {}
+        self._features: Features | None = None
+        self.reports: tuple[JoinReport, ...] = ()
+
+    def counts(self, grouping: Grouping) -> DurationCounts:
+        """Return the reduction by a grouping."""
+        if grouping not in self._counts:
+            self._counts[grouping] = count_durations(self._profile, grouping, self._region, self._progress)
+        return self._counts[grouping]
+
+    def compare(self, method: str, grouping: Grouping) -> Comparison:
+        """Design a method's plan, time that, and judge it by repeated draws.
+
+        Raises
+        ------
+        OptionError : an unknown method or setting.
+        """
+        counts = self.counts(grouping)
+        launches = None if random_method(method) is not None else self._launches(grouping)
+        # Methods that split keep their trees with the reduction: each is timed on one of its own.
+        fresh = replace(counts)
+        started = time.perf_counter()
+        try:
+            design = self._design(method, fresh, launches)
+        except AnalysisError as error:
+            return Comparison(method, None, None, str(error), time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        judgement = judge_design(counts, design, self._repeats, self._seed, self._progress)
+        return Comparison(method, design, judgement, None, seconds)
+
+    def _design(self, method: str, counts: DurationCounts, launches: LaunchList | None) -> AnyDesign:
+        if launches is None:
+            design = make_design(
+                counts,
+                method,
+                self._target,
+                self._seed,
+                settings=self._settings,
+                progress=self._progress,
+            )
+            return design_of_method(design)
+        return make_picked_design(
+            launches,
+            method,
+            self._target,
+            self._seed,
+            settings=self._settings,
+            progress=self._progress,
+        )
+
+    def _launches(self, grouping: Grouping) -> LaunchList:
+        """Return the launch list by a grouping; features are joined once, for groupings select the same."""
+        if grouping not in self._lists:
+            listed = list_launches(self._profile, self.counts(grouping), self._progress)
+            if self._lists:
+                listed = replace(listed, features=self._features)
+            else:
+                listed, self.reports = with_features(
+                    self._profile,
+                    listed,
+                    self._files.paths,
+                    self._progress,
+                    locale=self._files.number_locale,
+                    strict=self._files.strict,
+                )
+                self._features = listed.features
+            self._lists[grouping] = listed
+        return self._lists[grouping]
+
+
+@dataclass(frozen=True, slots=True)
+class MeanComparison:
+    """One method over several profiles: harmonic mean of speedups, mean of errors. [STEM+ROOT section V-A]
+
+    Attributes
+    ----------
+    speedup : None where one of the profiles has none.
+    error : None where it is geometric and one of the errors is 0, which would make it 0 whatever the others.
+    """
+
+    method: str
+    profiles: int
+    speedup: float | None
+    error: float | None
+
+
+def mean_comparison(
+    method: str, speedups: Sequence[float | None], errors: Sequence[float], mean: Mean
+) -> MeanComparison:
+    """Return a method's means over profiles.
+
+    Parameters
+    ----------
+    speedups, errors : (profiles,) at least one; errors are the mean error on each profile.
+    mean : of the errors; "geometric" takes the geometric mean of both, as Allegro does.
+    """
+    known = [speedup for speedup in speedups if speedup is not None]
+    speedup_mean, error_mean = (_geometric, _geometric) if mean == "geometric" else (_harmonic, _arithmetic)
+    speedup = speedup_mean(np.array(known)) if len(known) == len(speedups) else None
+    return MeanComparison(method, len(speedups), speedup, error_mean(np.array(errors)))
+
+
+def _harmonic(values: FloatArray) -> float | None:
+    return len(values) / float((1 / values).sum())
+
+
+def _arithmetic(values: FloatArray) -> float | None:
+    return float(values.mean())
+
+
+def _geometric(values: FloatArray) -> float | None:
+    return float(np.exp(np.log(values).mean())) if (values > 0).all() else None

@@ -1,0 +1,263 @@
+"""A design: how a method would sample a workload, or which launches it picks; nothing is drawn yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from sampling.errors import OptionError
+from sampling.methods.picks import Picks
+from sampling.methods.registry import method_options, picking_method, random_method
+from sampling.plan.speedup import speedup_of
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.launch_list import LaunchList
+from sampling.seeds import Stream, generator
+from sampling.splitting.groups import Overrides
+from sampling.strata.allocation import IntArray
+from sampling.strata.bounds import bound, group_bounds
+from sampling.strata.strata import WHOLE_WORKLOAD, Strata
+from sampling.strata.target import Target
+
+#: The key of a stratum that spans all kernel groups.
+WHOLE_WORKLOAD_KEY = "*"
+
+
+class StratumFacts(NamedTuple):
+    """One stratum in figures: what the plan file says of it."""
+
+    key: str
+    size: int
+    mean_ns: float
+    std_ns: float
+    low_ns: int
+    high_ns: int
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How a method would sample a workload: strata and sizes, nothing drawn yet.
+
+    Attributes
+    ----------
+    random : whether it draws at random, so that bounds exist; picks read back from a plan file do not.
+    """
+
+    method: str
+    target: Target
+    strata: Strata
+    random: bool = True
+
+    @property
+    def strata_count(self) -> int:
+        """How many strata."""
+        return len(self.strata)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of how it came about."""
+        return self.strata.notes
+
+    @property
+    def bound(self) -> float | None:
+        """A-priori bound on the error of the workload's total profile time; None if nothing is random."""
+        return bound(self.strata, self.target.confidence) if self.random else None
+
+    @property
+    def group_bound(self) -> float | None:
+        """The worst kernel group's bound on its own total; None where strata span groups."""
+        if not self.random or WHOLE_WORKLOAD in self.strata.group:
+            return None
+        return float(group_bounds(self.strata, self.target.confidence).max())
+
+    @property
+    def bound_with_noise(self) -> float | None:
+        """The bound when simulated time spreads beyond profiled time by the noise floor; None without one."""
+        if self.strata.noise_floor is None:
+            return None
+        return bound(self.strata, self.target.confidence, self.strata.noise_floor)
+
+    @property
+    def group_bound_with_noise(self) -> float | None:
+        """The worst kernel group's bound with the noise floor; None without one."""
+        if self.strata.noise_floor is None:
+            return None
+        return float(group_bounds(self.strata, self.target.confidence, self.strata.noise_floor).max())
+
+    @property
+    def samples(self) -> int:
+        """How many launches a draw is expected to have."""
+        return round(float(self.strata.simulated_launches.sum()))
+
+    @property
+    def sampled_duration_ns(self) -> float:
+        """The duration a draw is expected to have."""
+        return self.strata.sampled_duration_ns
+
+    @property
+    def speedup(self) -> float | None:
+        """Total duration over the expected sampled duration; None where that is zero."""
+        total_ns = float(np.dot(self.strata.launches, self.strata.mean_ns))
+        return speedup_of(total_ns, self.sampled_duration_ns)
+
+    def samples_of_draws(self, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:  # noqa: ARG002
+        """Return the sizes of the strata, (s,), of each of so many draws: here the same in all."""
+        return repeat(self.strata.samples, draws)
+
+    def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
+        """Yield every stratum in figures."""
+        strata = self.strata
+        whole = WHOLE_WORKLOAD in strata.group
+        low_ns = np.full(len(strata), counts.duration_ns.min()) if whole else counts.duration_ns[strata.start]
+        high_ns = (
+            np.full(len(strata), counts.duration_ns.max()) if whole else counts.duration_ns[strata.stop - 1]
+        )
+        for index in range(len(strata)):
+            yield StratumFacts(
+                key=WHOLE_WORKLOAD_KEY if whole else counts.groups[strata.group[index]].key,
+                size=int(strata.launches[index]),
+                mean_ns=float(strata.mean_ns[index]),
+                std_ns=float(strata.std_ns[index]),
+                low_ns=int(low_ns[index]),
+                high_ns=int(high_ns[index]),
+                samples=int(strata.samples[index]),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class PickedDesign:
+    """The launches a method picks without chance, on the list it looked at; no bound exists for them."""
+
+    method: str
+    target: Target
+    launches: LaunchList
+    picks: Picks
+
+    @property
+    def random(self) -> bool:
+        """False: there is no bound."""
+        return False
+
+    @property
+    def strata_count(self) -> int:
+        """How many strata."""
+        return len(self.picks.labels)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of how they came about."""
+        return self.picks.notes
+
+    @property
+    def bound(self) -> float | None:
+        """None."""
+        return None
+
+    @property
+    def group_bound(self) -> float | None:
+        """None."""
+        return None
+
+    @property
+    def bound_with_noise(self) -> float | None:
+        """None."""
+        return None
+
+    @property
+    def group_bound_with_noise(self) -> float | None:
+        """None."""
+        return None
+
+    @property
+    def samples(self) -> int:
+        """How many launches are picked."""
+        return len(self.picks.row)
+
+    @property
+    def sampled_duration_ns(self) -> float:
+        """The duration of the picked launches."""
+        return float(self.launches.duration_ns[self.picks.row].sum())
+
+    @property
+    def speedup(self) -> float | None:
+        """Total duration over that of the picked launches; None where that is zero."""
+        return speedup_of(float(self.launches.duration_ns.sum()), self.sampled_duration_ns)
+
+    @property
+    def error(self) -> float:
+        """The error |t* - t_est| / t* of the picks; 0 where the total is 0."""
+        total_ns = float(self.launches.duration_ns.sum())
+        return abs(total_ns - self.picks.estimate(self.launches.duration_ns)) / total_ns if total_ns else 0.0
+
+    def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:  # noqa: ARG002 - as a design has it
+        """Yield every stratum in figures."""
+        picks = self.picks
+        order = np.argsort(picks.stratum, kind="stable")
+        bounds = np.searchsorted(picks.stratum[order], np.arange(len(picks.labels) + 1))
+        samples = np.bincount(picks.stratum[picks.row], minlength=len(picks.labels))
+        for index, label in enumerate(picks.labels):
+            duration_ns = self.launches.duration_ns[order[bounds[index] : bounds[index + 1]]]
+            yield StratumFacts(
+                key=label,
+                size=len(duration_ns),
+                mean_ns=float(duration_ns.mean()),
+                std_ns=float(duration_ns.std()),
+                low_ns=int(duration_ns.min()),
+                high_ns=int(duration_ns.max()),
+                samples=int(samples[index]),
+            )
+
+
+AnyDesign = Design | PickedDesign
+
+
+def make_design(
+    counts: DurationCounts,
+    method: str,
+    target: Target,
+    seed: int,
+    *,
+    settings: tuple[str, ...] = (),
+    overrides: Overrides | None = None,
+    progress: Progress | None = None,
+) -> Design:
+    """Return the strata and sizes that a method which draws at random chooses.
+
+    Raises
+    ------
+    OptionError : an unknown method or setting, an override that fits no node, or a method that picks.
+    """
+    module, options = random_method(method), method_options(method, settings)
+    if module is None:
+        raise OptionError(f"the method {method} looks at single launches, not at durations alone")
+    strata = module.stratify(counts, target, options, generator(seed, Stream.DESIGN), overrides, progress)
+    # What is recorded is how it draws, not how it was asked to.
+    return Design(method, replace(target, with_replacement=strata.with_replacement), strata)
+
+
+def make_picked_design(
+    launches: LaunchList,
+    method: str,
+    target: Target,
+    seed: int,
+    *,
+    settings: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> PickedDesign:
+    """Return the launches that a method picks.
+
+    Raises
+    ------
+    OptionError : an unknown method or setting, or a method that draws at random.
+    NotApplicableError : the launches lack what the method needs.
+    """
+    module, options = picking_method(method), method_options(method, settings)
+    if module is None:
+        raise OptionError(f"the method {method} draws at random, it picks nothing")
+    picks = module.pick(launches, target, options, generator(seed, Stream.DESIGN), progress)
+    return PickedDesign(method, target, launches, picks)

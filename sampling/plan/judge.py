@@ -1,0 +1,83 @@
+"""Judging a design by drawing it again and again: what its error is, beside what its bound promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.plan.design import AnyDesign, PickedDesign
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.seeds import Stream, generator
+from sampling.strata.drawing import draw, estimate_total_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The errors of repeated draws.
+
+    Attributes
+    ----------
+    errors : (repeats,) sampling error |t* - t_est| / t* of each draw; one for picks, which do not vary.
+    epsilon : what they are held against.
+    random : whether they vary, so that a share of them within epsilon means something.
+    """
+
+    errors: NDArray[np.float64]
+    epsilon: float
+    random: bool = True
+
+    @property
+    def repeats(self) -> int:
+        """How many draws."""
+        return len(self.errors)
+
+    @property
+    def error_mean(self) -> float:
+        """The mean error."""
+        return float(self.errors.mean())
+
+    @property
+    def error_p95(self) -> float:
+        """The 95th percentile of the errors."""
+        return float(np.quantile(self.errors, 0.95))
+
+    @property
+    def error_max(self) -> float:
+        """The largest error."""
+        return float(self.errors.max())
+
+    @property
+    def within_epsilon(self) -> float | None:
+        """The share of draws whose error is at most epsilon: the coverage, to hold beside the confidence.
+
+        None for picks.
+        """
+        return float((self.errors <= self.epsilon).mean()) if self.random else None
+
+
+def judge_design(
+    counts: DurationCounts,
+    design: AnyDesign,
+    repeats: int,
+    seed: int,
+    progress: Progress | None = None,
+) -> Judgement:
+    """Draw a design ``repeats`` times and return the errors against the known total.
+
+    That of a method which draws how many launches it takes has another number in each draw.
+    """
+    if isinstance(design, PickedDesign):
+        return Judgement(np.array([design.error]), design.target.epsilon, random=False)
+    rng = generator(seed, Stream.JUDGE)
+    total_ns = counts.total_duration_ns
+    errors = np.zeros(repeats)
+    for repeat, samples in enumerate(design.samples_of_draws(repeats, rng)):
+        strata = replace(design.strata, samples=samples)
+        estimate_ns = estimate_total_ns(counts, strata, draw(counts, strata, rng))
+        errors[repeat] = abs(total_ns - estimate_ns) / total_ns if total_ns else 0.0
+        if progress is not None:
+            progress(repeat + 1, repeats, f"judging {design.method}")
+    return Judgement(errors, design.target.epsilon)

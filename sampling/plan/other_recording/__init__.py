@@ -1,0 +1,1 @@
+"""A plan on another recording of its program."""

@@ -1,0 +1,285 @@
+"""A plan file held against a profile: is it that profile's plan, and what is its error there?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import NoneType
+from typing import Any
+
+import numpy as np
+
+from sampling.errors import AnalysisError, OptionError, PlanFileError
+from sampling.methods.registry import method_named
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design
+from sampling.plan.other_recording.alignment import Kernel, kernel_texts, shortened_name
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.profile.file_state import sha256_as_read
+from sampling.profile.profile import Profile
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.strata.allocation import IntArray
+from sampling.strata.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
+from sampling.strata.target import Target
+
+#: What only plans of the method joint say of themselves, and the kinds of its values.
+_OF_JOINT: Mapping[str, tuple[type, ...]] = {
+    "group_epsilon": (float, int, NoneType),
+    "min_samples": (int,),
+    "noise_floor": (float, int),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlanError:
+    """The plan's own draw on a profile: estimate, total, and |t* - t_est| / t*.
+
+    Raises
+    ------
+    AnalysisError : the total is 0, so that there is nothing to judge.
+    """
+
+    estimate_ns: float
+    total_ns: int
+
+    def __post_init__(self) -> None:
+        if self.total_ns == 0:
+            raise AnalysisError(
+                "all launches last 0 ns here, so there is nothing to judge",
+                remedy="give a recording whose clock shows how long launches take",
+            )
+
+    @property
+    def error(self) -> float:
+        """The sampling error."""
+        return abs(self.total_ns - self.estimate_ns) / self.total_ns
+
+
+def made_from(profile: Profile, plan: PlanFile) -> bool:
+    """Return whether the profile's files are, byte for byte, those the plan was made from."""
+    return _hashes(profile) == [file.get("sha256") for file in plan.files]
+
+
+def refuse_other_order(profile: Profile, plan: PlanFile) -> None:
+    """Refuse the plan's own files in another order: ids run through the files, so none would be its launch.
+
+    Raises
+    ------
+    AnalysisError : they are; says in which order they are meant.
+    """
+    if len(plan.files) < 2 or len(plan.files) != len(profile.files):
+        return
+    there, here = [str(file.get("sha256")) for file in plan.files], _hashes(profile)
+    if here == there or Counter(here) != Counter(there):
+        return
+    paths: dict[str, list[str]] = {}
+    for sha256, file in zip(here, profile.files, strict=True):
+        paths.setdefault(sha256, []).append(file.path)
+    meant = [paths[sha256].pop(0) for sha256 in there]
+    raise AnalysisError(
+        "the files are those that the plan was made from, in another order",
+        remedy=f"give them as {' '.join(meant)}",
+    )
+
+
+def _hashes(profile: Profile) -> list[str]:
+    return [sha256_as_read(file) for file in profile.files]
+
+
+def plan_error(
+    profile: Profile, counts: DurationCounts, plan: PlanFile, *, names_may_differ: bool = False
+) -> PlanError:
+    """Return the error of the plan's own launches and weights on this profile.
+
+    Parameters
+    ----------
+    names_may_differ : take the launches of the plan's ids, whatever name, grid and block they have here.
+
+    Raises
+    ------
+    AnalysisError : the profile's launches are not those of the plan; says where they part.
+    """
+    if counts.launches != plan.launches:
+        raise AnalysisError(
+            f"the plan stands for {plan.launches:,} launches, this profile has {counts.launches:,}",
+            remedy="give the profile the plan was made from",
+        )
+    drawn = plan.drawn
+    duration_ns = drawn_durations_ns(profile, plan, names_may_differ=names_may_differ)
+    changed = [
+        launch for launch, ns in zip(drawn, duration_ns.tolist(), strict=True) if ns != launch.duration_ns
+    ]
+    if changed and counts.total_duration_ns == plan.total_duration_ns:
+        raise AnalysisError(
+            f"launch {changed[0].id} does not last {changed[0].duration_ns} ns here, as the plan says",
+            remedy="make the plan again",
+        )
+    return PlanError(estimate_ns(plan, duration_ns), counts.total_duration_ns)
+
+
+def estimate_ns(plan: PlanFile, duration_ns: IntArray) -> float:
+    """Return the total that the plan estimates from (n,) durations of its drawn launches, in id order."""
+    return float(np.dot(np.array([launch.weight for launch in plan.drawn]), duration_ns))
+
+
+def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bool = False) -> IntArray:
+    """Return (n,) how long the plan's drawn launches last in this profile, in id order.
+
+    Raises
+    ------
+    AnalysisError : one of them is not there, or is another kernel.
+    """
+    drawn = plan.drawn
+    ids = np.array([launch.id for launch in drawn], dtype=np.int64)
+    if ids[-1] >= profile.launches:
+        raise AnalysisError(
+            f"launch {ids[-1]} of the plan is not in this profile, whose ids end at {profile.launches - 1}",
+            remedy="give the profile the plan was made from",
+        )
+    signature, duration_ns = _read_launches(profile, ids)
+    if not names_may_differ:
+        for launch, code in zip(drawn, signature.tolist(), strict=True):
+            _same_kernel(profile, launch, code)
+    return duration_ns
+
+
+def _same_kernel(profile: Profile, launch: PlannedLaunch, code: int) -> None:
+    signature = profile.kernels.signature(code)
+    here = Kernel(profile.kernels.names.full(signature.name), signature.grid, signature.block)
+    planned = Kernel(launch.name, launch.grid, launch.block)
+    if here != planned:
+        shown_here, shown_planned = kernel_texts(here, planned)
+        raise AnalysisError(
+            f"launch {launch.id} is {shown_here} in this profile, {shown_planned} in the plan",
+            remedy="give the profile the plan was made from",
+        )
+
+
+def _read_launches(profile: Profile, ids: IntArray) -> tuple[IntArray, IntArray]:
+    """Return signature code and duration of each id; ids ascending."""
+    signature = np.zeros(len(ids), dtype=np.int64)
+    duration_ns = np.zeros(len(ids), dtype=np.int64)
+    for span in profile.spans:
+        first_id = profile.sequences[span.sequence].first_id + span.first_ordinal
+        start, stop = np.searchsorted(ids, [first_id, first_id + span.launches])
+        if start == stop:
+            continue
+        batch = profile.read(span, ("signature", "duration_ns"))
+        rows = ids[start:stop] - first_id
+        signature[start:stop] = batch["signature"][rows]
+        duration_ns[start:stop] = batch["duration_ns"][rows]
+    return signature, duration_ns
+
+
+def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
+    """Return the plan's strata found again in the reduction of its profile, so that it can be drawn anew.
+
+    Raises
+    ------
+    AnalysisError : a stratum is not there, or holds another number of launches.
+    """
+    index_of_key = {group.key: index for index, group in enumerate(counts.groups)}
+    rows = []
+    for stratum in plan.strata:
+        if stratum.key == WHOLE_WORKLOAD_KEY:
+            rows.append((WHOLE_WORKLOAD, 0, len(counts.count)))
+            continue
+        group = index_of_key.get(stratum.key)
+        if group is None:
+            raise AnalysisError(
+                f"this profile has no kernel group {shortened_name(stratum.key)!r}",
+                remedy="give the profile the plan was made from",
+            )
+        low, high = counts.offsets[group], counts.offsets[group + 1]
+        durations = counts.duration_ns[low:high]
+        start = low + np.searchsorted(durations, stratum.low_ns)
+        stop = low + np.searchsorted(durations, stratum.high_ns, side="right")
+        rows.append((group, int(start), int(stop)))
+    group_of, start_of, stop_of = np.array(rows, dtype=np.int64).T
+    sizes = counts.launches_before[stop_of] - counts.launches_before[start_of]
+    for stratum, size in zip(plan.strata, sizes.tolist(), strict=True):
+        if size != stratum.size:
+            raise AnalysisError(
+                f"stratum {stratum.low_ns}..{stratum.high_ns} ns of {shortened_name(stratum.key)!r} has "
+                f"{size:,} launches here, {stratum.size:,} in the plan",
+                remedy="give the profile the plan was made from",
+            )
+    return _design(plan, measured_clusters(counts, group_of, start_of, stop_of))
+
+
+def recorded_design(plan: PlanFile) -> Design | None:
+    """Return the plan's strata by the figures its file gives of them: enough for its bounds, not to draw.
+
+    None for a plan whose launches were picked, not drawn at random: no bound exists.
+
+    Raises
+    ------
+    PlanFileError : its options name no method, or ask for what cannot be.
+    """
+    if not is_random(plan):
+        return None
+    groups: dict[str, int] = {WHOLE_WORKLOAD_KEY: WHOLE_WORKLOAD}
+    group = [groups.setdefault(stratum.key, len(groups) - 1) for stratum in plan.strata]
+    nowhere = np.zeros(len(group), dtype=np.int64)
+    clusters = Clusters(
+        group=np.array(group, dtype=np.int64),
+        start=nowhere,
+        stop=nowhere,
+        launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
+        mean_ns=np.array([stratum.mean_ns for stratum in plan.strata]),
+        std_ns=np.array([stratum.std_ns for stratum in plan.strata]),
+    )
+    return _design(plan, clusters)
+
+
+def is_random(plan: PlanFile) -> bool:
+    """Return whether the plan's launches were drawn at random, so that it can be drawn anew.
+
+    Raises
+    ------
+    PlanFileError : there is no method of the name its options give.
+    """
+    try:
+        return method_named(plan.options["method"]).RANDOM
+    except OptionError as error:
+        raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
+
+
+def _design(plan: PlanFile, clusters: Clusters) -> Design:
+    options, of_joint = plan.options, _of_joint(plan)
+    try:
+        target = Target(
+            options["epsilon"],
+            options["confidence"],
+            with_replacement=options["with_replacement"],
+            **of_joint,
+        )
+    except OptionError as error:
+        raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
+    samples = np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
+    if not target.with_replacement and (samples > clusters.launches).any():
+        raise PlanFileError("a plan that draws more launches than a stratum has", path=plan.path)
+    strata = replace(
+        clusters.with_samples(samples, with_replacement=target.with_replacement),
+        noise_floor=of_joint.get("noise_floor"),
+        least_samples=of_joint.get("min_samples", 1),
+    )
+    return Design(options["method"], target, strata)
+
+
+def _of_joint(plan: PlanFile) -> Mapping[str, Any]:
+    """Return what the method joint was asked beside; nothing for other methods.
+
+    Raises
+    ------
+    PlanFileError : one of them is not of its kind.
+    """
+    given = {name: plan.options[name] for name in _OF_JOINT if name in plan.options}
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, _OF_JOINT[name]):
+            raise PlanFileError(
+                f"a plan with bad options (the option {name} is {value!r})",
+                path=plan.path,
+                remedy="make the plan again",
+            )
+    return given

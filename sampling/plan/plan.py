@@ -1,0 +1,118 @@
+"""A plan: a design with its drawn launches, their weights, and where they are in the profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampling.plan.design import AnyDesign, PickedDesign
+from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
+from sampling.plan.speedup import speedup_of
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.seeds import Stream, generator
+from sampling.strata.allocation import FloatArray, IntArray
+from sampling.strata.drawing import Draw, draw, estimate_total_ns, weights
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A design with its launches.
+
+    Attributes
+    ----------
+    design : the strata and sizes, or the picks.
+    stratum : (n,) the stratum of each launch, ascending.
+    duration_ns, weight : (n,) of each launch; it stands for ``weight`` launches of its stratum.
+    total_duration_ns : of all selected launches.
+    floor_ns : the least any plan that visits every kernel group samples on average: the sum over groups of
+        min(m_min, N) mu.
+    estimate_ns : the total that these launches estimate.
+    seed : what the draw was seeded with.
+    draw : which launches were drawn; None for picks, whose ids are known.
+    """
+
+    design: AnyDesign
+    stratum: IntArray
+    duration_ns: IntArray
+    weight: FloatArray
+    total_duration_ns: int
+    floor_ns: float
+    estimate_ns: float
+    seed: int
+    draw: Draw | None = None
+
+    @property
+    def samples(self) -> int:
+        """How many launches were drawn, each to be simulated once however often it was drawn."""
+        return len(self.duration_ns)
+
+    @property
+    def sampled_duration_ns(self) -> int:
+        """The duration of the drawn launches (tau)."""
+        return int(self.duration_ns.sum())
+
+    @property
+    def speedup(self) -> float | None:
+        """Total duration over sampled duration; None where that is zero."""
+        return speedup_of(self.total_duration_ns, self.sampled_duration_ns)
+
+    @property
+    def error(self) -> float:
+        """The sampling error |t* - t_est| / t* of these launches; 0 where the total is 0."""
+        if self.total_duration_ns == 0:
+            return 0.0
+        return abs(self.total_duration_ns - self.estimate_ns) / self.total_duration_ns
+
+
+def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
+    """Draw from a design; the same seed draws the same launches, and picks are what they are."""
+    if isinstance(design, PickedDesign):
+        return _picked_plan(counts, design, seed)
+    drawn = draw(counts, design.strata, generator(seed, Stream.DRAW))
+    return Plan(
+        design=design,
+        stratum=drawn.stratum,
+        duration_ns=counts.duration_ns[drawn.pair],
+        weight=weights(design.strata, drawn),
+        total_duration_ns=counts.total_duration_ns,
+        floor_ns=_floor_ns(counts, design.strata.least_samples),
+        estimate_ns=estimate_total_ns(counts, design.strata, drawn),
+        seed=seed,
+        draw=drawn,
+    )
+
+
+def _picked_plan(counts: DurationCounts, design: PickedDesign, seed: int) -> Plan:
+    picks, launches = design.picks, design.launches
+    order = np.argsort(picks.stratum[picks.row], kind="stable")
+    rows = picks.row[order]
+    return Plan(
+        design=design,
+        stratum=picks.stratum[rows],
+        duration_ns=launches.duration_ns[rows],
+        weight=picks.weight[order],
+        total_duration_ns=counts.total_duration_ns,
+        floor_ns=_floor_ns(counts, 1),
+        estimate_ns=picks.estimate(launches.duration_ns),
+        seed=seed,
+    )
+
+
+def _floor_ns(counts: DurationCounts, least_samples: int) -> float:
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    return float(np.dot(np.minimum(least_samples, counts.group_launches), mean_ns))
+
+
+def locate(
+    profile: Profile, counts: DurationCounts, plan: Plan, progress: Progress | None = None
+) -> DrawnLaunches:
+    """Find the plan's launches in the profile: ids, ordinals, occurrences."""
+    if isinstance(plan.design, PickedDesign):
+        picks = plan.design.picks
+        order = np.argsort(picks.stratum[picks.row], kind="stable")
+        return find_launches_by_id(profile, plan.design.launches.id[picks.row[order]], progress)
+    assert plan.draw is not None
+    return find_drawn_launches(profile, counts, plan.draw, progress)

@@ -1,0 +1,350 @@
+"""The plan file: versioned JSON that exporters, `judge` and people read."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sampling.errors import OptionError, PlanFileError
+from sampling.methods.registry import method_names, random_method
+from sampling.plan.drawn_launches import DrawnLaunches
+from sampling.plan.findings import Finding
+from sampling.plan.plan import Plan
+from sampling.profile.file_state import sha256_as_read
+from sampling.profile.fingerprint import SequenceFingerprint, fingerprints
+from sampling.profile.profile import Dimensions, Profile
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Verdict
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLaunch:
+    """One drawn launch as the plan file lists it."""
+
+    id: int
+    process: int
+    device: int
+    ordinal: int
+    name: str
+    grid: Dimensions | None
+    block: Dimensions | None
+    occurrence: int
+    weight: float
+    duration_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStratum:
+    """One stratum as the plan file lists it: the launches of a group that last ``low_ns`` to ``high_ns``."""
+
+    key: str
+    size: int
+    mean_ns: float
+    std_ns: float
+    low_ns: int
+    high_ns: int
+    samples: int
+    launches: tuple[PlannedLaunch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """A plan file read back.
+
+    Attributes
+    ----------
+    launches, total_duration_ns : of what the plan stands for.
+    options : every option that made the plan.
+    sequences : those of the whole profile with their fingerprints; empty where a file lacks them.
+    """
+
+    path: str
+    files: tuple[Mapping[str, Any], ...]
+    launches: int
+    total_duration_ns: int
+    options: Mapping[str, Any]
+    strata: tuple[PlannedStratum, ...]
+    sequences: tuple[SequenceFingerprint, ...] = ()
+
+    @property
+    def drawn(self) -> tuple[PlannedLaunch, ...]:
+        """All drawn launches, in id order."""
+        return tuple(
+            sorted(
+                (launch for stratum in self.strata for launch in stratum.launches), key=lambda item: item.id
+            )
+        )
+
+
+def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tuple[PlannedLaunch, ...]:
+    """Return the drawn launches with all that identifies them, in the order of the draw."""
+    rows = zip(
+        located.id.tolist(),
+        located.sequence.tolist(),
+        located.ordinal.tolist(),
+        located.signature.tolist(),
+        located.occurrence.tolist(),
+        plan.weight.tolist(),
+        plan.duration_ns.tolist(),
+        strict=True,
+    )
+    launches = []
+    for launch_id, sequence_index, ordinal, code, occurrence, weight, duration_ns in rows:
+        sequence = profile.sequences[sequence_index]
+        signature = profile.kernels.signature(code)
+        launches.append(
+            PlannedLaunch(
+                id=launch_id,
+                process=sequence.process,
+                device=sequence.device,
+                ordinal=ordinal,
+                name=profile.kernels.names.full(signature.name),
+                grid=signature.grid,
+                block=signature.block,
+                occurrence=occurrence,
+                weight=weight,
+                duration_ns=duration_ns,
+            )
+        )
+    return tuple(launches)
+
+
+def plan_document(
+    profile: Profile,
+    counts: DurationCounts,
+    plan: Plan,
+    launches: Sequence[PlannedLaunch],
+    *,
+    options: Mapping[str, Any],
+    found: Sequence[Finding] = (),
+    overrides: Overrides | None = None,
+) -> dict[str, Any]:
+    """Return the plan as the JSON document of a plan file."""
+    return {
+        "schema": SCHEMA,
+        "kind": "plan",
+        "profile": {
+            "files": [
+                {
+                    "path": file.path,
+                    "sha256": sha256_as_read(file),
+                    "launches": file.launches,
+                }
+                for file in profile.files
+            ],
+            "launches": counts.launches,
+            "total_duration_ns": counts.total_duration_ns,
+            "sequences": [sequence.as_json() for sequence in fingerprints(profile)],
+        },
+        "options": dict(options),
+        "findings": [asdict(finding) for finding in found],
+        "strata": _strata_rows(counts, plan, launches),
+        **overrides_document(overrides or {}),
+    }
+
+
+def _strata_rows(
+    counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch]
+) -> list[dict[str, Any]]:
+    bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1))
+    return [
+        facts._asdict()
+        | {
+            "launches": [
+                asdict(launch)
+                for launch in sorted(
+                    launches[bounds[index] : bounds[index + 1]], key=lambda launch: launch.id
+                )
+            ]
+        }
+        for index, facts in enumerate(plan.design.facts(counts))
+    ]
+
+
+def read_plan(path: str) -> PlanFile:
+    """Read a plan file.
+
+    Raises
+    ------
+    PlanFileError : it cannot be read, is not a plan, or is of another schema.
+    """
+    document = _json_object(path)
+    if document.get("kind") != "plan":
+        raise PlanFileError(
+            "not a plan file", path=path, remedy="give a file written by `kernelpoint sample -o`"
+        )
+    if document.get("schema") != SCHEMA:
+        raise PlanFileError(
+            f"a plan of schema {document.get('schema')}, this version reads {SCHEMA}",
+            path=path,
+            remedy="make the plan again",
+        )
+    try:
+        profile, options = document["profile"], document["options"]
+        plan = PlanFile(
+            path=path,
+            files=tuple(profile["files"]),
+            launches=int(profile["launches"]),
+            total_duration_ns=int(profile["total_duration_ns"]),
+            options=_checked_options(options),
+            strata=tuple(_stratum(row) for row in document["strata"]),
+            sequences=tuple(map(SequenceFingerprint.from_json, profile.get("sequences", ()))),
+        )
+        _check_whole(plan)
+    except OptionError as error:
+        raise PlanFileError(f"a plan with bad options ({error})", path=path) from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise PlanFileError(
+            f"a plan file that lacks or garbles {error}", path=path, remedy="make the plan again"
+        ) from error
+    return plan
+
+
+def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options if what a design is made from is there and of its kind."""
+    kinds = {"method": str, "epsilon": float, "confidence": float, "with_replacement": bool}
+    for name, kind in kinds.items():
+        if not isinstance(options[name], kind):
+            raise TypeError(f"the option {name}")
+    if options["method"] not in method_names():
+        raise ValueError(f"the option method: there is no {options['method']!r}")
+    return options
+
+
+def _check_whole(plan: PlanFile) -> None:
+    """Raise ValueError where strata do not add up to what the plan says it stands for.
+
+    Picks need not stand for every launch, and their weights may count instructions or iterations.
+    """
+    is_random = random_method(str(plan.options["method"])) is not None
+    held = sum(stratum.size for stratum in plan.strata)
+    if not plan.strata or held > plan.launches or (is_random and held != plan.launches):
+        raise ValueError(f"strata: they do not hold its {plan.launches:,} launches")
+    if len({(stratum.key, stratum.low_ns) for stratum in plan.strata}) != len(plan.strata):
+        raise ValueError("strata: one stands there twice")
+    for number, stratum in enumerate(plan.strata, start=1):
+        weights = [launch.weight for launch in stratum.launches]
+        if stratum.samples < 1 or not weights or not all(weight > 0 for weight in weights):
+            raise ValueError(f"stratum {number}: it draws nothing")
+        if is_random and not math.isclose(sum(weights), stratum.size, rel_tol=1e-6):
+            raise ValueError(f"stratum {number}: its weights do not add up to its size")
+
+
+def _stratum(row: Mapping[str, Any]) -> PlannedStratum:
+    return PlannedStratum(
+        key=str(row["key"]),
+        size=int(row["size"]),
+        mean_ns=float(row["mean_ns"]),
+        std_ns=float(row["std_ns"]),
+        low_ns=int(row["low_ns"]),
+        high_ns=int(row["high_ns"]),
+        samples=int(row["samples"]),
+        launches=tuple(_launch(launch) for launch in row["launches"]),
+    )
+
+
+def _launch(row: Mapping[str, Any]) -> PlannedLaunch:
+    return PlannedLaunch(
+        **{
+            **row,
+            "id": int(row["id"]),
+            "grid": _dimensions(row["grid"]),
+            "block": _dimensions(row["block"]),
+            "weight": float(row["weight"]),
+        },
+    )
+
+
+def _dimensions(value: Sequence[int] | None) -> Dimensions | None:
+    if value is None:
+        return None
+    x, y, z = value
+    return int(x), int(y), int(z)
+
+
+def overrides_document(overrides: Overrides, method: str | None = None) -> dict[str, Any]:
+    """Return split decisions as an overrides file has them, and a plan file.
+
+    Parameters
+    ----------
+    method : in whose trees they were made; a plan file has it among its options.
+    """
+    return ({} if method is None else {"method": method}) | {
+        "overrides": [
+            {"key": key, "path": path, "decision": str(verdict)}
+            for key, decisions in overrides.items()
+            for path, verdict in decisions.items()
+        ]
+    }
+
+
+def method_of_overrides(path: str) -> str | None:
+    """Return in whose trees the decisions of an overrides or plan file were made; None if it is not said.
+
+    Raises
+    ------
+    PlanFileError : it cannot be read.
+    """
+    document = _json_object(path)
+    options = document.get("options")
+    method = document.get("method", options.get("method") if isinstance(options, dict) else None)
+    return method if isinstance(method, str) else None
+
+
+def read_overrides(path: str) -> dict[str, dict[str, Verdict]]:
+    """Read the user's split decisions from an overrides file or a plan file.
+
+    Raises
+    ------
+    PlanFileError : it cannot be read, or an entry lacks key, path or a decision of "split" or "keep".
+    """
+    rows = _json_object(path).get("overrides")
+    if not isinstance(rows, list):
+        raise PlanFileError(
+            'no list "overrides"', path=path, remedy='write {"overrides": [{"key", "path", "decision"}]}'
+        )
+    overrides: dict[str, dict[str, Verdict]] = {}
+    for number, row in enumerate(rows, start=1):
+        try:
+            key, way = row["key"], row["path"]
+            if not isinstance(key, str) or not isinstance(way, str):
+                raise TypeError("key and path are text")
+            overrides.setdefault(key, {})[way] = Verdict(row["decision"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise PlanFileError(
+                f"override {number} needs key, path and a decision of split or keep ({error})", path=path
+            ) from error
+    return overrides
+
+
+def _json_object(path: str) -> dict[str, Any]:
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        if not text.strip():
+            raise PlanFileError("an empty file", path=path, remedy="give a file written by kernelpoint")
+        document = json.loads(text)
+    except OSError as error:
+        raise PlanFileError(
+            f"cannot be read ({error.strerror})", path=path, remedy="check the path"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise PlanFileError(
+            "not a text file", path=path, remedy="give a file written by kernelpoint"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise PlanFileError(
+            f"not JSON ({error})", path=path, remedy="give a file written by kernelpoint"
+        ) from error
+    if not isinstance(document, dict):
+        raise PlanFileError("not a JSON object", path=path, remedy="give a file written by kernelpoint")
+    return document

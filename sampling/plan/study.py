@@ -1,0 +1,241 @@
+"""A profile looked at once: its reduction, one plan's design and the findings, for all who show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from sampling.features.join import with_features
+from sampling.features.report import JoinReport
+from sampling.features.tables.number_cells import NumberLocale
+from sampling.methods.registry import DEFAULT_METHOD, picking_method
+from sampling.plan.design import AnyDesign, Design, make_design, make_picked_design
+from sampling.plan.findings import Evidence, Finding, PlanCost, findings
+from sampling.profile.profile import LaunchSequence, Profile
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_list import list_launches
+from sampling.reduction.overlap import DeviceTime, device_times
+from sampling.reduction.region import Region, Selection, selected_sequences, selections
+from sampling.splitting.groups import Overrides
+from sampling.strata.allocation import FloatArray, IntArray
+from sampling.strata.target import Target
+
+
+# Two studies are the same only if they are one object: comparing would compare arrays.
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What is known of a workload once it is read and one method has designed a plan for it.
+
+    Attributes
+    ----------
+    reports : how the feature files fitted, for a method that asks for features.
+    """
+
+    profile: Profile
+    counts: DurationCounts
+    chosen: tuple[Selection, ...]
+    device_times: tuple[DeviceTime, ...]
+    design: AnyDesign
+    findings: tuple[Finding, ...]
+    reports: tuple[JoinReport, ...] = ()
+
+    @property
+    def sequences(self) -> tuple[LaunchSequence, ...]:
+        """The processes and devices that have launches in the region."""
+        return selected_sequences(self.profile, self.chosen)
+
+    @property
+    def launches_of_sequences(self) -> dict[LaunchSequence, int]:
+        """Launches of each process and device that the region keeps; name filters are not looked at."""
+        kept: dict[LaunchSequence, int] = {}
+        for selection in self.chosen:
+            sequence = self.profile.sequences[selection.span.sequence]
+            kept[sequence] = kept.get(sequence, 0) + selection.launches
+        return kept
+
+    @property
+    def speedup(self) -> float | None:
+        """The design's expected speedup; None where it samples no time."""
+        return self.design.speedup
+
+    @property
+    def span_ns(self) -> int | None:
+        """From the first start to the last end; None where starts are not recorded.
+
+        None for several files too, for each has a clock of its own.
+        """
+        if not self.device_times or len(self.profile.files) > 1:
+            return None
+        first = min(time.first_start_ns for time in self.device_times)
+        return max(time.last_end_ns for time in self.device_times) - first
+
+    @cached_property
+    def groups(self) -> GroupStatistics:
+        """The statistics of every kernel group, by rank."""
+        return group_statistics(self.counts, self.design)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStatistics:
+    """One entry a kernel group, by rank; all (g,).
+
+    Attributes
+    ----------
+    share : of the total duration; cov : std / mean, 0 where the mean is 0.
+    clusters, samples : strata and drawn launches of the design; None where strata may span groups.
+    """
+
+    launches: IntArray
+    total_duration_ns: IntArray
+    share: FloatArray
+    mean_ns: FloatArray
+    std_ns: FloatArray
+    cov: FloatArray
+    min_ns: IntArray
+    max_ns: IntArray
+    clusters: IntArray | None
+    samples: IntArray | None
+
+
+def group_statistics(counts: DurationCounts, design: AnyDesign) -> GroupStatistics:
+    """Return the statistics of every kernel group, by rank."""
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    per_group = None
+    if isinstance(design, Design) and (design.strata.group >= 0).all():
+        groups = len(counts.groups)
+        clusters = np.bincount(design.strata.group, minlength=groups)
+        samples = np.zeros(groups, dtype=np.int64)
+        np.add.at(samples, design.strata.group, design.strata.samples)
+        per_group = clusters, samples
+    return GroupStatistics(
+        launches=counts.group_launches,
+        total_duration_ns=counts.group_duration_ns,
+        share=counts.group_duration_ns / max(counts.total_duration_ns, 1),
+        mean_ns=mean_ns,
+        std_ns=counts.group_std_ns,
+        cov=np.divide(counts.group_std_ns, mean_ns, out=np.zeros(len(mean_ns)), where=mean_ns > 0),
+        min_ns=counts.duration_ns[counts.offsets[:-1]],
+        max_ns=counts.duration_ns[counts.offsets[1:] - 1],
+        clusters=None if per_group is None else per_group[0],
+        samples=None if per_group is None else per_group[1],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MethodChoice:
+    """Which method designs the plan, and what it is given.
+
+    Attributes
+    ----------
+    settings : ``METHOD.NAME=VALUE``, see `method_options`.
+    overrides : the user's split decisions.
+    feature_paths : files with metrics of the launches, for a method that looks at them.
+    number_locale : how those files write their numbers.
+    """
+
+    method: str = DEFAULT_METHOD
+    seed: int = 0
+    settings: tuple[str, ...] = ()
+    overrides: Overrides | None = None
+    feature_paths: tuple[str, ...] = ()
+    number_locale: NumberLocale = "C"
+
+
+def study(
+    profile: Profile,
+    grouping: Grouping,
+    region: Region,
+    target: Target,
+    choice: MethodChoice | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[JoinReport], None] | None = None,
+) -> Study:
+    """Reduce a profile, design a plan, and measure what the profile breaks of the methods' assumptions.
+
+    Parameters
+    ----------
+    tell : called with how each feature file fitted, before the method finds fault with what they give.
+
+    Raises
+    ------
+    EmptySelectionError, OptionError, NotApplicableError : see `count_durations`, `make_design` and
+        `make_picked_design`.
+    """
+    choice = choice or MethodChoice()
+    counts = count_durations(profile, grouping, region, progress)
+    chosen = selections(profile, region)
+    times = device_times(profile, chosen)
+    return _studied(profile, counts, chosen, times, target, choice, progress, tell)
+
+
+def study_again(
+    read: Study,
+    target: Target,
+    choice: MethodChoice,
+    progress: Progress | None = None,
+    tell: Callable[[JoinReport], None] | None = None,
+) -> Study:
+    """Design another plan for launches that are read and reduced already.
+
+    Raises
+    ------
+    OptionError, NotApplicableError : see `make_design` and `make_picked_design`.
+    """
+    return _studied(read.profile, read.counts, read.chosen, read.device_times, target, choice, progress, tell)
+
+
+def _studied(
+    profile: Profile,
+    counts: DurationCounts,
+    chosen: tuple[Selection, ...],
+    times: tuple[DeviceTime, ...],
+    target: Target,
+    choice: MethodChoice,
+    progress: Progress | None,
+    tell: Callable[[JoinReport], None] | None,
+) -> Study:
+    design, reports = _designed(profile, counts, target, choice, progress, tell)
+    evidence = Evidence(profile, counts, chosen, times, _plan_cost(counts, choice.method, design))
+    return Study(profile, counts, chosen, times, design, findings(evidence), reports)
+
+
+def _designed(
+    profile: Profile,
+    counts: DurationCounts,
+    target: Target,
+    choice: MethodChoice,
+    progress: Progress | None,
+    tell: Callable[[JoinReport], None] | None,
+) -> tuple[AnyDesign, tuple[JoinReport, ...]]:
+    method, seed, settings = choice.method, choice.seed, choice.settings
+    if picking_method(method) is None:
+        overrides = choice.overrides
+        return make_design(
+            counts, method, target, seed, settings=settings, overrides=overrides, progress=progress
+        ), ()
+    listed = list_launches(profile, counts, progress)
+    launches, reports = with_features(
+        profile, listed, choice.feature_paths, progress, locale=choice.number_locale
+    )
+    if tell is not None:
+        for report in reports:
+            tell(report)
+    return make_picked_design(launches, method, target, seed, settings=settings, progress=progress), reports
+
+
+def _plan_cost(counts: DurationCounts, method: str, design: AnyDesign) -> PlanCost:
+    """Return what the plan costs; groups simulated whole are counted where a noise floor was asked for."""
+    cost = PlanCost(method, design.samples, design.speedup, design.random)
+    if not isinstance(design, Design) or design.strata.noise_floor is None:
+        return cost
+    strata = design.strata
+    left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
+    whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
+    share = float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1)
+    bounds_groups = design.target.group_epsilon is not None
+    return replace(cost, groups_whole=int(whole.sum()), share_whole=share, bounds_groups=bounds_groups)

@@ -1,0 +1,168 @@
+"""What a plan costs at one bound after another: the trade-off between error and sampled time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sampling.errors import OptionError, OverrideError
+from sampling.methods.registry import method_names, method_options, random_method
+from sampling.plan.design import make_design
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.splitting.groups import Overrides
+from sampling.strata.target import LEAST_EPSILON, Target
+
+# The round numbers of a decade: each 1.3 to 1.7 times the one before.
+_DIGITS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+_SPAN = 10.0
+# Numbers this close to the chosen one would tell nothing beside it.
+_APART = 1.1
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOffPoint:
+    """What a plan costs and promises at one epsilon, before any launch is drawn.
+
+    Attributes
+    ----------
+    samples, sampled_duration_ns, speedup : expected; ``speedup`` is None where no time is sampled.
+    bound, group_bound : fractions; ``group_bound`` is None where strata span kernel groups.
+    """
+
+    epsilon: float
+    samples: int
+    strata: int
+    sampled_duration_ns: float
+    speedup: float | None
+    bound: float | None
+    group_bound: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NoPoint:
+    """That there is no plan at an epsilon: a decision of the user's fits no node of the trees there.
+
+    Attributes
+    ----------
+    problem : which one.
+    """
+
+    epsilon: float
+    problem: OverrideError
+
+
+def trade_off(
+    counts: DurationCounts,
+    method: str,
+    target: Target,
+    seed: int,
+    epsilons: Sequence[float],
+    *,
+    settings: tuple[str, ...] = (),
+    overrides: Overrides | None = None,
+    progress: Progress | None = None,
+) -> Iterator[TradeOffPoint | NoPoint]:
+    """Design a plan at each epsilon and yield what it costs, in the order given.
+
+    A tree has other nodes at another epsilon: where the user's decisions fit none, there is no point.
+    Everything else of the target stays as it is. So where ``group_epsilon`` is below an epsilon, it is what
+    binds the method joint, and the curve is level from there on.
+
+    Parameters
+    ----------
+    target : its own epsilon is not looked at.
+    epsilons : fractions.
+
+    Raises
+    ------
+    OptionError : at once for a method that picks, an unknown method or setting or an epsilon that is no
+        fraction; when it comes to a design, for decisions of the user's in a method that splits nothing.
+    """
+    check_has_trade_off(method)
+    method_options(method, settings)
+    targets = [replace(target, epsilon=epsilon) for epsilon in epsilons]
+    return _points(counts, method, targets, seed, settings, overrides, progress)
+
+
+def check_has_trade_off(method: str) -> None:
+    """Refuse a method that picks its launches: no bound is asked of it, so nothing is traded.
+
+    Raises
+    ------
+    OptionError : it picks, or there is no such method.
+    """
+    if random_method(method) is None:
+        drawing = [name for name in method_names() if random_method(name) is not None]
+        raise OptionError(
+            f"the method {method} picks launches without chance and looks at no epsilon",
+            remedy=f"give {', '.join(drawing[:-1])} or {drawing[-1]}",
+        )
+
+
+def _points(
+    counts: DurationCounts,
+    method: str,
+    targets: Sequence[Target],
+    seed: int,
+    settings: tuple[str, ...],
+    overrides: Overrides | None,
+    progress: Progress | None,
+) -> Iterator[TradeOffPoint | NoPoint]:
+    for done, target in enumerate(targets):
+        try:
+            design = make_design(
+                counts,
+                method,
+                target,
+                seed,
+                settings=settings,
+                overrides=overrides,
+                progress=_at(progress, done, len(targets), target.epsilon),
+            )
+        except OverrideError as problem:
+            yield NoPoint(target.epsilon, problem)
+            continue
+        yield TradeOffPoint(
+            epsilon=target.epsilon,
+            samples=design.samples,
+            strata=design.strata_count,
+            sampled_duration_ns=design.sampled_duration_ns,
+            speedup=design.speedup,
+            bound=design.bound,
+            group_bound=design.group_bound,
+        )
+
+
+def _at(progress: Progress | None, done: int, total: int, epsilon: float) -> Progress | None:
+    """Return a progress that says which point is being designed, whatever part of the design reports."""
+    if progress is None:
+        return None
+
+    def report(_done: int, _total: int, _what: str) -> None:
+        progress(done, total, f"a plan at epsilon {epsilon:g}")
+
+    report(0, 0, "")
+    return report
+
+
+def default_epsilons(chosen: float) -> tuple[float, ...]:
+    """Return the chosen epsilon and round ones from a tenth of it to ten times of it, about 13 below 1.
+
+    They are ordered by their distance from the chosen one, the nearest first, so that what is drawn while
+    they are computed grows from there to both sides.
+    """
+    lowest, highest = max(chosen / _SPAN, LEAST_EPSILON), min(chosen * _SPAN, 1.0)
+    powers = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
+    # Through text, for 7e-3 is the number nearest to 0.007, and 7.0 * 10.0**-3 need not be.
+    round_ones = [float(f"{digit}e{power}") for power in powers for digit in _DIGITS]
+    others = [
+        epsilon
+        for epsilon in round_ones
+        if lowest * (1 - _ROUNDING) <= epsilon <= highest * (1 + _ROUNDING)
+        and LEAST_EPSILON <= epsilon < 1
+        and max(epsilon / chosen, chosen / epsilon) > _APART
+    ]
+    return (chosen, *sorted(others, key=lambda epsilon: abs(math.log(epsilon / chosen))))

@@ -1,0 +1,1 @@
+"""The decisions behind a plan, one at a time, and the user's own."""

@@ -1,0 +1,302 @@
+"""A walk through the split decisions of all kernel groups, and what the strata so far would cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sampling.errors import OptionError
+from sampling.plan.design import Design
+from sampling.plan.speedup import speedup_of
+from sampling.plan.walk.group_costs import GroupCosts, OtherGroups, group_costs
+from sampling.plan.walk.splitter import Steps, splitter_of
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Share, SplitNode, Verdict
+from sampling.strata.strata import Clusters
+from sampling.strata.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a walk stands, in terms that outlast a change of decisions.
+
+    Attributes
+    ----------
+    group : the kernel group in which the next decision falls; those of smaller rank are split to their end.
+    path : the node that is decided on next; None where the group is split to its end.
+    """
+
+    group: int = 0
+    path: str | None = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What a plan would cost and promise if splitting ended here: nodes not yet decided on are kept whole.
+
+    Attributes
+    ----------
+    strata, samples, sampled_duration_ns, speedup : as a `Design` has them.
+    bound, worst_group_bound, group_bound : on the error of the workload's total, of any kernel group's own,
+        and of the present group's.
+    provisional : whether sizes of strata that stay may still change: those of the method joint cost least
+        at the prices of its whole plan, and meet its bounds together with the whole plan's strata.
+    """
+
+    strata: int
+    samples: int
+    sampled_duration_ns: float
+    speedup: float | None
+    bound: float
+    worst_group_bound: float
+    group_bound: float
+    provisional: bool = False
+
+
+def _of_design(design: Design, group_bound: float) -> Running:
+    bound, worst = design.bound, design.group_bound
+    assert bound is not None
+    assert worst is not None
+    return Running(
+        strata=design.strata_count,
+        samples=design.samples,
+        sampled_duration_ns=design.sampled_duration_ns,
+        speedup=design.speedup,
+        bound=bound,
+        worst_group_bound=worst,
+        group_bound=group_bound,
+    )
+
+
+class TreeWalk:
+    """Goes through all decisions of a splitting method: the groups by rank, each in pre-order.
+
+    A decision is made when it is first looked at, so a step costs one decision however large the profile is.
+
+    Parameters
+    ----------
+    overrides : the user's decisions in place of the method's.
+
+    Attributes
+    ----------
+    counts : the workload.
+    design : the plan that all decisions together lead to.
+
+    Raises
+    ------
+    OptionError : the method splits nothing, an unknown setting, or an override that fits no node.
+    """
+
+    def __init__(
+        self,
+        counts: DurationCounts,
+        method: str,
+        target: Target,
+        *,
+        seed: int = 0,
+        settings: tuple[str, ...] = (),
+        overrides: Overrides | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.counts = counts
+        self._overrides = overrides or {}
+        self._splitter = splitter_of(counts, method, target, seed, settings, self._overrides, progress)
+        strata = self._splitter.plan
+        self._target = replace(target, with_replacement=strata.with_replacement)
+        self.design = Design(method, self._target, strata)
+        groups = len(counts.groups)
+        self._final = group_costs(strata, groups)
+        self._others = OtherGroups.of(self._final, group_costs(self._splitter.whole, groups), counts)
+        self._group = 0
+        self._visited: dict[int, Steps] = {}
+
+    @property
+    def groups(self) -> int:
+        """How many kernel groups there are."""
+        return len(self.counts.groups)
+
+    @property
+    def group(self) -> int:
+        """The present kernel group."""
+        return self._group
+
+    @property
+    def taken(self) -> int:
+        """How many decisions have been taken on the present group."""
+        return self._steps.taken
+
+    @property
+    def nodes(self) -> tuple[SplitNode, ...]:
+        """The decisions so far on the present group."""
+        return self._steps.tree.nodes
+
+    @property
+    def ahead(self) -> SplitNode | None:
+        """The decision that comes next on the present group; None when it is split to its end."""
+        return self._steps.ahead
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """The clusters that the decisions so far make of the present group, shortest durations first."""
+        return self._steps.shares
+
+    @property
+    def place(self) -> Place:
+        """Where the walk stands."""
+        ahead = self.ahead
+        return Place(self._group, None if ahead is None else ahead.path)
+
+    @property
+    def at_end(self) -> bool:
+        """Whether all decisions have been taken."""
+        return self._group == self.groups - 1 and self.ahead is None
+
+    @property
+    def _steps(self) -> Steps:
+        steps = self._visited.get(self._group)
+        if steps is None:
+            steps = self._visited[self._group] = self._splitter.steps(self._group)
+        return steps
+
+    def step(self) -> bool:
+        """Take the next decision, or go on to the next group; False at the end of all."""
+        return self._steps.step() is not None or self.next_group()
+
+    def back(self) -> bool:
+        """Undo the last `step`; False at the start."""
+        if self._steps.undo():
+            return True
+        if self._group == 0:
+            return False
+        self._group -= 1
+        self.finish_group()
+        return True
+
+    def next_group(self) -> bool:
+        """Go to the next group, before its first decision; False in the last group."""
+        if self._group + 1 >= self.groups:
+            return False
+        self.enter(self._group + 1)
+        return True
+
+    def previous_group(self) -> bool:
+        """Go to the group before, before its first decision; False in the first group."""
+        if self._group == 0:
+            return False
+        self.enter(self._group - 1)
+        return True
+
+    def finish_group(self) -> None:
+        """Take all decisions that are left on the present group."""
+        while self._steps.step() is not None:
+            pass
+
+    def finish(self) -> None:
+        """Take all decisions that are left."""
+        self._group = self.groups - 1
+        self.finish_group()
+
+    def enter(self, group: int, decisions: int = 0) -> None:
+        """Go to a group and take so many decisions on it, or as many as there are.
+
+        Raises
+        ------
+        ValueError : there is no such group.
+        """
+        if not 0 <= group < self.groups:
+            raise ValueError(f"`group` must be 0 to {self.groups - 1}, not {group}.")
+        self._group = group
+        while self.taken > decisions:
+            self._steps.undo()
+        while self.taken < decisions and self._steps.step() is not None:
+            pass
+
+    def resume(self, place: Place) -> None:
+        """Go where another walk stood: as far into its group as that had come."""
+        self.enter(place.group)
+        ahead = self.ahead
+        # Pre-order is the order of the paths as text: a node comes before those below it, left before right.
+        while ahead is not None and (place.path is None or ahead.path < place.path):
+            self._steps.step()
+            ahead = self.ahead
+
+    @property
+    def running(self) -> Running:
+        """What the decisions so far would cost and promise; at the end of all the figures of the plan."""
+        group, others = self._group, self._others
+        here = self._final.row(group) if self.ahead is None else self._cost_here()
+        total_ns, z = self.counts.total_duration_ns, self._target.z
+        group_bound = z * float(np.sqrt(here.variance)) / max(int(self.counts.group_duration_ns[group]), 1)
+        if self.at_end:
+            return _of_design(self.design, group_bound)
+        row = others.before.row(group) + here + others.after.row(group)
+        worst = z * float(max(others.worst_before[group], others.worst_after[group]))
+        return Running(
+            strata=int(row.strata),
+            samples=round(float(row.samples)),
+            sampled_duration_ns=float(row.sampled_ns),
+            speedup=speedup_of(total_ns, float(row.sampled_ns)),
+            bound=z * float(np.sqrt(row.variance)) / max(total_ns, 1),
+            worst_group_bound=max(worst, group_bound),
+            group_bound=group_bound,
+            provisional=self._splitter.provisional,
+        )
+
+    def _cost_here(self) -> GroupCosts:
+        """Return what the present group's clusters cost."""
+        shares = self.shares
+        found = [share.cluster for share in shares]
+        clusters = Clusters(
+            np.full(len(found), self._group),
+            np.array([cluster.start for cluster in found]),
+            np.array([cluster.stop for cluster in found]),
+            np.array([cluster.launches for cluster in found]),
+            np.array([cluster.mean_ns for cluster in found]),
+            np.array([cluster.std_ns for cluster in found]),
+        )
+        samples = np.array([share.samples for share in shares])
+        strata = self._splitter.sized(clusters, samples)
+        return group_costs(replace(strata, group=np.zeros_like(strata.group)), 1).row(0)
+
+    def overridden(self, path: str, verdict: Verdict) -> Overrides:
+        """Return the overrides with one more decision of the user's, on the present group.
+
+        Raises
+        ------
+        OptionError : the node is not among the decisions so far nor ahead, or it cannot be split.
+        """
+        ahead = self.ahead
+        seen = {node.path: node for node in (*self.nodes, *(() if ahead is None else (ahead,)))}
+        node, key = seen.get(path), self.counts.groups[self._group].key
+        if node is None:
+            raise OptionError(f"the tree of {key!r} has no node {path!r} so far")
+        if verdict is Verdict.SPLIT and node.stop - node.start < 2:
+            raise OptionError(
+                "all its durations are equal: there is nothing to split", remedy="keep it whole"
+            )
+        return with_decision(self._overrides, key, path, verdict)
+
+
+def with_decision(overrides: Overrides, key: str, path: str, verdict: Verdict) -> Overrides:
+    """Return the overrides with one more decision, which stands last.
+
+    A node kept whole has none below it: keeping drops the decisions below; deciding below nodes that were
+    kept splits these.
+    """
+    others = {
+        other: _split_above(path, other, decided)
+        for other, decided in overrides.get(key, {}).items()
+        if other != path and not (verdict is Verdict.KEEP and other.startswith(path))
+    }
+    return {
+        **{other: decisions for other, decisions in overrides.items() if other != key},
+        key: {**others, path: verdict},
+    }
+
+
+def _split_above(path: str, other: str, decided: Verdict) -> Verdict:
+    """Return what was decided on another node, or that it splits where it stands above."""
+    return Verdict.SPLIT if path.startswith(other) else decided

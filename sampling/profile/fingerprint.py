@@ -1,0 +1,165 @@
+"""A short fingerprint of a profile's launches in order: what tells another recording of the same program.
+
+Each sequence is cut into at most 256 blocks of equal length, and each block has a digest of the names, grids
+and blocks of its launches in their order. So a plan file of some kilobytes is enough to tell whether another
+recording has the same launches, and between which launches it parts from them if not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.parallel import ordered_map
+from sampling.profile.profile import KernelTable, Profile
+from sampling.progress import Progress
+
+HashArray = NDArray[np.uint64]
+
+MOST_BLOCKS = 256
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceFingerprint:
+    """The launches of one sequence, as a plan file keeps them.
+
+    Attributes
+    ----------
+    process, device, launches : of the sequence.
+    block_launches : the length of a block; the last one may be shorter.
+    digests : (blocks,) one for each block.
+    """
+
+    process: int
+    device: int
+    launches: int
+    block_launches: int
+    digests: HashArray
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fingerprint for a plan file; the digests as one text, 16 hexadecimal digits each."""
+        return {
+            "process": self.process,
+            "device": self.device,
+            "launches": self.launches,
+            "block_launches": self.block_launches,
+            "digests": self.digests.astype(">u8").tobytes().hex(),
+        }
+
+    @staticmethod
+    def from_json(row: Mapping[str, Any]) -> SequenceFingerprint:
+        """Return the fingerprint that ``as_json`` gave.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError : something is missing, or the digests are not those of the blocks.
+        """
+        launches, block_launches = int(row["launches"]), int(row["block_launches"])
+        written = bytes.fromhex(row["digests"])
+        if launches < 1 or block_launches < 1 or len(written) != 8 * -(-launches // block_launches):
+            raise ValueError("sequences: their digests are not those of their launches")
+        digests = np.frombuffer(written, dtype=">u8").astype(np.uint64)
+        return SequenceFingerprint(int(row["process"]), int(row["device"]), launches, block_launches, digests)
+
+
+def fingerprints(profile: Profile) -> tuple[SequenceFingerprint, ...]:
+    """Return the fingerprint of every sequence of a profile, in id order; one pass over the signatures."""
+    lengths = [-(-sequence.launches // MOST_BLOCKS) for sequence in profile.sequences]
+    digests = block_digests(profile, lengths, [sequence.launches for sequence in profile.sequences])
+    return tuple(
+        SequenceFingerprint(sequence.process, sequence.device, sequence.launches, length, of_blocks)
+        for sequence, length, of_blocks in zip(profile.sequences, lengths, digests, strict=True)
+    )
+
+
+def block_digests(
+    profile: Profile,
+    block_launches: Sequence[int],
+    launches: Sequence[int],
+    progress: Progress | None = None,
+) -> tuple[HashArray, ...]:
+    """Return (blocks,) digests of the first ``launches[i]`` launches of each sequence i.
+
+    The digest of a block is the sum of hash(launch j) * multiplier(j) modulo 2^64, j counted within it: a
+    multilinear hash. The multipliers are odd, so that one launch that differs always shows; more than one
+    cancel out with a chance of about 2^-60.
+
+    Parameters
+    ----------
+    block_launches : the length of the blocks of each sequence.
+    launches : at most as many as the sequence has.
+    """
+    digests = tuple(
+        np.zeros(-(-count // length), dtype=np.uint64)
+        for count, length in zip(launches, block_launches, strict=True)
+    )
+    multipliers = _multipliers(max(map(min, block_launches, launches)))
+    hashes = signature_hashes(profile.kernels)
+    spans = [span for span in profile.spans if span.first_ordinal < launches[span.sequence]]
+    batches = ordered_map(lambda index: profile.read(spans[index], ("signature",)), range(len(spans)))
+    for done, (span, batch) in enumerate(zip(spans, batches, strict=True)):
+        if len(hashes) < len(profile.kernels):
+            hashes = signature_hashes(profile.kernels, hashes)
+        stop = min(span.first_ordinal + span.launches, launches[span.sequence])
+        launch_hash = hashes.take(batch["signature"][: stop - span.first_ordinal])
+        length, of_blocks = block_launches[span.sequence], digests[span.sequence]
+        for first, last in _block_parts(span.first_ordinal, stop, length):
+            part = launch_hash[first - span.first_ordinal : last - span.first_ordinal]
+            place = first % length
+            of_blocks[first // length : first // length + 1] += np.dot(
+                part, multipliers[place : place + len(part)]
+            )
+        if progress is not None:
+            progress(done + 1, len(spans), "comparing launches")
+    return digests
+
+
+def signature_hashes(kernels: KernelTable, known: HashArray | None = None) -> HashArray:
+    """Return (signatures,) a hash of the name, grid and block of every signature so far.
+
+    It is the same on every machine and in every run: BLAKE2b of the name, the dimensions mixed in.
+
+    Parameters
+    ----------
+    known : what an earlier call gave for this table; only signatures added since are hashed.
+    """
+    before = np.zeros(0, dtype=np.uint64) if known is None else known
+    rows = kernels.signature_rows()[len(before) :]
+    names, place = np.unique(rows[:, 0], return_inverse=True)
+    added = np.array([_text_hash(kernels.names.full(code)) for code in names.tolist()], dtype=np.uint64)[
+        place
+    ]
+    for dimension in rows[:, 1:].T:
+        added = _mixed(added + dimension.astype(np.uint64) * _GOLDEN)
+    return np.concatenate([before, added])
+
+
+def _block_parts(first: int, stop: int, length: int) -> Iterator[tuple[int, int]]:
+    """Yield the run of ordinals ``first:stop`` cut where blocks end."""
+    while first < stop:
+        end = min(stop, (first // length + 1) * length)
+        yield first, end
+        first = end
+
+
+def _multipliers(count: int) -> HashArray:
+    return _mixed(np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN) | np.uint64(1)
+
+
+def _text_hash(text: str) -> int:
+    # A name cut within a character reads as a lone surrogate, which is hashed like any other.
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _mixed(values: HashArray) -> HashArray:
+    """Return values whose bits all depend on all bits of the given ones: the finaliser of SplitMix64."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

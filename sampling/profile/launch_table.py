@@ -1,0 +1,268 @@
+"""A profile held in memory as compact columns: what readers of row-wise formats build, part by part.
+
+12 to 24 bytes a launch, up to 52 while it is put in order. Formats that can be read piecewise (our Parquet)
+do not come through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import ProfileError
+from sampling.profile.named_ranges import RangeSource
+from sampling.profile.profile import (
+    Batch,
+    Column,
+    KernelTable,
+    LaunchSequence,
+    NamedRange,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+    Span,
+)
+
+IntArray = NDArray[np.integer]
+
+#: Makes the named ranges from the sequences and the API start of every launch in id order, if there are any.
+MakeRanges = Callable[[tuple[LaunchSequence, ...], IntArray | None], RangeSource]
+
+_SPAN_LAUNCHES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchColumns:
+    """A part of a recording as a reader parsed it; rows in any order, arrays of shape (n,).
+
+    ``order`` and ``process`` are kept, not copied: a reader that learns them late may still fill them in
+    before `LaunchTableBuilder.finish`.
+
+    Attributes
+    ----------
+    name : codes interned in the reader's kernel table.
+    duration_ns : nanoseconds, >= 0.
+    order : the time or number that puts launches in API order within their process and device; rows with
+        equal values keep the order of ``start_ns``, then of the file. None: file order.
+    process, device : None where the format does not record them (0).
+    grid, block : x, y, z; zeros where unknown; None where the format has none.
+    start_ns, stream : None where the format has none.
+    api_start_ns : when the call behind each launch began, for `LaunchTableBuilder.finish` to hand on.
+    """
+
+    name: IntArray
+    duration_ns: IntArray
+    order: IntArray | None = None
+    process: IntArray | None = None
+    device: IntArray | None = None
+    grid: Sequence[IntArray] | None = None
+    block: Sequence[IntArray] | None = None
+    start_ns: IntArray | None = None
+    stream: IntArray | None = None
+    api_start_ns: IntArray | None = None
+
+
+class LaunchTableBuilder:
+    """Collects the parts of one file and puts their launches in order.
+
+    A part's grid and block become a signature code at once, so the parsed part can be dropped.
+    """
+
+    def __init__(self, path: str, kernels: KernelTable) -> None:
+        self._path = path
+        self._kernels = kernels
+        self._parts: list[dict[str, IntArray | None]] = []
+        self._rows = 0
+
+    def append(self, part: LaunchColumns, *, first_row: int | None = None) -> None:
+        """Add a part.
+
+        Parameters
+        ----------
+        first_row : 1-based row of the file of the part's first launch, for messages; counted on if None.
+
+        Raises
+        ------
+        ProfileError : a duration is negative.
+        """
+        duration_ns = np.asarray(part.duration_ns, dtype=np.int64)
+        if len(duration_ns) and duration_ns.min() < 0:
+            worst = int(np.argmax(duration_ns < 0))
+            raise ProfileError(
+                f"a launch ends before it starts (duration {int(duration_ns[worst])} ns)",
+                path=self._path,
+                row=(self._rows + 1 if first_row is None else first_row) + worst,
+                remedy="record or export the profile again",
+            )
+        self._parts.append(
+            {
+                "signature": self._kernels.intern(part.name, part.grid, part.block),
+                "duration_ns": duration_ns,
+                "order": part.order,
+                "process": part.process,
+                "device": None if part.device is None else part.device.astype(np.int32),
+                "start_ns": part.start_ns,
+                "stream": None if part.stream is None else part.stream.astype(np.int32),
+                "api_start_ns": part.api_start_ns,
+            }
+        )
+        self._rows += len(duration_ns)
+
+    def finish(
+        self,
+        *,
+        format_name: str,
+        file: ProfileFile,
+        facts: RecordingFacts,
+        ranges: MakeRanges | None = None,
+    ) -> LaunchTable:
+        """Return the launches, sequence by sequence, in API order.
+
+        Parameters
+        ----------
+        ranges : makes the ranges the program named; None where the format has none.
+
+        Raises
+        ------
+        ProfileError : there is not one launch.
+        """
+        if self._rows == 0:
+            raise ProfileError("the file holds no kernel launch", path=self._path)
+        columns = {name: self._joined(name) for name in tuple(self._parts[0])}
+        self._parts.clear()
+        order, sequences = in_sequences(
+            self._rows,
+            process=columns["process"],
+            device=columns["device"],
+            by_time=[columns["order"], columns["start_ns"]],
+        )
+        api_start_ns = columns.pop("api_start_ns")
+        # What only the order needed goes before the columns that stay are copied into it.
+        for column in ("order", "process", "device"):
+            del columns[column]
+        kept: dict[Column, IntArray] = {}
+        stored: tuple[Column, ...] = ("signature", "duration_ns", "start_ns", "stream")
+        for name in stored:
+            values = columns.pop(name)
+            if values is not None:
+                kept[name] = values if order is None else values[order]
+        return LaunchTable(
+            format_name=format_name,
+            files=(replace(file, launches=self._rows),),
+            kernels=self._kernels,
+            sequences=sequences,
+            columns=kept,
+            facts=facts,
+            ranges=None if ranges is None else ranges(sequences, _in_order(api_start_ns, order)),
+        )
+
+    def _joined(self, column: str) -> IntArray | None:
+        values = [part.pop(column) for part in self._parts]
+        present = [value for value in values if value is not None]
+        if len(present) < len(values):
+            return None
+        return present[0] if len(present) == 1 else np.concatenate(present)
+
+
+def _in_order(values: IntArray | None, order: NDArray[np.int64] | None) -> IntArray | None:
+    return values if values is None or order is None else values[order]
+
+
+def in_sequences(
+    rows: int, *, process: IntArray | None, device: IntArray | None, by_time: Sequence[IntArray | None]
+) -> tuple[NDArray[np.int64] | None, tuple[LaunchSequence, ...]]:
+    """Return the permutation of some launches into id order (None: already there) and their sequences.
+
+    Parameters
+    ----------
+    process, device : (rows,) each; None where all are 0.
+    by_time : what orders the launches of one sequence, first key first; None counts for nothing.
+    """
+    by_place = [key for key in (process, device) if key is not None and key.min() != key.max()]
+    keys = [*by_place, *(key for key in by_time if key is not None)]
+    permutation = None if _ascending(keys) else np.lexsort(keys[::-1])
+    changes = np.zeros(rows - 1, dtype=np.bool_)
+    for key in by_place:
+        placed = key if permutation is None else key[permutation]
+        changes |= placed[1:] != placed[:-1]
+    starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
+    stops = np.append(starts[1:], rows)
+    first_rows = starts if permutation is None else permutation[starts]
+    process_of, device_of = (
+        np.zeros(len(starts), dtype=np.int64) if key is None else key[first_rows] for key in (process, device)
+    )
+    sequences = tuple(
+        LaunchSequence(int(process_of[index]), int(device_of[index]), int(stops[index] - start), int(start))
+        for index, start in enumerate(starts)
+    )
+    return permutation, sequences
+
+
+def _ascending(keys: Sequence[IntArray]) -> bool:
+    """Return whether the rows already stand in the order of the keys, first key first."""
+    if not keys:
+        return True
+    tied = np.ones(len(keys[0]) - 1, dtype=np.bool_)
+    for key in keys:
+        before, after = key[:-1], key[1:]
+        if np.any(tied & (after < before)):
+            return False
+        tied &= after == before
+    return True
+
+
+class LaunchTable(Profile):
+    """A profile whose compact columns lie in memory, in id order."""
+
+    def __init__(
+        self,
+        *,
+        format_name: str,
+        files: tuple[ProfileFile, ...],
+        kernels: KernelTable,
+        sequences: tuple[LaunchSequence, ...],
+        columns: dict[Column, IntArray],
+        facts: RecordingFacts,
+        ranges: RangeSource | None = None,
+    ) -> None:
+        self.format = format_name
+        self.files = files
+        self.kernels = kernels
+        self.sequences = sequences
+        self.columns = frozenset({*columns, "name"})
+        self.facts = facts
+        self._columns = columns
+        self._ranges = ranges
+        self._spans = tuple(
+            Span(index, ordinal, min(_SPAN_LAUNCHES, sequence.launches - ordinal))
+            for index, sequence in enumerate(sequences)
+            for ordinal in range(0, sequence.launches, _SPAN_LAUNCHES)
+        )
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All spans, in id order."""
+        return self._spans
+
+    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
+        """Return views of the columns, or the name codes looked up from the signatures."""
+        start = self.sequences[span.sequence].first_id + span.first_ordinal
+        rows = slice(start, start + span.launches)
+        values: dict[Column, IntArray] = {}
+        for column in columns:
+            if column == "name":
+                values[column] = self.kernels.signature_names()[self._columns["signature"][rows]]
+            else:
+                values[column] = self._columns[column][rows]
+        return Batch(span, values)
+
+    def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
+        """Return the ranges of exactly this name, else those whose name contains it."""
+        return None if self._ranges is None else self._ranges.named(text)
+
+    def range_names(self, most: int) -> tuple[str, ...]:
+        """Return some distinct names of ranges."""
+        return () if self._ranges is None else self._ranges.some_names(most)

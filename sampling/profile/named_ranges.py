@@ -1,0 +1,136 @@
+"""Ranges that a program named while it ran (NVTX, annotations), and which launches it issued in them.
+
+A launch belongs to a range if the API call that issued it began while the range was open, its first
+nanosecond included and its last not, in the same process. It may come from any thread: nsys' own rule asks
+for the thread that opened the range, but PyTorch launches the backward pass from another thread than the one
+whose range says "backward" or "step 7".
+
+A sequence stands in API order, so the launches of a range are a run of its ordinals. Where the order rests on
+something else (correlation numbers of several threads), times a little out of place are taken in ascending
+order, which keeps the number of launches in every range. A launch whose call was not recorded stands by its
+place: it belongs to a range if the next launches before and after it whose calls are known both do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.profile.profile import LaunchSequence, NamedRange
+
+IntArray = NDArray[np.int64]
+
+#: Stands for the API start of a launch whose call was not recorded.
+NO_CALL = int(np.iinfo(np.int64).max)
+#: Stands for the end of a range that was still open when the recording ended.
+STILL_OPEN = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeEvents:
+    """Ranges as recorded, in any order.
+
+    Attributes
+    ----------
+    texts : names; several ranges may share one.
+    text : (r,) index of each range's name.
+    process : (r,) process number, as in the profile's sequences.
+    start_ns, end_ns : (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
+    """
+
+    texts: Sequence[str]
+    text: IntArray
+    process: IntArray
+    start_ns: IntArray
+    end_ns: IntArray
+
+
+class RangeSource(Protocol):
+    """Where a profile's named ranges come from."""
+
+    def named(self, text: str) -> tuple[NamedRange, ...]:
+        """Return what `Profile.named_ranges` returns."""
+
+    def some_names(self, most: int) -> tuple[str, ...]:
+        """Return what `Profile.range_names` returns."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeRuns:
+    """Named ranges as runs of ordinals, in the order they open; those without launches are left out.
+
+    Attributes
+    ----------
+    texts : names.
+    text, sequence, first_ordinal, stop_ordinal : (r,) as in `NamedRange`, the name by its index.
+    """
+
+    texts: Sequence[str]
+    text: IntArray
+    sequence: IntArray
+    first_ordinal: IntArray
+    stop_ordinal: IntArray
+
+    def named(self, text: str) -> tuple[NamedRange, ...]:
+        """Return the ranges of exactly this name, else those whose name contains it."""
+        exact = [code for code, name in enumerate(self.texts) if name == text]
+        codes = exact or [code for code, name in enumerate(self.texts) if text in name]
+        found = np.flatnonzero(np.isin(self.text, codes))
+        columns = (self.text, self.sequence, self.first_ordinal, self.stop_ordinal)
+        rows = zip(*(column[found].tolist() for column in columns), strict=True)
+        return tuple(NamedRange(self.texts[code], *run) for code, *run in rows)
+
+    def some_names(self, most: int) -> tuple[str, ...]:
+        """Return distinct names in the order they first open."""
+        distinct = dict.fromkeys(self.texts[code] for code in self.text.tolist())
+        return tuple(distinct)[:most]
+
+
+#: The ranges of a recording that could have some but has none.
+NO_RANGES = RangeRuns((), *np.zeros((4, 0), dtype=np.int64))
+
+
+def runs_of(
+    events: RangeEvents, sequences: Sequence[LaunchSequence], api_start_ns: NDArray[np.integer] | None
+) -> RangeRuns:
+    """Return the launches of every range.
+
+    Parameters
+    ----------
+    sequences : of the profile.
+    api_start_ns : (launches,) when the call behind each launch began, in id order; ``NO_CALL`` where it was
+        not recorded; None where no call was.
+    """
+    if api_start_ns is None:
+        return replace(NO_RANGES, texts=events.texts)
+    order = np.lexsort((-events.end_ns, events.start_ns))
+    runs = [np.zeros((4, 0), dtype=np.int64)]
+    for index, sequence in enumerate(sequences):
+        rows = slice(sequence.first_id, sequence.first_id + sequence.launches)
+        place = np.flatnonzero(events.process[order] == sequence.process)
+        first, stop = _ordinals(events, order[place], api_start_ns[rows])
+        runs.append(np.stack([place, np.full(len(place), index), first, stop])[:, stop > first])
+    joined = np.concatenate(runs, axis=1)
+    place, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
+    return RangeRuns(events.texts, events.text[order[place]], sequence_of, first, stop)
+
+
+def _ordinals(
+    events: RangeEvents, rows: IntArray, api_start_ns: NDArray[np.integer]
+) -> tuple[IntArray, IntArray]:
+    """Return the first and the stop ordinal of some ranges in one sequence, equal where it has no launch."""
+    known = np.flatnonzero(api_start_ns != NO_CALL)
+    if not len(known):
+        return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    times = api_start_ns[known]
+    if np.any(times[1:] < times[:-1]):
+        times = np.sort(times)
+    first, stop = np.searchsorted(times, (events.start_ns[rows], events.end_ns[rows]))
+    filled = stop > first
+    # The last launch inside is the one before `stop`; launches without a call after it may lie outside.
+    last_ordinal = np.where(events.end_ns[rows] == STILL_OPEN, len(api_start_ns) - 1, known[stop - 1])
+    return np.where(filled, known[first % len(known)], 0), np.where(filled, last_ordinal + 1, 0)

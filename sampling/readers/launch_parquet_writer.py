@@ -1,0 +1,114 @@
+"""Writes a profile as our own Parquet, span by span, in id order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sampling.arrow import to_arrow, to_arrow_dictionary, to_arrow_texts
+from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
+from sampling.progress import Progress
+from sampling.readers.recording_facts import METADATA_KEY, facts_json
+from sampling.reduction.region import Region, Selection, names_kept, names_passing, selections
+
+
+def write_launch_parquet(
+    profile: Profile, region: Region, path: Path, progress: Progress | None = None
+) -> int:
+    """Write the selected launches and return how many there are.
+
+    Launch ids stay what they are: where several files recorded process numbers that do not ascend in their
+    order, processes are numbered 0, 1, 2... anew. Names and shapes are dictionary-encoded, so a profile
+    shrinks to some bytes a launch. Columns the profile does not have are left out; grid and block that it
+    does not know are 0. Metrics the profile itself has stay, as numbers with fractions.
+
+    Raises
+    ------
+    EmptySelectionError : the region leaves no launch.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    optional: list[Column] = [name for name in ("start_ns", "stream") if name in profile.columns]
+    fields = [("name", pa.dictionary(pa.int32(), pa.string())), ("duration_ns", pa.int64())]
+    fields += [(f"{what}_{axis}", pa.int64()) for what in ("grid", "block") for axis in "xyz"]
+    fields += [(name, pa.int64()) for name in (*optional, "process", "device")]
+    fields += [(name, pa.float64()) for name in profile.metric_names]
+    facts = profile.facts if region == Region() else replace(profile.facts, api_rows_missing=0)
+    schema = pa.schema(fields, metadata={METADATA_KEY: facts_json(facts)})
+    process_of = _ascending_processes(profile)
+    launches = 0
+    present = np.zeros(0, dtype=np.bool_)
+    chosen = selections(profile, region)
+    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=True) as writer:
+        for number, selection in enumerate(chosen):
+            batch = profile.read(selection.span, ("signature", "duration_ns", *optional))
+            code = batch["signature"][selection.rows]
+            present = _with_names(present, profile.kernels, code)
+            kept = names_passing(profile, region)[profile.kernels.signature_names()][code]
+            rows = int(kept.sum())
+            sequence = profile.sequences[selection.span.sequence]
+            columns = [
+                *_kernel_columns(profile.kernels, code[kept]),
+                *(to_arrow(batch[name][selection.rows][kept].astype(np.int64)) for name in optional),
+                to_arrow(np.full(rows, process_of[sequence], dtype=np.int64)),
+                to_arrow(np.full(rows, sequence.device, dtype=np.int64)),
+                *_metric_columns(profile, selection, kept),
+            ]
+            columns.insert(1, to_arrow(batch["duration_ns"][selection.rows][kept].astype(np.int64)))
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+            launches += rows
+            if progress is not None:
+                progress(number + 1, len(chosen), "writing")
+    if launches == 0:
+        names_kept(profile, region, present)
+    return launches
+
+
+def _metric_columns(
+    profile: Profile, selection: Selection, kept: np.ndarray[Any, np.dtype[np.bool_]]
+) -> list[Any]:
+    """Return the profile's own metrics of the kept launches of a selection."""
+    if not profile.metric_names:
+        return []
+    metrics = profile.read_metrics(selection.span, profile.metric_names)
+    return [to_arrow(metrics[name][selection.rows][kept]) for name in profile.metric_names]
+
+
+def _ascending_processes(profile: Profile) -> dict[LaunchSequence, int]:
+    """Return a process number for each sequence with which they stand in the order of their ids."""
+    places = [(sequence.process, sequence.device) for sequence in profile.sequences]
+    number = {process: index for index, process in enumerate(dict.fromkeys(place[0] for place in places))}
+    in_order = places == sorted(places)
+    return {
+        sequence: sequence.process if in_order else number[sequence.process] for sequence in profile.sequences
+    }
+
+
+def _with_names(
+    present: np.ndarray[Any, np.dtype[np.bool_]],
+    kernels: KernelTable,
+    code: np.ndarray[Any, np.dtype[np.integer[Any]]],
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return (names so far,) which names have launches, those of some signature codes added."""
+    grown = np.zeros(len(kernels.names), dtype=np.bool_)
+    grown[: len(present)] = present
+    grown[kernels.signature_names()[np.unique(code)]] = True
+    return grown
+
+
+def _kernel_columns(kernels: KernelTable, code: np.ndarray[Any, np.dtype[np.integer[Any]]]) -> list[Any]:
+    """Return the name, grid and block columns of signature codes."""
+    rows = kernels.signature_rows()
+    name = rows[:, 0][code]
+    used = np.flatnonzero(np.bincount(name))
+    place = np.zeros(len(kernels.names), dtype=np.int32)
+    place[used] = np.arange(len(used))
+    texts = to_arrow_texts([kernels.names.full(index) for index in used.tolist()])
+    return [
+        to_arrow_dictionary(place[name], texts),
+        *(to_arrow(rows[:, axis][code]) for axis in range(1, 7)),
+    ]

@@ -1,0 +1,1 @@
+"""Nsight Systems: SQLite exports, Parquet and Arrow folders, and the CSV of `nsys stats`."""

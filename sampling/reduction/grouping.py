@@ -1,0 +1,119 @@
+"""Which launches form a kernel group: the key, and the groups it makes of a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.profile.names import stem_script_name
+from sampling.profile.profile import Dimensions, KernelTable, Profile
+from sampling.reduction.group_by import GroupBy
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The key of the kernel groups: what they share, and whether process and device are part of it."""
+
+    by: GroupBy = GroupBy.LAUNCH
+    pool_devices: bool = False
+
+    @property
+    def needs_shape(self) -> bool:
+        """Whether grid and block are part of the key."""
+        return self.by is GroupBy.LAUNCH
+
+
+@dataclass(frozen=True, slots=True)
+class KernelGroup:
+    """One kernel group. What its launches do not share is None."""
+
+    key: str
+    name: str
+    grid: Dimensions | None
+    block: Dimensions | None
+    process: int | None
+    device: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTable:
+    """The groups behind the raw codes of a reduction.
+
+    Attributes
+    ----------
+    groups : the kernel groups, in no particular order.
+    group_of_raw : (raw codes,) index into ``groups``; -1 for a raw code that is not selected.
+    """
+
+    groups: tuple[KernelGroup, ...]
+    group_of_raw: NDArray[np.int64]
+
+
+def group_table(profile: Profile, grouping: Grouping, raw_selected: NDArray[np.bool_]) -> GroupTable:
+    """Name the groups of a reduction.
+
+    Parameters
+    ----------
+    raw_selected : (raw codes,) which raw codes count; raw code = label * sequences + sequence, label the
+        signature code if the grouping needs shapes, else the name code.
+    """
+    label_of = _labeller(profile.kernels, grouping.by)
+    group_of_raw = np.full(len(raw_selected), -1, dtype=np.int64)
+    indices: dict[str, int] = {}
+    groups: list[KernelGroup] = []
+    for raw in np.flatnonzero(raw_selected).tolist():
+        label, sequence_index = divmod(raw, len(profile.sequences))
+        name, grid, block = label_of(label)
+        sequence = profile.sequences[sequence_index]
+        process, device = (None, None) if grouping.pool_devices else (sequence.process, sequence.device)
+        key = group_key(name, grouping, grid, block, process, device)
+        index = indices.setdefault(key, len(groups))
+        if index == len(groups):
+            groups.append(KernelGroup(key, name, grid, block, process, device))
+        group_of_raw[raw] = index
+    return GroupTable(tuple(groups), group_of_raw)
+
+
+def _labeller(
+    kernels: KernelTable, by: GroupBy
+) -> Callable[[int], tuple[str, Dimensions | None, Dimensions | None]]:
+    names = kernels.names
+    if by is GroupBy.LAUNCH:
+
+        def of_signature(code: int) -> tuple[str, Dimensions | None, Dimensions | None]:
+            signature = kernels.signature(code)
+            return names.full(signature.name), signature.grid, signature.block
+
+        return of_signature
+    if by is GroupBy.SHORT_NAME:
+        return lambda code: (names.short(code), None, None)
+    if by is GroupBy.STEM_SCRIPT:
+        return lambda code: (stem_script_name(names.full(code)), None, None)
+    return lambda code: (names.full(code), None, None)
+
+
+def group_key(
+    name: str,
+    grouping: Grouping,
+    grid: Dimensions | None,
+    block: Dimensions | None,
+    process: int | None,
+    device: int | None,
+) -> str:
+    """Return the text that tells a group from all others.
+
+    For example ``f(int) <<<8x1x1, 64x1x1>>> process 0 device 1``.
+    """
+    key = name
+    if grouping.needs_shape:
+        key += f" <<<{_dimensions(grid)}, {_dimensions(block)}>>>"
+    if process is not None:
+        key += f" process {process} device {device}"
+    return key
+
+
+def _dimensions(dimensions: Dimensions | None) -> str:
+    return "?" if dimensions is None else "x".join(map(str, dimensions))

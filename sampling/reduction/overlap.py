@@ -1,0 +1,91 @@
+"""How much of a device's kernel time runs side by side with other kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.parallel import ordered_map
+from sampling.profile.profile import LaunchSequence, Profile
+from sampling.reduction.region import Selection
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTime:
+    """The time one process keeps one device busy.
+
+    Attributes
+    ----------
+    kernel_ns : sum of all durations.
+    busy_ns : time during which at least one kernel runs.
+    first_start_ns, last_end_ns : where the recording of this sequence begins and ends.
+    overlapping : launches that start while an earlier one still runs.
+    """
+
+    sequence: LaunchSequence
+    kernel_ns: int
+    busy_ns: int
+    first_start_ns: int
+    last_end_ns: int
+    overlapping: int
+
+    @property
+    def overlap_share(self) -> float:
+        """The share of kernel time that is hidden behind other kernels."""
+        return 1 - self.busy_ns / self.kernel_ns if self.kernel_ns else 0.0
+
+
+def device_times(profile: Profile, chosen: Sequence[Selection]) -> tuple[DeviceTime, ...]:
+    """Return the busy time of every sequence's selected launches; () where starts are not recorded.
+
+    Exact while no launch of a later span starts before the latest end so far in an idle gap that an earlier
+    span left open; such a launch counts as overlapping there. Spans have about a million launches.
+    """
+    if "start_ns" not in profile.columns:
+        return ()
+
+    def swept(selection: Selection) -> tuple[IntArray, IntArray]:
+        batch = profile.read(selection.span, ("start_ns", "duration_ns"))
+        start = batch["start_ns"][selection.rows].astype(np.int64, copy=False)
+        end = start + batch["duration_ns"][selection.rows]
+        if np.any(start[1:] < start[:-1]):
+            order = np.argsort(start, kind="stable")
+            start, end = start[order], end[order]
+        return start, end
+
+    times: dict[int, DeviceTime] = {}
+    for selection, (start, end) in zip(chosen, ordered_map(swept, chosen), strict=True):
+        span = selection.span
+        before = times.get(span.sequence)
+        reach = np.maximum.accumulate(end)
+        ahead = np.empty_like(reach)
+        ahead[0] = start[0] if before is None else before.last_end_ns
+        np.maximum(reach[:-1], ahead[0], out=ahead[1:])
+        hidden = np.minimum(np.maximum(ahead - start, 0), end - start)
+        kernel_ns = int((end - start).sum())
+        here = DeviceTime(
+            sequence=profile.sequences[span.sequence],
+            kernel_ns=kernel_ns,
+            busy_ns=kernel_ns - int(hidden.sum()),
+            first_start_ns=int(start[0]),
+            last_end_ns=int(max(reach[-1], ahead[0])),
+            overlapping=int(np.count_nonzero(hidden)),
+        )
+        times[span.sequence] = here if before is None else _joined(before, here)
+    return tuple(times[index] for index in sorted(times))
+
+
+def _joined(before: DeviceTime, here: DeviceTime) -> DeviceTime:
+    return DeviceTime(
+        sequence=before.sequence,
+        kernel_ns=before.kernel_ns + here.kernel_ns,
+        busy_ns=before.busy_ns + here.busy_ns,
+        first_start_ns=min(before.first_start_ns, here.first_start_ns),
+        last_end_ns=here.last_end_ns,
+        overlapping=before.overlapping + here.overlapping,
+    )

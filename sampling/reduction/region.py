@@ -1,0 +1,316 @@
+"""Which launches count: by device, process, kernel name, launch id, time and named range."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
+from sampling.parallel import ordered_map
+from sampling.profile.names import is_communication
+from sampling.profile.profile import LaunchSequence, Profile, Span
+
+COMMUNICATION = "communication"
+
+_NAMES_SHOWN = 5
+_RANGES_ARE_IN = "an nsys SQLite or folder export, or a PyTorch profiler trace (Kineto)"
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The filters of a run; an empty one keeps everything. All that are given must hold.
+
+    Attributes
+    ----------
+    devices, processes : keep only these numbers.
+    include : keep kernels whose full name one of these regular expressions finds something in.
+    exclude : drop those one of these finds something in; "communication" stands for collective kernels.
+    launches : keep ids from the first (None: 0) up to, not with, the second (None: the end).
+    time_ns : keep launches that start on the GPU from the first time (None: 0) up to, not with, the second
+        (None: the end), nanoseconds after the earliest start of all launches of their file.
+    named_range : keep launches issued while a range of this name (else: whose name contains it) was open,
+        see `sampling.profile.named_ranges`.
+    """
+
+    devices: tuple[int, ...] = ()
+    processes: tuple[int, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    launches: tuple[int | None, int | None] | None = None
+    time_ns: tuple[int | None, int | None] | None = None
+    named_range: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.named_range == "":
+            raise OptionError("--range is empty", remedy="give a range's name, or a part of it")
+        for pattern in (*self.include, *self.exclude):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise OptionError(f"{pattern!r} is not a regular expression ({error})") from error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """A span and the rows of it that are wanted, at least one.
+
+    Attributes
+    ----------
+    rows : indexes the columns of the span: a slice where the rows follow each other, as they mostly do, else
+        (span.launches,) whether a row is wanted.
+    first_id : the id of the first wanted row.
+    """
+
+    span: Span
+    rows: slice | NDArray[np.bool_]
+    first_id: int
+
+    @property
+    def launches(self) -> int:
+        """How many rows are wanted."""
+        if isinstance(self.rows, slice):
+            stop: int = self.rows.stop
+            start: int = self.rows.start
+            return stop - start
+        return int(np.count_nonzero(self.rows))
+
+    def ids(self, places: IntArray) -> IntArray:
+        """Return the ids of wanted rows, counted among the wanted ones from 0."""
+        if isinstance(self.rows, slice):
+            return self.first_id + places
+        wanted = np.flatnonzero(self.rows)
+        return np.asarray(self.first_id - wanted[0] + wanted[places])
+
+    def holds(self, rows: IntArray, first_row: int = 0) -> NDArray[np.bool_]:
+        """Return whether rows of the span, counted from ``first_row``, are wanted."""
+        wanted: NDArray[np.bool_]
+        if isinstance(self.rows, slice):
+            wanted = (rows >= self.rows.start - first_row) & (rows < self.rows.stop - first_row)
+        else:
+            wanted = self.rows[first_row:][rows]
+        return wanted
+
+    def narrowed(self, inside: NDArray[np.bool_]) -> Selection | None:
+        """Return what is left of it, None if nothing is.
+
+        Parameters
+        ----------
+        inside : (launches,) whether a wanted row is still wanted.
+        """
+        if inside.all():
+            return self
+        before = np.arange(self.span.launches)[self.rows]
+        left = before[inside]
+        if not len(left):
+            return None
+        first, last = int(left[0]), int(left[-1])
+        first_id = self.first_id + first - int(before[0])
+        if last - first + 1 == len(left):
+            return Selection(self.span, slice(first, last + 1), first_id)
+        rows = np.zeros(self.span.launches, dtype=np.bool_)
+        rows[left] = True
+        return Selection(self.span, rows, first_id)
+
+
+def selections(profile: Profile, region: Region) -> tuple[Selection, ...]:
+    """Return what to read for a region, in id order; names are filtered after the reduction.
+
+    Raises
+    ------
+    EmptySelectionError : the device, process, launch, range or time filter leaves nothing.
+    NotApplicableError : the profile has no ranges, or no starts, to filter by.
+    """
+    chosen = _selected_ids(profile, region)
+    if region.named_range is not None:
+        chosen = _within_ranges(profile, region.named_range, chosen)
+    if region.time_ns is not None:
+        chosen = _within_time(profile, region.time_ns, chosen)
+    return chosen
+
+
+def _selected_ids(profile: Profile, region: Region) -> tuple[Selection, ...]:
+    """Return the launches that the device, process and launch filters keep."""
+    kept = _sequences_left(profile, region)
+    low, high = region.launches or (None, None)
+    low, high = low or 0, profile.launches if high is None else high
+    chosen = []
+    for span in profile.spans:
+        if span.sequence not in kept:
+            continue
+        first_id = profile.sequences[span.sequence].first_id + span.first_ordinal
+        start = max(low - first_id, 0)
+        stop = min(high - first_id, span.launches)
+        if start < stop:
+            chosen.append(Selection(span, slice(start, stop), first_id + start))
+    if not chosen:
+        raise EmptySelectionError(
+            f"--launches {as_given(region.launches)} leaves no launch "
+            f"(ids run from 0 to {profile.launches - 1})",
+            remedy="ids are counted over the whole profile, before other filters",
+        )
+    return tuple(chosen)
+
+
+def as_given(bounds: tuple[int | None, int | None] | None) -> str:
+    """Return a window as it is written on the command line."""
+    return ":".join("" if bound is None else str(bound) for bound in bounds or (None, None))
+
+
+def _within_ranges(profile: Profile, text: str, chosen: Sequence[Selection]) -> tuple[Selection, ...]:
+    """Keep the launches that any range of this name holds."""
+    found = profile.named_ranges(text)
+    if found is None:
+        raise NotApplicableError(
+            f"--range needs named ranges, and a profile of the format {profile.format} has none",
+            remedy=f"give {_RANGES_ARE_IN}",
+        )
+    if not found:
+        raise EmptySelectionError(
+            f"--range {text!r} leaves no launch: none was issued in a range whose name contains it",
+            remedy=_names_there_are(profile),
+        )
+    runs = np.array([(each.sequence, each.first_ordinal, each.stop_ordinal) for each in found])
+    by_sequence = {index: runs[runs[:, 0] == index, 1:] for index in np.unique(runs[:, 0]).tolist()}
+    none = np.zeros((0, 2), dtype=np.int64)
+    inside = (
+        (each, _covered(each.span, by_sequence.get(each.span.sequence, none))[each.rows]) for each in chosen
+    )
+    left = tuple(part for each, rows in inside if (part := each.narrowed(rows)) is not None)
+    if not left:
+        raise EmptySelectionError(
+            f"--range {text!r} leaves no launch of those that the other filters keep",
+            remedy="leave out --device, --process, --launches or the range",
+        )
+    return left
+
+
+def _covered(span: Span, runs: IntArray) -> NDArray[np.bool_]:
+    """Return (span.launches,) which launches lie in any of the runs, rows of a first and a stop ordinal."""
+    bounds = np.clip(runs - span.first_ordinal, 0, span.launches)
+    open_runs = np.zeros(span.launches + 1, dtype=np.int64)
+    np.add.at(open_runs, bounds[:, 0], 1)
+    np.add.at(open_runs, bounds[:, 1], -1)
+    return np.cumsum(open_runs[:-1]) > 0
+
+
+def _names_there_are(profile: Profile) -> str:
+    names = profile.range_names(_NAMES_SHOWN + 1)
+    shown = ", ".join(map(repr, names[:_NAMES_SHOWN]))
+    more = ", ..." if len(names) > _NAMES_SHOWN else ""
+    return f"names there are: {shown}{more}" if names else "there is no range in this profile"
+
+
+def _within_time(
+    profile: Profile, time_ns: tuple[int | None, int | None], chosen: Sequence[Selection]
+) -> tuple[Selection, ...]:
+    """Keep the launches that start in a window of time."""
+    if "start_ns" not in profile.columns:
+        raise NotApplicableError(
+            "--time needs the start of every launch, and this profile does not have it",
+            remedy="give the recording itself, or a table with a column start_ns",
+        )
+    spans = profile.spans
+    low, high = time_ns
+    clocks = profile.clocks
+    origin_ns: dict[int, int] = {}
+    latest_ns: dict[int, int] = {}
+    for span, (first, last) in zip(spans, ordered_map(partial(_first_and_last, profile), spans), strict=True):
+        clock = clocks[span.sequence]
+        origin_ns[clock] = min(first, origin_ns.get(clock, first))
+        latest_ns[clock] = max(last, latest_ns.get(clock, last))
+
+    def narrowed(selection: Selection) -> Selection | None:
+        starts = profile.read(selection.span, ("start_ns",))["start_ns"][selection.rows]
+        origin = origin_ns[clocks[selection.span.sequence]]
+        inside = starts >= origin + (low or 0)
+        if high is not None:
+            inside &= starts < origin + high
+        return selection.narrowed(inside)
+
+    left = tuple(each for each in ordered_map(narrowed, chosen) if each is not None)
+    if not left:
+        last_ns = max(latest_ns[clock] - origin_ns[clock] for clock in origin_ns)
+        raise EmptySelectionError(
+            f"--time {as_given(time_ns)} leaves no launch (they start from 0 to {last_ns} ns)",
+            remedy="times are nanoseconds after the first launch of the whole profile",
+        )
+    return left
+
+
+def _first_and_last(profile: Profile, span: Span) -> tuple[int, int]:
+    starts = profile.read(span, ("start_ns",))["start_ns"]
+    return int(starts.min()), int(starts.max())
+
+
+def _sequences_left(profile: Profile, region: Region) -> frozenset[int]:
+    left = dict(enumerate(profile.sequences))
+    filters: tuple[tuple[str, tuple[int, ...], Callable[[LaunchSequence], int]], ...] = (
+        ("process", region.processes, lambda sequence: sequence.process),
+        ("device", region.devices, lambda sequence: sequence.device),
+    )
+    for what, wanted, number in filters:
+        there = sorted({number(sequence) for sequence in left.values()})
+        if wanted:
+            left = {index: sequence for index, sequence in left.items() if number(sequence) in wanted}
+        if not left:
+            raise EmptySelectionError(
+                f"--{what} {','.join(map(str, wanted))} leaves no launch",
+                remedy=f"the {what} numbers here are {', '.join(map(str, there))}",
+            )
+    return frozenset(left)
+
+
+def selected_sequences(profile: Profile, chosen: Sequence[Selection]) -> tuple[LaunchSequence, ...]:
+    """Return the sequences that have selected launches, in id order."""
+    indices = dict.fromkeys(selection.span.sequence for selection in chosen)
+    return tuple(profile.sequences[index] for index in indices)
+
+
+def names_kept(profile: Profile, region: Region, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return (names,) whether a kernel name passes the region's name filters.
+
+    Parameters
+    ----------
+    present : (names,) whether a name has launches among those selected so far.
+
+    Raises
+    ------
+    EmptySelectionError : a filter leaves none of the names that are present.
+    """
+    kept = present.copy()
+    for option, patterns, wanted in _name_filters(region):
+        kept &= profile.kernels.names.matching(_matcher(patterns))[: len(kept)] == wanted
+        if not kept.any():
+            raise EmptySelectionError(
+                f"--{option} {' '.join(map(repr, patterns))} leaves no launch",
+                remedy="`kernelpoint groups` lists the kernel names",
+            )
+    return kept
+
+
+def names_passing(profile: Profile, region: Region) -> NDArray[np.bool_]:
+    """Return (names,) whether a kernel name read so far passes the region's name filters."""
+    kept = np.ones(len(profile.kernels.names), dtype=np.bool_)
+    for _, patterns, wanted in _name_filters(region):
+        kept &= profile.kernels.names.matching(_matcher(patterns))[: len(kept)] == wanted
+    return kept
+
+
+def _name_filters(region: Region) -> list[tuple[str, tuple[str, ...], bool]]:
+    included = [("include", region.include, True)] if region.include else []
+    return [*included, *(("exclude", (pattern,), False) for pattern in region.exclude)]
+
+
+def _matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """Return whether any of the patterns finds something in a name; each is compiled by itself."""
+    if patterns == (COMMUNICATION,):
+        return is_communication
+    compiled = [re.compile(pattern) for pattern in patterns]
+    return lambda name: any(pattern.search(name) for pattern in compiled)

@@ -1,0 +1,117 @@
+"""Simulators and tools a plan can be handed to: one module each.
+
+A new one is one new module and one line in ``_MODULES``. A module has::
+
+    NOTE: str                                  # how its ids are counted, and whether it was tried here
+    def export(plan: PlanFile) -> Exported     # (relative path, content) pairs
+
+A module that reads what happens within each kernel is one line in ``_LOG_READERS``. It has::
+
+    def recognises_log(head: bytes) -> bool    # from the first 64 KiB
+    def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from importlib import import_module
+from typing import Protocol, cast
+
+from sampling.errors import OptionError, ProfileError
+from sampling.plan.plan_file import PlanFile
+from sampling.projection.interval_log import IntervalLog
+from sampling.readers.input_file import InputFile, open_input
+
+#: What an exporter writes: relative path and content of each file.
+Exported = tuple[tuple[str, str], ...]
+
+_MODULES = {"csv": "sampling.simulators.csv_list"}
+_LOG_READERS = {"accel-sim": "sampling.simulators.accel_sim", "csv": "sampling.simulators.interval_csv"}
+
+
+class Exporter(Protocol):
+    """What every module of this package offers."""
+
+    NOTE: str
+
+    def export(self, plan: PlanFile) -> Exported:
+        """Return the files that tell the target which launches to simulate."""
+
+
+def exporter_names() -> tuple[str, ...]:
+    """Return the names of all exporters."""
+    return tuple(_MODULES)
+
+
+def exporter_named(name: str) -> Exporter:
+    """Return an exporter.
+
+    Raises
+    ------
+    OptionError : there is none of that name.
+    """
+    if name not in _MODULES:
+        raise OptionError(f"there is no exporter {name!r}", remedy=f"there is {', '.join(_MODULES)}")
+    return cast("Exporter", import_module(_MODULES[name]))
+
+
+class IntervalLogReader(Protocol):
+    """What every module that reads interval logs offers."""
+
+    def recognises_log(self, head: bytes) -> bool:
+        """Return whether a file that starts like this is of its format."""
+
+    def read_interval_logs(self, files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
+        """Return the log of each kernel."""
+
+
+def interval_log_reader(name: str) -> IntervalLogReader:
+    """Return a reader of interval logs.
+
+    Raises
+    ------
+    OptionError : there is none of that name.
+    """
+    if name not in _LOG_READERS:
+        raise OptionError(
+            f"there is no reader of interval logs {name!r}", remedy=f"there is {', '.join(_LOG_READERS)}"
+        )
+    return cast("IntervalLogReader", import_module(_LOG_READERS[name]))
+
+
+def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple[IntervalLog, ...]:
+    """Read the interval logs of one or more files; "-" is standard input, gzip is read as it is.
+
+    Parameters
+    ----------
+    source : the name of a reader; None asks the content of the first file.
+
+    Raises
+    ------
+    OptionError : there is no such reader, or standard input is to be read twice.
+    ProfileError : a file is missing, damaged, of no known format, or no interval log.
+    """
+    if paths.count("-") > 1:
+        raise OptionError("standard input (-) can be read once only")
+    reader = None if source is None else interval_log_reader(source)
+    with ExitStack() as until_read:
+        files = [until_read.enter_context(open_input(path)) for path in paths]
+        for file in files:
+            if file.is_directory or not file.head:
+                what = "a folder, not a log" if file.is_directory else "is empty"
+                raise ProfileError(what, path=file.path, remedy="give the simulator's log of a run")
+        return (reader or _recognised(files[0])).read_interval_logs(files)
+
+
+def _recognised(file: InputFile) -> IntervalLogReader:
+    """Return the reader whose format the file is of."""
+    for name in _LOG_READERS:
+        reader = interval_log_reader(name)
+        if reader.recognises_log(file.head):
+            return reader
+    raise ProfileError(
+        "neither a visualizer log of Accel-Sim nor a CSV with the columns cycle, instructions and ctas",
+        path=file.path,
+        remedy="give one, or say which it is with --from",
+    )

@@ -1,0 +1,81 @@
+"""When to split: what a rule sees of a cluster, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.splitting.tree import Cluster, Verdict
+from sampling.strata.allocation import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a rule makes of a cluster and its parts; the costs are sampled time in nanoseconds.
+
+    Attributes
+    ----------
+    parts : two or more runs of the cluster, ascending; samples_new : how many samples each would cost.
+    """
+
+    parts: tuple[Cluster, ...]
+    samples_new: tuple[int, ...]
+    tau_old_ns: float
+    tau_new_ns: float
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterArrays:
+    """Size, mean and population standard deviation of many clusters; arrays of one shape."""
+
+    launches: IntArray
+    mean_ns: FloatArray
+    std_ns: FloatArray
+
+
+class SplitRule(Protocol):
+    """When to split. A rule sees one cluster at a time and never its relatives."""
+
+    @property
+    def enough(self) -> int:
+        """A cluster that costs no more samples than this is kept without looking at its parts."""
+
+    @property
+    def most_parts(self) -> int:
+        """How many parts one decision may make, 2 or more."""
+
+    def samples_alone(self, launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray) -> IntArray:
+        """Return (c,) how many samples each cluster costs by itself, as at the root of a group."""
+
+    def samples_kept(self, cluster: Cluster, allocated: int) -> int:
+        """Return how many samples a cluster costs if kept, given what the decision above allocated to it."""
+
+    def propose(
+        self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
+    ) -> Proposal:
+        """Return the decision on a cluster that costs ``samples_old`` samples if kept.
+
+        Parameters
+        ----------
+        partitions : its best partitions into 2, 3, ... parts, at most ``most_parts``; at least the first.
+        """
+
+    def halve(
+        self, whole: ClusterArrays, samples_old: IntArray, halves: ClusterArrays
+    ) -> tuple[NDArray[np.bool_], IntArray]:
+        """Return the decisions of `propose` on many clusters at once, each with its best two halves.
+
+        Parameters
+        ----------
+        whole, samples_old : (k,) clusters and what each costs if kept; halves : (k, 2) left and right.
+
+        Returns
+        -------
+        splits : (k,); samples_new : (k, 2) what each half costs by this decision.
+        """

@@ -1,0 +1,1 @@
+"""Strata: how many launches each needs, what they promise, and the draw."""

@@ -1,0 +1,125 @@
+"""Random draws inside strata, all strata at once; the launches drawn are ranks, not yet ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.strata.allocation import FloatArray, IntArray
+from sampling.strata.strata import Strata
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Drawn launches; all arrays (n,), in the order of the strata.
+
+    Attributes
+    ----------
+    stratum : index into the strata.
+    pair : index of the launch's (group, duration) pair in the reduction.
+    occurrence : which launch of that pair it is, in id order, from 0.
+    times : how often it was drawn; 1 without replacement.
+    """
+
+    stratum: IntArray
+    pair: IntArray
+    occurrence: IntArray
+    times: IntArray
+
+
+def draw(counts: DurationCounts, strata: Strata, rng: np.random.Generator) -> Draw:
+    """Draw ``strata.samples`` launches of each stratum, uniformly."""
+    stratum, position, times = _positions(strata, rng)
+    rank = counts.launches_before[strata.start[stratum]] + position
+    pair = np.searchsorted(counts.launches_before, rank, side="right") - 1
+    return Draw(stratum, pair, rank - counts.launches_before[pair], times)
+
+
+def estimate_total_ns(counts: DurationCounts, strata: Strata, drawn: Draw) -> float:
+    """Return sum of N_i times the mean duration of the draw from stratum i. [Allegro section IV-C]"""
+    weight = strata.launches / strata.samples
+    return float(np.dot(weight[drawn.stratum] * drawn.times, counts.duration_ns[drawn.pair]))
+
+
+def weights(strata: Strata, drawn: Draw) -> FloatArray:
+    """Return (n,) how many launches each drawn one stands for: N/m, times how often it was drawn."""
+    return np.asarray((strata.launches / strata.samples)[drawn.stratum] * drawn.times)
+
+
+def _positions(strata: Strata, rng: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
+    """Return stratum, position within it (0 <= position < N) and times drawn, sorted."""
+    base = np.cumsum(strata.launches) - strata.launches
+    if strata.with_replacement:
+        place, times = _repeated_places(strata.launches, strata.samples, base, rng)
+    else:
+        place = _distinct_places(strata.launches, strata.samples, base, rng)
+        times = np.ones(len(place), dtype=np.int64)
+    stratum = np.asarray(np.searchsorted(base, place, side="right") - 1)
+    return stratum, place - base[stratum], times
+
+
+def _repeated_places(
+    launches: IntArray, samples: IntArray, base: IntArray, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Return the places drawn with replacement, sorted, and how often each.
+
+    Where more are drawn than there are, the counts of all places are drawn at once: memory follows the
+    launches then, not the draws.
+    """
+    sparse = np.flatnonzero(samples <= launches)
+    stratum = np.repeat(sparse, samples[sparse])
+    places, times = np.unique(base[stratum] + _uniform(launches[stratum], rng), return_counts=True)
+    all_places, all_times = [places], [times]
+    for index in np.flatnonzero(samples > launches).tolist():
+        size = int(launches[index])
+        counts = rng.multinomial(int(samples[index]), np.full(size, 1 / size))
+        drawn = np.flatnonzero(counts)
+        all_places.append(base[index] + drawn)
+        all_times.append(counts[drawn])
+    place = np.concatenate(all_places)
+    order = np.argsort(place)
+    return place[order], np.concatenate(all_times)[order]
+
+
+def _uniform(below: IntArray, rng: np.random.Generator) -> IntArray:
+    return rng.integers(0, below)
+
+
+def _distinct_places(
+    launches: IntArray, samples: IntArray, base: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Return ``samples[i]`` distinct places of each stratum, sorted; where most are drawn, by the rest."""
+    by_rest = samples > launches // 2
+    wanted = np.where(by_rest, launches - samples, samples)
+    chosen = _rejection_sampled(launches, wanted, base, rng)
+    if not by_rest.any():
+        return chosen
+    stratum = np.searchsorted(base, chosen, side="right") - 1
+    rest = chosen[by_rest[stratum]]
+    crowded = np.flatnonzero(by_rest)
+    places = np.concatenate([np.arange(base[i], base[i] + launches[i]) for i in crowded.tolist()])
+    drawn = places[~_is_in(places, rest)]
+    return np.sort(np.concatenate([chosen[~by_rest[stratum]], drawn]))
+
+
+def _rejection_sampled(
+    launches: IntArray, wanted: IntArray, base: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Draw uniformly and draw again what fell on a taken place: the set stays uniform among its size."""
+    taken = np.zeros(0, dtype=np.int64)
+    missing = wanted.copy()
+    while missing.any():
+        stratum = np.repeat(np.arange(len(launches)), missing)
+        taken = np.union1d(taken, base[stratum] + _uniform(launches[stratum], rng))
+        have = np.bincount(np.searchsorted(base, taken, side="right") - 1, minlength=len(launches))
+        missing = wanted - have
+    return taken
+
+
+def _is_in(sorted_values: IntArray, sorted_subset: IntArray) -> NDArray[np.bool_]:
+    found = np.zeros(len(sorted_values), dtype=np.bool_)
+    found[np.searchsorted(sorted_values, sorted_subset)] = True
+    return found

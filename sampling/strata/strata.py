@@ -1,0 +1,112 @@
+"""Strata: the final clusters of a plan, with how many launches to draw from each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampling.reduction.duration_counts import DurationCounts, range_std_ns
+from sampling.strata.allocation import FloatArray, IntArray
+
+#: The group of a stratum that spans the whole workload.
+WHOLE_WORKLOAD = -1
+
+
+def distinct_launches(launches: IntArray, samples: IntArray, with_replacement: bool) -> FloatArray:
+    """Return how many distinct launches are expected of m draws of N; the arrays are broadcast."""
+    if not with_replacement:
+        return samples.astype(np.float64)
+    missed = np.exp(samples * np.log1p(-1 / np.maximum(launches, 2)))
+    return np.where(launches > 1, launches * (1 - missed), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """Disjoint ranges of a reduction's pairs that together hold every launch; all arrays (s,).
+
+    Attributes
+    ----------
+    group : index of the kernel group, or WHOLE_WORKLOAD.
+    start, stop : the pairs ``start:stop`` of the reduction, ascending.
+    launches : N, how many launches the stratum has.
+    mean_ns, std_ns : mean and population standard deviation of their durations.
+    samples : m, how many to draw; 1 <= m, and m <= N unless ``with_replacement``.
+    with_replacement : whether one launch may be drawn twice.
+    notes : what the user should know of how these came about.
+    noise_floor : spread, as a fraction of a stratum's mean, that the sizes allow for beyond the profile's;
+        None where the method knows no such thing.
+    least_samples : what every stratum gets at least, if it is that large.
+    chance : the probability by which each launch is drawn, of which ``samples`` is one outcome; None where
+        the sizes do not depend on chance.
+    """
+
+    group: IntArray
+    start: IntArray
+    stop: IntArray
+    launches: IntArray
+    mean_ns: FloatArray
+    std_ns: FloatArray
+    samples: IntArray
+    with_replacement: bool = False
+    notes: tuple[str, ...] = ()
+    noise_floor: float | None = None
+    least_samples: int = 1
+    chance: float | None = None
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    @property
+    def simulated_launches(self) -> FloatArray:
+        """(s,) distinct launches expected of a draw: m, or N (1 - (1 - 1/N)^m) with replacement."""
+        return distinct_launches(self.launches, self.samples, self.with_replacement)
+
+    @property
+    def sampled_duration_ns(self) -> float:
+        """The expected duration of the drawn launches, sum of m mu (STEM+ROOT's tau).
+
+        A launch that is drawn twice is simulated once, and counts once.
+        """
+        return float(np.dot(self.simulated_launches, self.mean_ns))
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Final clusters before their sizes are chosen: as Strata, without samples."""
+
+    group: IntArray
+    start: IntArray
+    stop: IntArray
+    launches: IntArray
+    mean_ns: FloatArray
+    std_ns: FloatArray
+
+    @property
+    def group_offsets(self) -> IntArray:
+        """(groups + 1,) clusters of each group that occurs; clusters of a group stand together."""
+        first = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
+        return np.append(first, len(self.group))
+
+    def with_samples(
+        self, samples: IntArray, *, with_replacement: bool = False, notes: tuple[str, ...] = ()
+    ) -> Strata:
+        """Return the strata."""
+        return Strata(
+            self.group,
+            self.start,
+            self.stop,
+            self.launches,
+            self.mean_ns,
+            self.std_ns,
+            samples,
+            with_replacement,
+            notes,
+        )
+
+
+def measured_clusters(counts: DurationCounts, group: IntArray, start: IntArray, stop: IntArray) -> Clusters:
+    """Return the clusters that are the ranges ``start[i]:stop[i]`` of pairs, with size, mean and spread."""
+    launches = counts.launches_before[stop] - counts.launches_before[start]
+    time_ns = counts.time_before_ns[stop] - counts.time_before_ns[start]
+    return Clusters(group, start, stop, launches, time_ns / launches, range_std_ns(counts, start, stop))

@@ -1,0 +1,1 @@
+"""What a prediction is asked with: tables and files of measurements and curves."""

@@ -1,0 +1,1 @@
+"""Miss-rate curves of address traces, by stack distance."""

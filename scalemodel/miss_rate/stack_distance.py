@@ -1,0 +1,174 @@
+"""Stack distances: how many other cache lines were touched since a line's previous access.
+
+Source: Mattson, Gecsei, Slutz, Traiger, "Evaluation techniques for storage hierarchies", IBM Systems Journal
+9(2), 1970. A fully associative cache of C lines with least-recently-used replacement misses exactly the
+accesses of stack distance C or more, and those that touch their line for the first time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scalemodel.errors import OptionError
+from scalemodel.miss_rate.larger_before import larger_before
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+LineArray = NDArray[np.uint64]
+
+#: The distance of an access that touches its line for the first time.
+COLD = -1
+
+# Counts are 32-bit: half the memory, and no trace that fits the memory is longer.
+MOST_ACCESSES = 2**31 - 2**10
+
+
+@dataclass(frozen=True, slots=True)
+class Reuses:
+    """Every access that is followed by another one to the same line.
+
+    Attributes
+    ----------
+    earlier : (m,) int64, its place in the trace, ascending.
+    later : (m,) int64, the place of the next access to the same line.
+    accesses : of the whole trace.
+    """
+
+    earlier: IntArray
+    later: IntArray
+    accesses: int
+
+    @property
+    def cold(self) -> int:
+        """Accesses that touch their line for the first time: as many as there are distinct lines."""
+        return self.accesses - self.earlier.size
+
+    @property
+    def distance(self) -> IntArray:
+        """(m,) int64, the reuse distances: accesses between the two, whichever lines they touch."""
+        return self.later - self.earlier - 1
+
+
+@dataclass(frozen=True, slots=True)
+class MissCounts:
+    """Misses of caches of several sizes.
+
+    Attributes
+    ----------
+    misses : (c,) float64, cold ones included.
+    low, high : (c,) float64, bounds of them; None where the method states no error.
+    cold : the misses that no capacity avoids.
+    sampled_lines : distinct lines looked at; None where all are.
+    """
+
+    misses: FloatArray
+    low: FloatArray | None
+    high: FloatArray | None
+    cold: float
+    sampled_lines: int | None = None
+
+
+def find_reuses(line: LineArray) -> Reuses:
+    """Return which accesses are followed by another one to the same line.
+
+    Parameters
+    ----------
+    line : (n,) uint64, the cache line of each access, in the order of the accesses.
+
+    Raises
+    ------
+    OptionError : there are more than 2**31 accesses.
+    """
+    accesses = line.size
+    if accesses > MOST_ACCESSES:
+        raise OptionError(
+            f"the trace has {accesses:,} accesses, more than {MOST_ACCESSES:,}",
+            remedy="sample it, or take fewer kernels",
+        )
+    place, is_followed = _by_line(line)
+    next_place = np.full(accesses, -1, dtype=np.int32)
+    next_place[place[:-1][is_followed]] = place[1:][is_followed]
+    earlier = np.flatnonzero(next_place >= 0)
+    return Reuses(earlier, next_place[earlier].astype(np.int64), accesses)
+
+
+def _by_line(line: LineArray) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Return the places sorted by line, then place, and whether the next one there is of the same line."""
+    if not line.size:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
+    lowest = line.min()
+    place_bits = np.uint64(int(line.size).bit_length())
+    if int(line.max() - lowest).bit_length() + int(place_bits) > 64:
+        place = np.argsort(line, kind="stable")
+        ordered = line[place]
+        return place, ordered[1:] == ordered[:-1]
+    # Line and place in one number: sorting numbers is several times faster than sorting places by lines.
+    packed = line - lowest
+    packed <<= place_bits
+    packed |= np.arange(line.size, dtype=np.uint64)
+    packed.sort()
+    place = (packed & np.uint64((1 << int(place_bits)) - 1)).view(np.int64)
+    packed >>= place_bits
+    return place, packed[1:] == packed[:-1]
+
+
+def stack_distances(line: LineArray) -> IntArray:
+    """Return the stack distance of each access: the distinct other lines since the line's previous access.
+
+    Parameters
+    ----------
+    line : (n,) uint64, the cache line of each access, in the order of the accesses.
+
+    Returns
+    -------
+    (n,) int64; 0 where the line is touched twice in a row, ``COLD`` (-1) where it is touched first.
+
+    Raises
+    ------
+    OptionError : there are more than 2**31 accesses.
+
+    Notes
+    -----
+    Between an access i and the previous one p to its line there are i - p - 1 accesses. One that is followed
+    by another to its own line before i counts that line a second time; the others are as many as there are
+    lines. These repeats are the pairs (earlier, later) that lie within (p, i): in the order of the later
+    access, the earlier ones that are larger than p and stand before it. O(n log n), no Python step an access.
+    """
+    distances = np.full(line.size, COLD, dtype=np.int64)
+    reuses = find_reuses(line)
+    distances[reuses.later] = _distances_of(reuses)
+    return distances
+
+
+def _distances_of(reuses: Reuses) -> IntArray:
+    """Return the (m,) stack distances of the reuses' later accesses."""
+    rank_at = np.full(reuses.accesses, -1, dtype=np.int32)
+    rank_at[reuses.later] = np.arange(reuses.later.size, dtype=np.int32)
+    in_later_order = rank_at[rank_at >= 0]
+    return reuses.distance - larger_before(in_later_order)
+
+
+def count_at_least(distance: IntArray, threshold: IntArray) -> IntArray:
+    """Return how many of the distances, all 0 or more, are at least each threshold, all 0 or more."""
+    below = np.concatenate([[0], np.cumsum(np.bincount(distance))])
+    return distance.size - below[np.minimum(threshold, below.size - 1)]
+
+
+def exact_misses(line: LineArray, capacity_lines: IntArray) -> MissCounts:
+    """Return the misses of fully associative caches with least-recently-used replacement.
+
+    Parameters
+    ----------
+    line : (n,) uint64, the cache line of each access, in the order of the accesses.
+    capacity_lines : (c,) int64, > 0, lines that each cache holds.
+
+    Raises
+    ------
+    OptionError : there are more than 2**31 accesses.
+    """
+    reuses = find_reuses(line)
+    misses = (count_at_least(_distances_of(reuses), capacity_lines) + reuses.cold).astype(np.float64)
+    return MissCounts(misses, misses, misses, float(reuses.cold))

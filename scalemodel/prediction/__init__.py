@@ -1,0 +1,1 @@
+"""From small simulated systems to the IPC of larger ones."""

@@ -1,0 +1,192 @@
+"""How well the rules would have done: benchmarks whose targets were simulated too.
+
+As the paper evaluates itself (GPU scale-model simulation, section VII): the error is
+|predicted / actual - 1|, its mean and maximum over the benchmarks, for each rule and target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scalemodel.errors import AnalysisError, OptionError
+from scalemodel.findings import Finding
+from scalemodel.measurements import Measurements
+from scalemodel.prediction.forecast import ProportionalFrom
+from scalemodel.prediction.interval import DEFAULT_CONFIDENCE
+from scalemodel.prediction.outcome import Outcome, Prediction
+from scalemodel.prediction.predict import predict
+from scalemodel.prediction.rules import RULES
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One prediction beside the truth.
+
+    Attributes
+    ----------
+    benchmark : its name.
+    actual : the IPC that was simulated.
+    prediction : what the rule says.
+    """
+
+    benchmark: str
+    actual: float
+    prediction: Prediction
+
+    @property
+    def error(self) -> float | None:
+        """|predicted / actual - 1|; None where there is no point."""
+        return None if self.prediction.ipc is None else abs(self.prediction.ipc / self.actual - 1)
+
+    @property
+    def is_within(self) -> bool | None:
+        """Whether the truth lies in the interval or bracket; None where there is none."""
+        low, high = self.prediction.low, self.prediction.high
+        if low is None and high is None:
+            return None
+        return (low is None or low <= self.actual) and (high is None or self.actual <= high)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One rule at one target.
+
+    Attributes
+    ----------
+    mean, max : of the errors, fractions; None where no benchmark has a point.
+    worst : the benchmark of the largest error.
+    n : benchmarks with a point.
+    within_interval : share of the intervals and brackets that hold the truth; None where there are none.
+    without : benchmarks that the rule has no point for.
+    """
+
+    mean: float | None
+    max: float | None
+    worst: str | None
+    n: int
+    within_interval: float | None
+    without: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """All checks of many benchmarks, and their summary.
+
+    Attributes
+    ----------
+    scores : rule -> target -> score; targets ascending.
+    checks : each prediction beside its truth, benchmark by benchmark.
+    outcomes : one a benchmark that has a target.
+    findings : benchmark -> what is to be said of it, of those there is something for.
+    """
+
+    scores: Mapping[str, Mapping[int, Score]]
+    checks: tuple[Check, ...]
+    outcomes: tuple[Outcome, ...]
+    findings: Mapping[str, tuple[Finding, ...]]
+
+
+def validate(
+    benchmarks: Sequence[Measurements],
+    *,
+    simulated: Sequence[int] | None = None,
+    rules: Sequence[str] = tuple(RULES),
+    confidence: float = DEFAULT_CONFIDENCE,
+    assume_f_mem: bool = False,
+    curve_is_modelled: bool = False,
+    proportional_from: ProportionalFrom = "smallest",
+) -> Validation:
+    """Predict every measured size above the scale models from these.
+
+    Parameters
+    ----------
+    simulated : sizes of the scale models; the two smallest of each benchmark that have an IPC where None.
+
+    Raises
+    ------
+    OptionError : benchmarks share a name, count their sizes in other things, or what `predict` raises.
+    AnalysisError : no benchmark has a size to check.
+    """
+    names = [benchmark.name for benchmark in benchmarks]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise OptionError(f"two benchmarks are named {repeated!r}", remedy="give each its own name")
+    units = {benchmark.scaling.unit: benchmark.name for benchmark in benchmarks}
+    if len(units) > 1:
+        raise OptionError(
+            " and ".join(f"sizes of {name} are {unit}" for unit, name in units.items()),
+            remedy="validate them apart",
+        )
+    outcomes: list[Outcome] = []
+    checks: list[Check] = []
+    findings: dict[str, tuple[Finding, ...]] = {}
+    for benchmark in benchmarks:
+        models = tuple(simulated) if simulated is not None else benchmark.simulated_sizes[:2]
+        targets = [size for size in benchmark.simulated_sizes if size > max(models, default=0)]
+        outcome = predict(
+            benchmark,
+            # Without a target the models are still checked, by the one size that is no prediction.
+            targets or [max(models, default=1)],
+            rules=rules,
+            confidence=confidence,
+            simulated=models,
+            assume_f_mem=assume_f_mem,
+            curve_is_modelled=curve_is_modelled,
+            proportional_from=proportional_from,
+        )
+        if not targets:
+            findings[benchmark.name] = (_NOTHING_TO_CHECK,)
+            continue
+        outcomes.append(outcome)
+        checks += _checks(benchmark, outcome)
+        if outcome.findings:
+            findings[benchmark.name] = outcome.findings
+    if not checks:
+        raise AnalysisError(
+            "no benchmark has an IPC above its scale models, so there is nothing to check",
+            remedy="give measured targets, or name fewer simulated sizes",
+        )
+    return Validation(_scores(checks), tuple(checks), tuple(outcomes), findings)
+
+
+_NOTHING_TO_CHECK = Finding(
+    "nothing-to-check",
+    "note",
+    "No IPC above the scale models: nothing to check.",
+    "simulate a target, or name fewer simulated sizes",
+)
+
+
+def _checks(benchmark: Measurements, outcome: Outcome) -> list[Check]:
+    actual = dict(zip(benchmark.sizes, benchmark.ipc, strict=True))
+    return [
+        Check(benchmark.name, truth, prediction)
+        for prediction in outcome.predictions
+        if (truth := actual[prediction.target]) is not None
+    ]
+
+
+def _scores(checks: Sequence[Check]) -> dict[str, dict[int, Score]]:
+    groups: dict[tuple[str, int], list[Check]] = {}
+    for check in checks:
+        groups.setdefault((check.prediction.method, check.prediction.target), []).append(check)
+    scores: dict[str, dict[int, Score]] = {}
+    for method, target in sorted(groups, key=lambda group: group[1]):
+        scores.setdefault(method, {})[target] = _score(groups[method, target])
+    order = dict.fromkeys(check.prediction.method for check in checks)
+    return {method: scores[method] for method in order}
+
+
+def _score(checks: Sequence[Check]) -> Score:
+    errors = {check.benchmark: check.error for check in checks if check.error is not None}
+    within = [check.is_within for check in checks if check.is_within is not None]
+    worst = max(errors, key=lambda name: errors[name], default=None)
+    return Score(
+        mean=sum(errors.values()) / len(errors) if errors else None,
+        max=None if worst is None else errors[worst],
+        worst=worst,
+        n=len(errors),
+        within_interval=sum(within) / len(within) if within else None,
+        without=tuple(check.benchmark for check in checks if check.error is None),
+    )

@@ -1,0 +1,1 @@
+"""The configurations of scale models, from that of their target."""

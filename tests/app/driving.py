@@ -1,0 +1,143 @@
+"""The app under a pilot: what the tests of all views need."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from sampling.plan.study import Study
+from tests.terminal.pseudo_terminal import PATIENCE_SECONDS, PROJECT
+from tui.app.app import KernelPointApp
+from tui.app.frame.chart import Chart
+from tui.app.frame.view import ViewScreen
+from tui.app.plan.screen import PlanScreen
+from tui.app.running import session_of
+from tui.app.split_tree.screen import SplitTreeScreen
+from tui.app.views import FIRST_VIEW, VIEWS
+from tui.charts.plain import plain
+from tui.options.commands import MethodOptions, OpenOptions
+
+GOLDEN = Path(__file__).parent / "golden"
+SIZES = [(80, 24), (120, 40), (60, 15), (200, 60)]
+
+App = KernelPointApp
+Running = Pilot[None]
+
+
+async def wait_for(pilot: Running, predicate: Callable[[], bool], description: str) -> None:
+    """Let the app work until something holds."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while not predicate():
+        assert time.monotonic() < give_up, f"never: {description}\n{screen_text(pilot.app)}"
+        await pilot.pause()
+
+
+def drawn(chart: Chart) -> str:
+    """A chart without colour."""
+    return plain(chart.grid)
+
+
+def screen_text(app: Any) -> str:
+    """The screen as text, without blanks at the ends of rows."""
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+
+
+def study_in(app: App) -> Study:
+    """The study that the app shows."""
+    assert app.session.study is not None
+    return app.session.study
+
+
+@asynccontextmanager
+async def opened(
+    path: str | None,
+    size: tuple[int, int] = (80, 24),
+    *,
+    view: str = FIRST_VIEW,
+    ascii_only: bool = False,
+    options: MethodOptions | None = None,
+    **changes: Any,
+) -> AsyncIterator[tuple[App, Running]]:
+    """The app in one of its views, its profile loaded and what the view draws at once drawn.
+
+    `changes` are other fields of the session.
+    """
+    profiles = () if path is None else (path,)
+    session = session_of(profiles, options or OpenOptions())
+    app = KernelPointApp(replace(session, ascii_only=ascii_only, **changes), view=view)
+    wanted = next(each.screen for each in VIEWS if each.name == view)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await wait_for(pilot, lambda: isinstance(app.screen, wanted), f"the view {view} opens")
+        await wait_for(pilot, lambda: bool(app.screen.query("#plan")), "its panes are there")
+        await pilot.pause()
+        yield app, pilot
+
+
+def view_of(app: App) -> ViewScreen:
+    """The view on the screen."""
+    assert isinstance(app.screen, ViewScreen)
+    return app.screen
+
+
+def is_drawn(app: App) -> bool:
+    """Whether the view shows what the session says."""
+    screen = view_of(app)
+    if isinstance(screen, PlanScreen):
+        return screen._details is not None and screen._work.pane is None
+    if isinstance(screen, SplitTreeScreen):
+        return screen.looked_at is not None and screen.is_settled
+    return True
+
+
+async def planned(pilot: Running, app: App) -> None:
+    """Wait for the plan of the options asked for."""
+    await wait_for(pilot, lambda: app.session.doing is None, "the plan is made")
+
+
+def colours(app: App) -> set[str]:
+    """Every colour on the screen."""
+    found = set()
+    for strip in app.screen._compositor.render_strips():
+        for segment in strip:
+            for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
+                if colour is not None and not colour.is_default:
+                    found.add(colour.name)
+    return found
+
+
+def printed(command: str, width: int, folder: Path) -> str:
+    """What a copied command line prints on stdout when it is run in a terminal of this width."""
+    program, *arguments = shlex.split(command)
+    assert program == "kernelpoint"
+    done = subprocess.run(
+        [sys.executable, "-m", "tui", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": str(width), "PYTHONIOENCODING": "utf-8"},
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def assert_golden(name: str, text: str) -> None:
+    """The text is as it was; to accept another look, delete the golden file and run the test twice."""
+    golden = GOLDEN / name
+    if not golden.exists():
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(text, encoding="utf-8")
+        raise AssertionError(f"{golden.name} was not there; written: look at it")
+    assert text == golden.read_text(encoding="utf-8")

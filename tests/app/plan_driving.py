@@ -1,0 +1,136 @@
+"""View 3 under a pilot: what its tests share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widget import Widget
+
+from tests.app.driving import (
+    App,
+    Running,
+    drawn,
+    opened,
+    planned,
+    printed,
+    wait_for,
+)
+from tui.app.frame.chart import Chart
+from tui.app.plan import details as plan_details
+from tui.app.plan.detail_panes import PlanDetailPanes
+from tui.app.plan.details import PlanDetails
+from tui.app.plan.option_fields import OPTION_FIELDS, OptionField
+from tui.app.plan.option_form import OptionForm, OptionInput
+from tui.app.plan.panes import PlanPane
+from tui.app.plan.screen import PlanScreen
+
+
+@asynccontextmanager
+async def running(
+    path: str, size: tuple[int, int] = (80, 24), **given: Any
+) -> AsyncIterator[tuple[App, Running]]:
+    """The app in view 3, its plan drawn, judged and traded."""
+    async with opened(path, size, view="Plan", **given) as (app, pilot):
+        await settled(app, pilot)
+        yield app, pilot
+
+
+async def settled(app: App, pilot: Running) -> None:
+    """Wait until all is known that is asked for."""
+    await planned(pilot, app)
+    await wait_for(pilot, lambda: screen_of(app)._details is not None, "the plan is drawn")
+    await wait_for(
+        pilot, lambda: details_of(app).study is app.session.study and is_done(app), "all is computed"
+    )
+
+
+def is_done(app: App) -> bool:
+    screen = screen_of(app)
+    return details_of(app).is_judged and screen._work.pane is None
+
+
+def screen_of(app: App) -> PlanScreen:
+    (screen,) = (each for each in app.screen_stack if isinstance(each, PlanScreen))
+    return screen
+
+
+def details_of(app: App) -> PlanDetails:
+    details = screen_of(app)._details
+    assert details is not None
+    return details
+
+
+def content_of(app: App, pane: PlanPane) -> Widget:
+    return screen_of(app).query_one(PlanDetailPanes).content(pane)
+
+
+def form_of(app: App) -> OptionForm:
+    return app.screen.query_one(OptionForm)
+
+
+def chart_text(app: App) -> str:
+    return drawn(app.screen.query_one(Chart))
+
+
+async def go_to(pilot: Running, app: App, name: str) -> OptionField:
+    """Move the cursor of the form to an option."""
+    names = [field.name for field in OPTION_FIELDS]
+    steps = names.index(name) - names.index(form_of(app).field.name)
+    await pilot.press(*["j" if steps > 0 else "k"] * abs(steps))
+    assert form_of(app).field.name == name
+    return form_of(app).field
+
+
+async def retype(pilot: Running, app: App, name: str, text: str) -> None:
+    """Type another value and take it."""
+    await go_to(pilot, app, name)
+    await pilot.press("enter")
+    await wait_for(pilot, lambda: isinstance(app.focused, OptionInput), "a field to type in")
+    await pilot.press("ctrl+a", "ctrl+k", *text, "enter")
+
+
+def gated(
+    monkeypatch: pytest.MonkeyPatch, points: int
+) -> tuple[threading.Semaphore, list[float], Callable[[], None]]:
+    """Let only so many points of a trade-off be computed; more by releasing the semaphore."""
+    gate, begun, real = threading.Semaphore(points), [], plan_details.trade_off
+
+    def slowly(
+        counts: Any, method: Any, target: Any, seed: Any, epsilons: Any, **given: Any
+    ) -> Iterator[Any]:
+        progress = given["progress"]
+        for epsilon in epsilons:
+            begun.append(epsilon)
+            while not gate.acquire(timeout=0.01):
+                progress(0, 1, "waiting")
+            yield from real(counts, method, target, seed, [epsilon], **given)
+
+    monkeypatch.setattr(plan_details, "trade_off", slowly)
+    return gate, begun, lambda: gate.release(100)
+
+
+async def focus_on(pilot: Running, app: App, pane: PlanPane) -> None:
+    """Bring a pane up and give it the focus."""
+    while not (pane is PlanPane.FIGURES or screen_of(app)._is_in_sight(pane)):
+        await pilot.press("t")
+        await pilot.pause()
+    await settled(app, pilot)
+    if pane is not PlanPane.FIGURES:
+        content_of(app, pane).focus()
+        await wait_for(pilot, lambda: screen_of(app)._focused_pane() is pane, "the pane has the focus")
+
+
+async def check_round_trip(pilot: Running, app: App, width: int) -> str:
+    """What is copied is what the copied command prints; return that command."""
+    await pilot.press("Y")
+    await wait_for(pilot, lambda: app.clipboard.startswith("kernelpoint "), "the command is copied")
+    command = app.clipboard
+    await pilot.press("y")
+    await wait_for(pilot, lambda: app.clipboard != command, "the text is copied")
+    assert app.clipboard == printed(command, width, Path.cwd())
+    return command

@@ -1,0 +1,527 @@
+"""The app under a pilot: what a person sees and does in view 1."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from sampling.errors import ProfileError
+from sampling.plan.findings import Finding
+from sampling.plan.study import Study
+from tests.app.driving import (
+    SIZES,
+    App,
+    Running,
+    assert_golden,
+    colours,
+    drawn,
+    opened,
+    screen_text,
+    study_in,
+    wait_for,
+)
+from tui.app import planning
+from tui.app.actions import actions_of
+from tui.app.app import KernelPointApp
+from tui.app.frame import wording
+from tui.app.frame.chart import Chart
+from tui.app.frame.findings import FindingsScreen
+from tui.app.frame.help import HelpScreen
+from tui.app.frame.loading import LoadingScreen
+from tui.app.groups.columns import group_columns
+from tui.app.groups.screen import GroupsScreen
+from tui.app.groups.table import GroupTable
+from tui.app.groups.wrapped import Wrapped
+from tui.app.messages import GroupHighlighted, StudyProgress, StudyReady
+from tui.app.planning import load_study
+from tui.app.running import session_of
+from tui.options.choices import GroupSort
+from tui.options.commands import OpenOptions, SampleOptions
+from tui.text.group_list import GroupList, list_groups
+
+
+@asynccontextmanager
+async def running(
+    path: str, size: tuple[int, int] = (80, 24), **given: Any
+) -> AsyncIterator[tuple[App, Running]]:
+    """The app in view 1, its profile loaded and drawn."""
+    async with opened(path, size, **given) as (app, pilot):
+        await wait_for(pilot, lambda: bool(app.screen.query(GroupTable)), "its table is there")
+        await wait_for(pilot, lambda: table_of(app).row_count > 0, "rows are in the table")
+        await wait_for(pilot, lambda: "0 " in drawn(chart_of(app)), "the histogram is drawn")
+        yield app, pilot
+
+
+def table_of(app: App) -> GroupTable:
+    return app.screen.query_one(GroupTable)
+
+
+def chart_of(app: App) -> Chart:
+    return app.screen.query_one(Chart)
+
+
+def ranks(app: App) -> list[int]:
+    return [group + 1 for group in table_of(app).listed.groups]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_groups_stand_in_rank_order_with_findings_and_plan_in_sight(
+    resnet: str, size: tuple[int, int]
+) -> None:
+    async with running(resnet, size) as (app, _):
+        text = screen_text(app)
+        assert ranks(app) == list(range(1, 35))
+        assert table_of(app).row_count == 34
+        assert "[1] Kernel groups by total" in text
+        assert "#1 explicit_convolve_sgemm" in text
+        assert "Findings: none" in text
+        samples = study_in(app).design.strata.samples.sum()
+        assert f"{samples} of 5,600 launches" in text
+        assert max(map(len, text.splitlines())) <= size[0]
+        assert "Quit" in text.splitlines()[-1]
+
+
+async def test_the_first_view_looks_as_it_did(resnet: str) -> None:
+    async with running(resnet) as (app, _):
+        assert_golden("groups-80x24.txt", screen_text(app) + "\n")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_the_cursor_chooses_the_histogram(gpt: str, size: tuple[int, int]) -> None:
+    async with running(gpt, size) as (app, pilot):
+        before = drawn(chart_of(app))
+        await pilot.press("j")
+        await wait_for(pilot, lambda: drawn(chart_of(app)) != before, "another histogram")
+        assert app.session.selected == 1
+        assert "[tab] #2 volta_sgemm_32x32" in screen_text(app)
+        await pilot.press("k")
+        await wait_for(pilot, lambda: drawn(chart_of(app)) == before, "the first histogram again")
+
+
+async def test_keys_move_the_cursor(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        for keys, row in (
+            (["G"], 33),
+            (["g"], 0),
+            (["down", "down"], 2),
+            (["up"], 1),
+            (["end"], 33),
+            (["home"], 0),
+        ):
+            await pilot.press(*keys)
+            await wait_for(pilot, lambda row=row: app.session.selected == row, f"row {row} after {keys}")  # type: ignore[misc]
+        await pilot.press("pagedown")
+        await wait_for(pilot, lambda: (app.session.selected or 0) > 3, "a page further")
+
+
+async def test_a_histogram_shows_its_strata_apart(gpt: str) -> None:
+    async with running(gpt) as (app, _):
+        assert "A " in drawn(chart_of(app))
+        assert "B " in drawn(chart_of(app))
+        assert "│" in screen_text(app)
+
+
+async def test_the_filter_narrows_the_table_and_escape_opens_it(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("/", *"SGEMM")
+        await wait_for(pilot, lambda: ranks(app) == [1, 6, 10, 11, 12, 13, 17], "the groups of sgemm")
+        assert '"SGEMM": 7 of 34' in screen_text(app)
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: app.focused is table_of(app), "back in the table, filter kept")
+        assert len(ranks(app)) == 7
+        await pilot.press("j")
+        await wait_for(pilot, lambda: app.session.selected == 5, "the second group listed")
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: len(ranks(app)) == 34, "all groups")
+        assert table_of(app).highlighted == 5
+
+
+async def test_escape_in_the_field_clears_the_filter(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("/", *"qx/1?")
+        await wait_for(pilot, lambda: ranks(app) == [], "no group matches")
+        assert app.screen.query_one(Input).value == "qx/1?"
+        await wait_for(pilot, lambda: "no kernel group matches" in screen_text(app), "words for nothing")
+        await pilot.press("y")
+        assert app.screen.query_one(Input).value == "qx/1?y"
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: len(ranks(app)) == 34, "all groups")
+        await wait_for(pilot, lambda: app.focused is table_of(app), "the focus is on the table")
+
+
+async def test_sort_goes_through_all_orders(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        of = study_in(app).groups
+        assert of.clusters is not None
+        assert of.samples is not None
+        for values, name in (
+            (of.launches, "launches"),
+            (of.mean_ns, "mean"),
+            (of.cov, "CoV"),
+            (of.clusters, "strata"),
+            (of.samples, "drawn"),
+        ):
+            await pilot.press("s")
+            await wait_for(pilot, lambda name=name: f"by {name}" in screen_text(app), f"sort by {name}")  # type: ignore[misc]
+            listed = [float(values[group]) for group in table_of(app).listed.groups]
+            assert listed == sorted(listed, reverse=True)
+        await pilot.press("s")
+        await wait_for(pilot, lambda: "by name" in screen_text(app), "sort by name")
+        names = [study_in(app).counts.groups[group].name for group in table_of(app).listed.groups]
+        assert names == sorted(names)
+        await pilot.press("s")
+        await wait_for(pilot, lambda: ranks(app) == list(range(1, 23)), "by total again")
+
+
+async def test_title_key_and_chart_are_of_one_group_at_any_moment(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+
+        def seen() -> tuple[bool, bool, bool]:
+            text = screen_text(app)
+            return "[tab] #" in text, "<<<" in text, "launches\n" in text.partition("[tab]")[2]
+
+        assert seen() == (True, True, True)
+        drawn: list[tuple[bool, bool, bool]] = []
+
+        def until(empty: bool) -> Callable[[], bool]:
+            def there() -> bool:
+                drawn.append(seen())
+                return app.session.search == ("zzz" if empty else "") and drawn[-1] == (not empty,) * 3
+
+            return there
+
+        await pilot.press("/", *"zzz")
+        await wait_for(pilot, until(empty=True), "no group in title, key and chart")
+        assert "[tab] no kernel group" in screen_text(app)
+        await pilot.press("escape")
+        await wait_for(pilot, until(empty=False), "the first group in all three")
+        assert len(set(drawn)) <= 2, "never one without the others"
+
+
+async def test_a_sort_goes_to_the_top_of_the_list(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("G")
+        await wait_for(pilot, lambda: app.session.selected == 33, "the last group")
+        await pilot.press("s")
+        await wait_for(pilot, lambda: "by launches" in screen_text(app), "sorted")
+        first = table_of(app).listed.groups[0]
+        await wait_for(pilot, lambda: f"[tab] #{first + 1} " in screen_text(app), "the new largest group")
+        app.screen.post_message(GroupHighlighted(33))
+        await pilot.pause()
+        assert (app.session.selected, table_of(app).cursor_row, table_of(app).scroll_y) == (first, 0, 0)
+
+
+async def test_the_cursor_is_where_another_view_went(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: "[2] #1 " in screen_text(app), "the tree of the selected group")
+        await pilot.press("}", "}")
+        await wait_for(pilot, lambda: app.session.selected == 2, "two groups on")
+        await pilot.press("1")
+        await wait_for(pilot, lambda: "[tab] #3 " in screen_text(app), "its histogram")
+        assert table_of(app).highlighted == 2
+        await pilot.press("j")
+        await wait_for(pilot, lambda: app.session.selected == 3, "on from there")
+
+
+@pytest.mark.parametrize(("size", "rows"), [((60, 15), 1), ((80, 24), 1), ((120, 40), 3), ((200, 60), 4)])
+async def test_the_selected_groups_key_is_in_sight(resnet: str, size: tuple[int, int], rows: int) -> None:
+    async with running(resnet, size) as (app, _):
+        key = study_in(app).counts.groups[0].key
+        wrapped = app.screen.query_one(Wrapped)
+        text = "".join(wrapped.render_line(row).text for row in range(wrapped.size.height)).rstrip()
+        assert wrapped.size.height == rows
+        assert text.startswith("void explicit_convolve_sg")
+        assert text == key if rows > 1 else text.endswith("<<<98x1x1, 32x32x1>>>")
+        assert text[:25] in screen_text(app)
+
+
+def test_a_key_is_shortened_in_its_name_first(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
+    key = study.counts.groups[0].key
+    assert wording.group_key(study, 0, 1000, ascii_only=True) == key
+    for cells in (20, 30, 60, 80):
+        short = wording.group_key(study, 0, cells, ascii_only=True)
+        assert len(short) == cells
+        assert "..." in short
+        assert short.endswith("<<<98x1x1, 32x32x1>>>") == (cells >= 60)
+    monkeypatch.setattr(Study, "sequences", study.sequences * 2)
+    assert wording.group_key(study, 0, 80, ascii_only=True).endswith(">>> process 4242 device 0")
+
+
+FINDING = Finding("odd-clock", "warning", "The clock ran [backwards] " + "for a while " * 80, "Look at it")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_f_shows_every_finding_in_full(
+    resnet: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = planning.load_study
+    monkeypatch.setattr(planning, "load_study", lambda *given: replace(read(*given), findings=(FINDING,)))
+    async with running(resnet, size) as (app, pilot):
+        assert "[f] Findings: odd-clock!" in screen_text(app)
+        for closing in ("escape", "f", "q"):
+            await pilot.press("f")
+            await wait_for(pilot, lambda: "odd-clock: The clock ran [backwards]" in screen_text(app), "words")
+            assert max(map(len, screen_text(app).splitlines())) <= size[0]
+            if size[1] == 15:
+                await wait_for(pilot, lambda: "j more, esc back" in screen_text(app), "a hint at more")
+                await pilot.press("G")
+                await wait_for(pilot, lambda: "j more" not in screen_text(app), "the end")
+            await wait_for(pilot, lambda: "Remedy: Look at it." in screen_text(app), "the remedy")
+            await pilot.press(closing)
+            await wait_for(pilot, lambda: isinstance(app.screen, GroupsScreen), "the view again")
+
+
+async def test_no_findings_are_said(resnet: str) -> None:
+    async with running(resnet, (80, 30)) as (app, pilot):
+        await pilot.press("f")
+        await wait_for(pilot, lambda: isinstance(app.screen, FindingsScreen), "the page opens")
+        await wait_for(pilot, lambda: "Findings: none" in screen_text(app), "its words")
+        await wait_for(pilot, lambda: "─ esc back ─" in screen_text(app), "all of it is there")
+        await pilot.press("f", "?")
+        await wait_for(pilot, lambda: "simulates" in screen_text(app), "the help")
+        await wait_for(pilot, lambda: "─ esc back ─" in screen_text(app), "all of that too")
+        await pilot.resize_terminal(60, 15)
+        await wait_for(pilot, lambda: "j more, esc back" in screen_text(app), "no longer")
+
+
+async def test_x_changes_the_axis(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        before = drawn(chart_of(app))
+        await pilot.press("x")
+        await wait_for(pilot, lambda: "[x] log" in screen_text(app), "the title says so")
+        await wait_for(pilot, lambda: drawn(chart_of(app)) != before, "another axis")
+        await pilot.press("x")
+        await wait_for(pilot, lambda: drawn(chart_of(app)) == before, "linear again")
+
+
+async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> None:
+    async with running(resnet, (80, 30)) as (app, pilot):
+        for opening, closing in (("?", "escape"), ("f1", "q"), ("?", "?")):
+            await pilot.press(opening)
+            await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
+            await wait_for(pilot, lambda: "Help: Groups" in screen_text(app), "help is drawn")
+            text = screen_text(app)
+            for action in actions_of(*GroupsScreen.SCOPES):
+                assert f"{action.display:<9} {action.description}" in text
+            assert "simulates" in text, "all of it has room"
+            await pilot.press(closing)
+            await wait_for(pilot, lambda: isinstance(app.screen, GroupsScreen), "the view again")
+
+
+async def test_the_palette_runs_an_action(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await wait_for(pilot, lambda: "Search for" in screen_text(app), "the palette opens")
+        await pilot.press(*"sort")
+        await wait_for(pilot, lambda: "sort by the next column" in screen_text(app), "the palette lists it")
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: "Search for" not in screen_text(app), "the palette closes")
+        await wait_for(pilot, lambda: app.session.sort is GroupSort.LAUNCHES, "the order changes")
+
+
+async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Path) -> None:
+    async with running(resnet, options=OpenOptions(profiles=(resnet,), epsilon=0.1)) as (app, pilot):
+        await pilot.press("y", "w")
+        file = tmp_path / "kernelpoint-groups.txt"
+        await wait_for(pilot, file.exists, "a file of the table")
+        assert app.clipboard == file.read_text()
+        assert app.clipboard.count("\n") == 35
+        await pilot.press("w")
+        await wait_for(pilot, (tmp_path / "kernelpoint-groups-2.txt").exists, "nothing is overwritten")
+        await pilot.press("s", "Y")
+        assert app.clipboard == f"kernelpoint groups {resnet} --epsilon 0.1 --sort launches"
+        await pilot.press("s", "s", "s", "s", "s", "s", "tab", "x", "y")
+        await wait_for(pilot, lambda: app.clipboard.startswith("#1 void explicit"), "the key, the chart")
+        width, height = chart_of(app).size
+        assert max(map(len, app.clipboard.splitlines())) <= width
+        await pilot.press("Y")
+        assert app.clipboard == (
+            f"kernelpoint histogram {resnet} --epsilon 0.1 --kernel '#1' --log "
+            f"--width {width} --height {height}"
+        )
+
+
+async def test_a_file_that_cannot_be_written_is_said(resnet: str, tmp_path: Path, monkeypatch: Any) -> None:
+    async with running(resnet) as (app, pilot):
+        monkeypatch.setattr("tui.app.frame.copying.Path.cwd", lambda: tmp_path / "gone")
+        await pilot.press("w")
+        await wait_for(pilot, lambda: "not written" in screen_text(app), "the reason")
+
+
+async def test_quitting_leaves_the_plan_and_its_command(resnet: str) -> None:
+    async with running(resnet, options=OpenOptions(exclude=("sgemm",))) as (app, pilot):
+        await pilot.press("q")
+    assert app.return_code == 0
+    line = wording.farewell(app.session)
+    assert line is not None
+    assert line.startswith("joint, epsilon 0.05: ")
+    assert line.endswith(f"kernelpoint sample {resnet} --exclude sgemm --method joint -o plan.json")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_an_ascii_screen_is_ascii(gpt: str, size: tuple[int, int]) -> None:
+    async with running(gpt, size, ascii_only=True) as (app, pilot):
+        for keys in ([], ["y"], ["/", "a"], ["enter", "x"], ["?"], ["q", "f"], ["q", "ctrl+p"]):
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert screen_text(app).isascii(), (keys, screen_text(app))
+
+
+async def test_no_color_means_none_and_the_cursor_is_still_seen(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(gpt) as (app, _):
+        assert {"cyan", "yellow"} <= colours(app)
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with running(gpt) as (app, pilot):
+        assert colours(app) == set()
+        rows = app.screen._compositor.render_strips()
+        assert any(segment.style and segment.style.reverse for segment in rows[3])
+        await pilot.press("ctrl+p")
+        await wait_for(pilot, lambda: "Quit" in screen_text(app), "the palette")
+        assert colours(app) == set()
+
+
+async def test_all_is_drawn_anew_at_another_size(gpt: str) -> None:
+    async with running(gpt, (80, 24)) as (app, pilot):
+        assert "total" not in screen_text(app).splitlines()[2]
+        await pilot.press("j", "j")
+        await pilot.resize_terminal(200, 60)
+        await wait_for(pilot, lambda: "total" in screen_text(app).splitlines()[2], "more columns")
+        await wait_for(pilot, lambda: chart_of(app).grid.width == chart_of(app).size.width, "a wider chart")
+        assert table_of(app).highlighted == 2
+        panes = [app.screen.query_one(f"#{name}-pane").region.y for name in ("groups", "chart")]
+        assert panes[0] == panes[1], "side by side"
+
+
+async def test_a_view_asked_for_while_reading_opens_once_all_is_read(
+    resnet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    load_study = planning.load_study
+
+    def waiting(*given: Any) -> Study:
+        go_on.wait(20)
+        return load_study(*given)
+
+    monkeypatch.setattr(planning, "load_study", waiting)
+    app = KernelPointApp(session_of((resnet,), OpenOptions()))
+    async with app.run_test() as pilot:
+        await wait_for(pilot, lambda: "Reading" in screen_text(app), "the profile is read")
+        await pilot.press("3")
+        go_on.set()
+        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "view 3 opens")
+
+
+async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("escape", "q"):
+        cancelled = threading.Event()
+
+        def never_ends(_profiles: Any, _options: Any, progress: Any, cancelled: Any = cancelled) -> Study:
+            try:
+                while True:
+                    progress(1, 4, "reading on and on")
+            finally:
+                cancelled.set()
+
+        monkeypatch.setattr(planning, "load_study", never_ends)
+        app = KernelPointApp(session_of((resnet,), OpenOptions()))
+        async with app.run_test() as pilot:
+            await wait_for(pilot, lambda app=app: "25 %" in screen_text(app), "progress")  # type: ignore[misc]
+            assert "reading on and on" in screen_text(app)
+            await pilot.press(key)
+        assert await asyncio.to_thread(cancelled.wait, 20)
+        assert (app.return_code, app.failure, wording.farewell(app.session)) == (0, None, None)
+
+
+async def test_a_stale_reading_changes_nothing(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        old = app.session.study
+        study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
+        app.post_message(StudyReady(0, study))
+        app.post_message(StudyProgress(0, 1, 2, "late"))
+        await pilot.pause()
+        assert app.session.study is old
+        app.load()
+        await wait_for(pilot, lambda: app.session.study is not old, "a new reading is shown")
+        assert not isinstance(app.screen, LoadingScreen)
+
+
+async def test_a_file_that_is_no_profile_ends_the_app_with_its_error(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("no profile")
+    app = KernelPointApp(session_of((str(file),), OpenOptions()))
+    async with app.run_test() as pilot:
+        await wait_for(pilot, lambda: app.failure is not None, "the failure arrives")
+    assert isinstance(app.failure, ProfileError)
+    assert app.return_code == 1
+
+
+def test_progress_of_a_later_report_takes_the_place_of_an_earlier() -> None:
+    assert StudyProgress(1, 2, 3, "b").can_replace(StudyProgress(1, 1, 3, "a"))
+    assert not StudyProgress(1, 2, 3, "b").can_replace(StudyReady.__new__(StudyReady))
+
+
+def test_a_long_list_is_cut_and_says_so(gpt: str) -> None:
+    study = load_study(SampleOptions(profiles=(gpt,)), {}, lambda *_: None)
+    assert list_groups(study, GroupSort.TOTAL, "", most=5) == GroupList((0, 1, 2, 3, 4), 22)
+    assert list_groups(study, GroupSort.TOTAL, "no such kernel") == GroupList((), 0)
+    clusterless = replace(study.groups, clusters=None, samples=None)
+    study.__dict__["groups"] = clusterless
+    assert list_groups(study, GroupSort.CLUSTERS, "").groups == tuple(range(22))
+
+
+async def test_the_cut_is_on_the_screen(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tui.app.groups.screen.MOST_ROWS", 5)
+    async with running(gpt) as (app, _):
+        assert "showing 5 of 22" in screen_text(app)
+        assert table_of(app).row_count == 5
+
+
+def test_columns_give_way_to_the_name(resnet: str) -> None:
+    study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
+    headings = {
+        width: [column.heading.strip() for column in group_columns(study, (0, 1, 2), width, ascii_only=True)]
+        for width in (200, 80, 40, 20)
+    }
+    every = ["rank", "share", "launches", "total", "mean", "CoV", "strata", "drawn", "kernel group"]
+    assert headings[200] == every
+    assert headings[80] == [heading for heading in every if heading not in {"total", "mean"}]
+    assert headings[20][-1] == headings[40][-1] == "kernel group"
+    assert len(headings[20]) <= len(headings[40]) < len(headings[80])
+
+
+async def test_ctrl_c_says_how_to_quit_from_where_one_is(resnet: str) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("/", "a", "ctrl+c")
+        await wait_for(
+            pilot, lambda: "esc leaves the field, then q quits" in screen_text(app), "q is text there"
+        )
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: app.focused is table_of(app), "back in the table")
+        app.clear_notifications()
+        await pilot.press("ctrl+c")
+        await wait_for(pilot, lambda: "q quits" in screen_text(app), "here it does")
+        assert "esc leaves" not in screen_text(app)
+
+
+async def test_nothing_is_copied_or_written_where_nothing_is_listed(resnet: str, tmp_path: Path) -> None:
+    async with running(resnet) as (app, pilot):
+        await pilot.press("/", *"zzz", "enter")
+        await wait_for(pilot, lambda: "no kernel group matches" in screen_text(app), "no group matches")
+        app.copy_to_clipboard("kept")
+        for key, words in (("y", "nothing here to copy"), ("w", "nothing here to write")):
+            await pilot.press(key)
+            await wait_for(pilot, lambda words=words: words in screen_text(app), words)  # type: ignore[misc]
+        assert app.clipboard == "kept"
+        assert list(tmp_path.iterdir()) == []

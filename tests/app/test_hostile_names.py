@@ -1,0 +1,250 @@
+"""Names made to steer a terminal: of kernels, files and benchmarks, on the screen and in text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+
+from tests.app.driving import PROJECT, App, is_drawn, opened, planned, screen_text, view_of, wait_for
+from tests.terminal.pseudo_terminal import Terminal
+from tui.app.printable_filter import PrintableFilter
+from tui.app.views import VIEWS
+
+KERNELS = (
+    "ends\x1b[2J",
+    "\x1b]52;c;aGFja2VkIQ==\x07pwn",
+    "c1\x9b2J\u202eturned\u2066",
+    "two\nrows\x7f",
+    "\u0627\u0644\u0639\u0631\u0628",
+)
+FILE = "e\x1b]52;c;aGFja2VkIQ==\x07x \x1b[31mred.parquet"
+SHEET = """benchmark,size,ipc,mpki
+"b\x1b]52;c;aGFja2VkIQ==\x07 \u0627\x1b[2J",8,10.0,5.0
+"b\x1b]52;c;aGFja2VkIQ==\x07 \u0627\x1b[2J",16,19.0,5.0
+"b\x1b]52;c;aGFja2VkIQ==\x07 \u0627\x1b[2J",32,,5.0
+"""
+
+# Of the names' sequences, what no program of ours writes by itself.
+STEERING = (
+    b"\x1b]52;c;aGFja2VkIQ==",
+    b"ends\x1b",
+    b"\x1b[31mred",
+    "\x9b".encode(),
+    "\u202e".encode(),
+    b"\x7f",
+)
+
+
+def check_bytes(output: bytes) -> None:
+    for sequence in STEERING:
+        assert sequence not in output, output[max(output.index(sequence) - 200, 0) :][:400]
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> str:
+    """A profile of these kernels, the first of them the longest."""
+    names = [name for name in KERNELS for _ in range(30)]
+    durations_ns = [(len(KERNELS) - place // 30) * (1_000 + 137 * place % 900) for place in range(len(names))]
+    path = tmp_path / FILE
+    pq.write_table(pa.table({"name": names, "duration_ns": pa.array(durations_ns, pa.int64())}), path)
+    return str(path)
+
+
+@pytest.fixture
+def sheet(tmp_path: Path) -> str:
+    """A table of sizes of such a benchmark, in such a file."""
+    path = tmp_path / FILE.replace(".parquet", ".csv")
+    path.write_text(SHEET, encoding="utf-8")
+    return str(path)
+
+
+def run_in_shell(command: str, folder: Path, width: int = 80) -> bytes:
+    """What a copied command line prints, read by the shell that it is pasted in."""
+    done = subprocess.run(
+        ["bash", "-c", f'kernelpoint() {{ "{sys.executable}" -m tui "$@"; }}\n{command}'],
+        check=False,
+        capture_output=True,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": str(width), "PYTHONIOENCODING": "utf-8"},
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
+def test_no_view_lets_a_name_steer_the_terminal(named: str, ascii_only: bool) -> None:
+    terminal = Terminal(named, *["--ascii"] * ascii_only)
+    terminal.read_until(b"Command")
+    for keys in (
+        b"Y",
+        b"jjj",
+        b"\t",
+        b"s",
+        b"/\x1b",
+        b"2",
+        b"]",
+        b"}",
+        b"3",
+        b"t",
+        b"t",
+        b"t",
+        b"t",
+        b"4",
+        b"j",
+    ):
+        terminal.press(keys)
+        terminal.settle()
+    for keys in (b"5", b"1", b"f", b"\x1b", b"?", b"\x1b", b"\x10", b"\x1b"):
+        terminal.press(keys)
+        terminal.settle()
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    check_bytes(terminal.output)
+    assert r"$'" in terminal.after
+    if ascii_only:
+        assert terminal.output.isascii()
+
+
+def test_no_benchmark_does(sheet: str) -> None:
+    terminal = Terminal("scale", sheet)
+    terminal.read_until(b"Command")
+    for keys in (b"\t", b"\t", b"n", b"o", b"\x1b", b"Y"):
+        terminal.press(keys)
+        terminal.settle()
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    check_bytes(terminal.output)
+
+
+@pytest.mark.parametrize("view", [view.name for view in VIEWS])
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
+async def test_every_row_is_as_wide_as_the_screen(named: str, view: str, ascii_only: bool) -> None:
+    async with opened(named, view=view, ascii_only=ascii_only) as (app, pilot):
+        await planned(pilot, app)
+        for group, label in enumerate((r"ends\x1b[2J", r"\x1b]52;c;")):
+            app.change(selected=group)
+            await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+            if view in {"Groups", "Split tree"}:
+                await wait_for(pilot, lambda: has_title(app, f"#{group + 1} ", label), label)  # noqa: B023
+            for strip in app.screen._compositor.render_strips():
+                text = "".join(segment.text for segment in strip)
+                assert cell_len(text) == app.size.width, text
+                assert not any(unicodedata.category(mark) in {"Cc", "Cf"} for mark in text), text
+                assert text.isascii() or not ascii_only
+
+
+def has_title(app: App, number: str, label: str) -> bool:
+    """Whether a pane's title names the group, and is filled to its end."""
+    rule = "-" if app.session.ascii_only else "\u2500"
+    rows = [row for row in screen_text(app).splitlines() if row.startswith(rule) and number in row]
+    return any(label in row and row.endswith(rule) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("view", "keys"), [("Groups", ""), ("Groups", "tab"), ("Split tree", ""), ("Plan", "tab t t")]
+)
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
+async def test_what_is_copied_is_what_the_command_prints(
+    named: str, tmp_path: Path, view: str, keys: str, ascii_only: bool
+) -> None:
+    async with opened(named, view=view, ascii_only=ascii_only) as (app, pilot):
+        await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+        await pilot.press(*keys.split())
+        await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+        await pilot.press("y")
+        await wait_for(pilot, lambda: bool(app.clipboard), "copied")
+        text = app.clipboard
+        await pilot.press("Y")
+        await wait_for(pilot, lambda: app.clipboard.startswith("kernelpoint "), "copied")
+        command = app.clipboard
+    assert command.isprintable()
+    assert command.isascii() or not ascii_only
+    assert run_in_shell(command, tmp_path).decode() == text
+    check_bytes(text.encode())
+    assert text.isascii() or not ascii_only
+
+
+async def test_a_benchmark_is_copied_as_it_is_printed(sheet: str, tmp_path: Path) -> None:
+    from tui.scale.desk import desk_of
+    from tui.scale.sheet_options import read_sheets
+
+    scale = desk_of(read_sheets([sheet]))
+    async with opened(None, view="Scale model", scale=scale, ascii_only=True) as (app, pilot):
+        await wait_for(pilot, lambda: r"b\x1b]52;c;" in screen_text(app), "the title names it")
+        text, command = view_of(app).pane_text().text, view_of(app).command()
+    assert run_in_shell(command, tmp_path).decode() == text
+    assert text.isascii()
+
+
+COMMANDS = ("groups", "summary", "info", "tree", "histogram", "sample", "sample --list strata", "compare")
+
+
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, "groups --format markdown", "groups --format json", "no such"]
+)
+def test_no_command_lets_a_name_steer_the_terminal(named: str, command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tui", *command.split(), named],
+        check=False,
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(PROJECT)},
+        timeout=120,
+    )
+    assert (done.returncode == 0) is (command != "no such"), done.stderr
+    check_bytes(done.stdout + done.stderr)
+    assert b"\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("groups",), ("tree", "--color", "always"), ("groups", "--filter", "\x1b[2J no \x9bsuch")]
+)
+def test_nor_does_it_in_a_terminal(named: str, arguments: tuple[str, ...]) -> None:
+    command, *options = arguments
+    terminal = Terminal(command, named, *options)
+    assert terminal.leave() == (4 if "--filter" in arguments else 0)
+    check_bytes(terminal.output)
+    assert b"\x1b[2J" not in terminal.output
+
+
+def test_ascii_is_ascii_on_stderr_too(named: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tui", "tree", named, "--ascii", "--kernel", "\u0627\u0644"],
+        check=False,
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(PROJECT)},
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+    assert rb"\u0627\u0644\u0639" in done.stdout
+    missing = subprocess.run(
+        [sys.executable, "-m", "tui", "info", "\u0627.sqlite", "--ascii"],
+        check=False,
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(PROJECT)},
+        timeout=60,
+    )
+    assert rb"\u0627.sqlite" in missing.stderr
+    assert missing.stderr.isascii()
+
+
+def test_what_a_widget_forgets_is_taken_out_before_the_terminal() -> None:
+    segments = [Segment("a\x1b[2Jb\u00a0"), Segment("\u6838\u202e\u00e9")]
+    shown = PrintableFilter(ascii_only=False).apply(segments, Color(0, 0, 0))
+    assert [segment.text for segment in shown] == ["a[2Jb ", "\u6838\u00e9"]
+    shown = PrintableFilter(ascii_only=True).apply(segments, Color(0, 0, 0))
+    assert [segment.text for segment in shown] == ["a[2Jb ", "???"]
+    assert sum(each.cell_length for each in shown) == sum(each.cell_length for each in segments)
+    harmless = [Segment("\u6838")]
+    assert PrintableFilter(ascii_only=False).apply(harmless, Color(0, 0, 0)) is harmless

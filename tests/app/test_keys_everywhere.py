@@ -1,0 +1,115 @@
+"""Every key in every view: where nothing is listed, over a page, and where its words stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app.driving import opened, planned, screen_text, view_of, wait_for
+from tui.app.actions import actions_of
+from tui.app.frame.findings import FindingsScreen
+from tui.app.frame.help import HelpScreen
+from tui.app.frame.page import PageScreen
+from tui.app.groups.table import GroupTable
+from tui.app.plan.option_fields import OPTION_FIELDS
+from tui.app.plan.option_form import OptionForm
+from tui.app.views import VIEWS, View
+
+LEAVING = {"q", "ctrl+q", "ctrl+z"}
+MORE_KEYS = ("space", "ctrl+home", "ctrl+end", "shift+tab")
+
+
+def keys_in(view: View) -> list[str]:
+    """Every key that its help names, and a few more."""
+    named = (key for action in actions_of(*view.screen.SCOPES) for key in action.keys.split(","))
+    return [key for key in dict.fromkeys((*named, *MORE_KEYS)) if key not in LEAVING]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
+async def test_no_key_is_a_defect_where_nothing_is_listed(gpt: str, view: View) -> None:
+    async with opened(gpt) as (app, pilot):
+        await pilot.press("slash", *"zzz", "enter")
+        await wait_for(pilot, lambda: app.session.selected is None, "no group is listed")
+        await app.action_view(view.name)
+        place = app.screen
+        for key in keys_in(view):
+            await pilot.press(key)
+            assert (app.failure, app.crash) == (None, None), key
+            if not isinstance(app.focused, OptionForm | GroupTable):
+                # Out of the field that the key may have opened.
+                await pilot.press("escape")
+            if app.screen is not place:
+                await app.action_view(view.name)
+            if view is VIEWS[0]:
+                app.change(search="zzz")
+        await pilot.pause()
+        assert (app.failure, app.crash) == (None, None)
+
+
+async def test_the_ends_of_an_empty_table(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        await pilot.press("slash", *"zzz", "enter")
+        await wait_for(pilot, lambda: "no kernel group matches" in screen_text(app), "no group matches")
+        await pilot.press("G", "pagedown", "pageup", "g", "j", "k", "enter")
+        await pilot.pause()
+        assert app.crash is None
+
+
+@pytest.mark.parametrize("key", ["question_mark", "f", "ctrl+p"])
+async def test_nothing_stays_behind_over_a_view(gpt: str, key: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        groups = app.screen
+        await pilot.press(key)
+        await wait_for(pilot, lambda: app.screen is not groups, "something stands over the view")
+        if key == "ctrl+p":
+            await app.action_view("Plan")
+        else:
+            await pilot.press("3")
+        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "view 3 opens")
+        await app.action_view("Groups")
+        await wait_for(pilot, lambda: app.screen is groups, "the view itself")
+        await pilot.press("question_mark", "1")
+        await wait_for(pilot, lambda: app.screen is groups, "its own key closes what stands over it")
+
+
+@pytest.mark.parametrize(("key", "page"), [("question_mark", HelpScreen), ("f", FindingsScreen)])
+async def test_a_page_can_be_taken_along(gpt: str, key: str, page: type[PageScreen]) -> None:
+    async with opened(gpt, (200, 40)) as (app, pilot):
+        await pilot.press(key)
+        await wait_for(pilot, lambda: isinstance(app.screen, page), "the page")
+        await pilot.press("y")
+        await wait_for(pilot, lambda: "lines sent to the clipboard" in screen_text(app), "copied")
+        first = screen_text(app).splitlines()[1].strip()
+        assert app.clipboard.strip().startswith(first)
+        await pilot.press("w")
+        await wait_for(pilot, lambda: "written to " in screen_text(app), "written")
+        await pilot.press("Y")
+        await wait_for(
+            pilot, lambda: "kernelpoint " in screen_text(app).splitlines()[-1], "said in its place"
+        )
+
+
+async def test_words_stand_over_the_keys_and_over_nothing_else(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        await wait_for(pilot, lambda: "Command" in screen_text(app), "the keys")
+        before = screen_text(app).splitlines()
+        await pilot.press("y")
+        await wait_for(pilot, lambda: "lines sent" in screen_text(app), "it is said")
+        assert screen_text(app).splitlines()[:-1] == before[:-1]
+
+
+async def test_the_findings_of_the_plan_have_the_keys_of_the_view(gpt: str) -> None:
+    async with opened(gpt, view="Plan") as (app, pilot):
+        await planned(pilot, app)
+        keys = screen_text(app).splitlines()[-1]
+        assert "f Findings" in keys
+        await pilot.press("t", "t", "t", "tab", "tab")
+        await wait_for(pilot, lambda: "PlanFindings" in repr(app.focused), "the findings have the focus")
+        await wait_for(pilot, lambda: screen_text(app).splitlines()[-1] == keys, "the same keys")
+
+
+async def test_g_and_shift_g_go_to_the_ends_of_the_options(gpt: str) -> None:
+    async with opened(gpt, view="Plan") as (app, pilot):
+        form = view_of(app).query_one(OptionForm)
+        for key, place in (("G", -1), ("g", 0), ("end", -1), ("home", 0)):
+            await pilot.press(key)
+            await wait_for(pilot, lambda: form.field is OPTION_FIELDS[place], key)  # noqa: B023

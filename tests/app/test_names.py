@@ -1,0 +1,64 @@
+"""Names as people give them: brackets, quotes, glyphs of two cells, control characters."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from rich.cells import cell_len
+
+from tests.app.driving import App, is_drawn, opened, planned, printed, screen_text, view_of, wait_for
+from tui.app.views import VIEWS
+
+KERNELS = (
+    "[red]brackets[/red] ' \" and quotes",
+    "steers\x1b[31m\x07 the\nterminal\tor so",
+    "核函数_矩阵乘法_二十个字的名字_很长很长的名字<float>",
+    "long" * 400,
+)
+FILE = "模型 [bold]的 'q\".parquet"
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> str:
+    """A profile of these kernels, each with launches of many durations."""
+    names = [name for name in KERNELS for _ in range(30)]
+    durations_ns = [100 + 137 * place % 9_000 for place in range(len(names))]
+    path = tmp_path / FILE
+    pq.write_table(pa.table({"name": names, "duration_ns": pa.array(durations_ns, pa.int64())}), path)
+    return str(path)
+
+
+def check_rows(app: App) -> None:
+    """Each row has as many cells as the screen, and nothing in it steers the terminal."""
+    for strip in app.screen._compositor.render_strips():
+        text = "".join(segment.text for segment in strip)
+        assert cell_len(text) == app.size.width, text
+        assert not any(unicodedata.category(character) == "Cc" for character in text), text
+
+
+@pytest.mark.parametrize("view", [view.name for view in VIEWS])
+async def test_any_name_has_its_place_on_the_screen(named: str, view: str) -> None:
+    async with opened(named, view=view) as (app, pilot):
+        await planned(pilot, app)
+        for group in range(len(KERNELS)):
+            app.change(selected=group)
+            await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+            if view in {"Groups", "Split tree"}:
+                title = f"] #{group + 1} "
+                await wait_for(pilot, lambda: title in screen_text(app), "the group is shown")  # noqa: B023
+            check_rows(app)
+            await pilot.press("t" if view == "Plan" else "tab")
+        await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+        check_rows(app)
+
+
+@pytest.mark.parametrize("view", ["Groups", "Split tree", "Plan"])
+async def test_a_shell_takes_them(named: str, tmp_path: Path, view: str) -> None:
+    async with opened(named, view=view) as (app, pilot):
+        await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+        text, command = view_of(app).pane_text().text, view_of(app).command()
+    assert printed(command, 80, tmp_path) == text

@@ -1,0 +1,140 @@
+"""The options of the form: texts, steps, and what a typed text means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import OptionError
+from sampling.methods.registry import method_names
+from tui.app.plan.option_fields import OPTION_FIELDS, Number, OptionField
+from tui.options.commands import SampleOptions
+
+# The fields, without a screen.
+
+
+def field(name: str) -> OptionField:
+    return next(each for each in OPTION_FIELDS if each.name == name)
+
+
+LADDERS = [each.name for each in OPTION_FIELDS if isinstance(each, Number)]
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_steps_go_up_to_an_end_and_back(name: str) -> None:
+    of, options = field(name), SampleOptions()
+    seen = [of.text(options)]
+    for _ in range(40):
+        following = of.stepped(options, 1)
+        if following is None:
+            break
+        back = of.stepped(following, -1)
+        assert back is not None
+        assert of.text(back) == of.text(options), "one back is where it was"
+        options = following
+        seen.append(of.text(options))
+    assert len(set(seen)) == len(seen)
+    numbers = [float(text) for text in seen if text != "none"]
+    assert numbers == sorted(numbers)
+    assert (seen[-1] == "none") == (name == "group_epsilon")
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_steps_go_down_to_a_value_the_engine_takes(name: str) -> None:
+    of, options = field(name), SampleOptions()
+    while (before := of.stepped(options, -1)) is not None:
+        assert float(of.text(before)) < float(of.text(options))
+        options = before
+    assert of.taken(SampleOptions(), of.text(options)) == options
+
+
+@given(st.floats(1e-6, 0.999))
+def test_a_fraction_between_two_steps_goes_to_the_next(value: float) -> None:
+    of = field("epsilon")
+    options = of.taken(SampleOptions(), repr(value))
+    assert options.epsilon == value
+    for by in (1, -1):
+        stepped = of.stepped(options, by)
+        assert stepped is None or (stepped.epsilon - value) * by > 0
+
+
+def test_choices_go_round() -> None:
+    of, options = field("method"), SampleOptions()
+    seen = []
+    for _ in method_names():
+        seen.append(of.text(options))
+        options = of.stepped(options, 1) or options
+    assert seen == list(method_names())
+    assert options == SampleOptions()
+    assert of.stepped(options, -1) == replace(options, method=method_names()[-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("group_epsilon", "0.25"), ("min_samples", "2"), ("noise_floor", ".05")]
+)
+def test_a_default_is_not_given(name: str, text: str) -> None:
+    other = field(name).stepped(SampleOptions(), 1)
+    assert other not in {None, SampleOptions()}
+    assert field(name).taken(other, text) == SampleOptions()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("epsilon", "abc", "epsilon: 'abc' is no number; give a fraction, as 0.05"),
+        ("epsilon", "0,05", "epsilon: '0,05' is no number; did you mean 0.05?"),
+        ("epsilon", "5%", "epsilon: '5%' is no number; did you mean 0.05?"),
+        ("epsilon", " 5,5 % ", "epsilon: '5,5 %' is no number; did you mean 0.055?"),
+        ("epsilon", "150 %", "epsilon: '150 %' is no number; give a fraction, as 0.05"),
+        ("epsilon", "1,5", "epsilon: '1,5' is no number; give a fraction, as 0.05"),
+        ("epsilon", " ", "epsilon: a value is missing; the default is 0.05"),
+        ("epsilon", "1e400", "epsilon is a fraction between 0 and 1, not 1e400"),
+        ("epsilon", "nan", "epsilon is a fraction between 0 and 1, not nan"),
+        ("epsilon", "1.0000001", "epsilon is a fraction between 0 and 1, not 1.0000001; did you mean 0.01?"),
+        ("epsilon", "0.5e-9", "epsilon is at least 1e-09, not 0.5e-9"),
+        ("confidence", "95%", "confidence: '95%' is no number; did you mean 0.95?"),
+        ("confidence", "0.99999999999999", "confidence is at most 1 - 1e-12, not 0.99999999999999"),
+        ("confidence", "", "confidence: a value is missing; the default is 0.95"),
+        ("group_epsilon", "no", "group-epsilon: 'no' is no number; give a fraction, as 0.25, or none"),
+        ("group_epsilon", "1e400", "group-epsilon is a fraction between 0 and 1, not 1e400"),
+        ("noise_floor", "0 %", "noise-floor: '0 %' is no number; did you mean 0?"),
+        ("noise_floor", "1", "noise-floor is a fraction from 0, below 1, not 1"),
+        ("min_samples", "5 %", "min-samples: '5 %' is no whole number; give one, as 2"),
+        ("min_samples", "", "min-samples: a value is missing; the default is 2"),
+        ("seed", "-1", "seed is 0 or more, not -1"),
+        ("seed", "", "seed: a value is missing; the default is 0"),
+        ("method", "jiont", "method: 'jiont' is not one of joint, "),
+        ("set", "root.k_max='2", "set root.k_max='2: No closing quotation"),
+        ("set", "root.kmax=3", "set root.kmax=3: root has no option 'kmax'"),
+    ],
+)
+def test_a_wrong_text_is_said_by_the_name_of_its_field(name: str, text: str, said: str) -> None:
+    with pytest.raises(OptionError) as error:
+        field(name).taken(SampleOptions(), text)
+    is_a_list = name in {"method", "set"}
+    assert str(error.value).startswith(said) if is_a_list else str(error.value) == said
+
+
+@given(st.floats(1e-9, 1, exclude_max=True))
+def test_a_fraction_is_shown_with_all_digits_that_make_it_another(value: float) -> None:
+    of = field("epsilon")
+    assert float(of.text(replace(SampleOptions(), epsilon=value))) == value
+
+
+@pytest.mark.parametrize("text", ["0.05", "0.9999999999", "0.9999999999999", "1e-05", "0.123456789012345"])
+def test_a_fraction_is_shown_as_typed(text: str) -> None:
+    of = field("epsilon")
+    assert of.text(of.taken(SampleOptions(), text)) == text
+
+
+def test_settings_are_split_as_a_shell_does() -> None:
+    of = field("set")
+    options = of.taken(SampleOptions(), "single-iteration.range='step 3' root.k_max=2")
+    assert options.set == ("single-iteration.range=step 3", "root.k_max=2")
+    assert of.taken(SampleOptions(), of.text(options)) == options
+    assert of.taken(options, "") == SampleOptions()
+    with pytest.raises(OptionError, match="No closing quotation"):
+        of.taken(options, "root.k_max='2")

@@ -1,0 +1,154 @@
+"""What the session is while plans are made, refused and taken back."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sampling.errors import OptionError
+from sampling.splitting.tree import Verdict
+from tests.app.driving import App, opened, planned, printed, screen_text, study_in, view_of, wait_for
+from tui.app import planning
+from tui.app.messages import StudyFailed
+from tui.options.commands import GroupBy, OpenOptions
+
+
+def keep_largest(app: App) -> dict[str, dict[str, Verdict]]:
+    return {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
+
+
+async def test_a_refusal_of_options_given_up_since_changes_nothing(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        app.plan(replace(app.session.options, epsilon=0.01))
+        app.post_message(StudyFailed(app._generation - 1, OptionError("of the plan before")))
+        await planned(pilot, app)
+        assert app.session.problem is None
+        assert app.session.options.epsilon == study_in(app).design.target.epsilon == 0.01
+
+
+async def test_what_cannot_be_planned_is_said_and_all_stays(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        before = app.session
+        app.plan(replace(app.session.options, method="pks"))
+        await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
+        assert "pks" in str(app.session.problem)
+        assert (app.session.options, app.session.study) == (before.options, before.study)
+        app.plan(replace(app.session.options, epsilon=0.1))
+        await planned(pilot, app)
+        assert app.session.problem is None
+
+
+async def test_undo_brings_the_method_back(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        samples = study_in(app).design.samples
+        app.decide(keep_largest(app), "root")
+        await planned(pilot, app)
+        assert study_in(app).design.method == "root"
+        assert app.undo_decision()
+        await planned(pilot, app)
+        assert (study_in(app).design.method, study_in(app).design.samples) == ("joint", samples)
+        assert not app.undo_decision()
+
+
+async def test_a_refused_decision_leaves_nothing_to_undo(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        app.decide({"no such group": {"": Verdict.KEEP}}, "root")
+        await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
+        assert (app.session.overrides, app.session.past_overrides) == ({}, ())
+        assert app.session.options.method == "joint"
+
+
+async def test_decisions_hold_for_the_groups_on_the_screen(gpt: str) -> None:
+    """A method's published grouping may be another, and its keys with it."""
+    options = OpenOptions(group_by=GroupBy.PUBLISHED)
+    async with opened(gpt, options=options) as (app, pilot):
+        groups = len(study_in(app).counts.groups)
+        app.decide(keep_largest(app), "root")
+        await planned(pilot, app)
+        assert app.session.problem is None
+        assert len(study_in(app).counts.groups) == groups
+        assert study_in(app).design.method == "root"
+
+
+async def test_decisions_of_a_file_can_be_taken_back(gpt: str, tmp_path: Any) -> None:
+    async with opened(gpt) as (app, pilot):
+        app.decide(keep_largest(app), "joint")
+        await planned(pilot, app)
+        await pilot.press("Y")
+        file = next(tmp_path.glob("kernelpoint-overrides-*.json"))
+    async with opened(gpt, options=OpenOptions(overrides=str(file))) as (app, pilot):
+        assert len(app.session.overrides) == 1
+        assert app.undo_decision()
+        await planned(pilot, app)
+        assert app.session.overrides == {}
+
+
+async def test_while_a_plan_is_made_the_command_is_of_the_one_shown(
+    gpt: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(gpt, (120, 40)) as (app, pilot):
+        go_on = threading.Event()
+        plan_again = planning.plan_again
+
+        def waiting(*given: Any) -> Any:
+            go_on.wait(20)
+            return plan_again(*given)
+
+        monkeypatch.setattr(planning, "plan_again", waiting)
+        app.plan(replace(app.session.options, epsilon=0.003))
+        text, command = view_of(app).pane_text().text, view_of(app).command()
+        go_on.set()
+        await planned(pilot, app)
+        assert printed(command, 120, tmp_path) == text
+        assert printed(view_of(app).command(), 120, tmp_path) == view_of(app).pane_text().text != text
+
+
+async def test_a_file_that_cannot_be_read_again_is_said_and_all_stays(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(gpt) as (app, pilot):
+        before = app.session
+
+        def gone(*_: Any) -> Any:
+            raise FileNotFoundError(2, "No such file or directory", gpt)
+
+        monkeypatch.setattr(planning, "plan_again", gone)
+        app.plan(replace(app.session.options, group_by=GroupBy.NAME))
+        await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
+        assert "No such file" in str(app.session.problem)
+        assert (app.session.options, app.session.study) == (before.options, before.study)
+
+
+async def test_the_line_of_the_plan_has_its_bound(resnet: str) -> None:
+    settings = ("single-iteration.first=0", "single-iteration.last=99", "single-iteration.iterations=4")
+    for method, given, said in (
+        ("random", (), "; total "),
+        ("root", (), "; total "),
+        ("single-iteration", settings, "; no bound"),
+    ):
+        async with opened(resnet, options=OpenOptions(method=method, set=given)) as (app, _):
+            (line,) = [row for row in screen_text(app).splitlines() if f"{method}, epsilon 0.05" in row]
+            assert said in line
+
+
+async def test_what_is_wrong_with_a_decision_fits_the_line_of_the_plan(gpt: str) -> None:
+    """The groups' names are longer than the screen."""
+    async with opened(gpt) as (app, pilot):
+        app.decide(keep_largest(app), "root")
+        await planned(pilot, app)
+        app.plan(replace(app.session.options, group_by=GroupBy.NAME))
+        await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
+        assert app.session.problem == (
+            "your split decision is of groups by launch, not by name; [u] in Split tree takes it back"
+        )
+        await wait_for(
+            pilot,
+            lambda: (
+                "Plan unchanged: your split decision is of groups by launch, not by name\n"
+                in screen_text(app) + "\n"
+            ),
+            "it is said whole",
+        )

@@ -1,0 +1,97 @@
+"""View 1's copied command prints what its pane's copied text is, run for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.driving import App, Running, drawn, opened, printed, view_of, wait_for
+from tui.app.frame.chart import Chart
+from tui.app.groups import screen as groups
+from tui.app.groups.table import GroupTable
+from tui.options.choices import GroupSort
+from tui.options.commands import OpenOptions
+from tui.text.group_list import list_groups
+
+
+async def copied(app: App, pilot: Running) -> tuple[str, str]:
+    """What `y` and then `Y` copy."""
+    await pilot.press("y")
+    text = app.clipboard
+    await pilot.press("Y")
+    return text, app.clipboard
+
+
+async def filtered(app: App, pilot: Running, text: str) -> None:
+    """Type a filter and leave the field."""
+    await pilot.press("slash", *text, "enter")
+    await wait_for(pilot, lambda: app.session.search == text, f"groups of {text!r}")
+
+
+@pytest.mark.parametrize("options", [OpenOptions(), OpenOptions(method="root", epsilon=0.02, ascii=True)])
+async def test_the_table_as_filtered_and_sorted(gpt: str, tmp_path: Path, options: OpenOptions) -> None:
+    async with opened(gpt, ascii_only=options.ascii, options=options) as (app, pilot):
+        await filtered(app, pilot, "SGEMM")
+        await pilot.press("s", "s")
+        text, command = await copied(app, pilot)
+    assert "--filter SGEMM" in command
+    assert 1 < text.count("\n") < 20
+    assert printed(command, 80, tmp_path) == text
+
+
+async def test_a_table_that_is_cut(gpt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "MOST_ROWS", 3)
+    async with opened(gpt) as (app, pilot):
+        text, command = await copied(app, pilot)
+    assert command.endswith("--top 3")
+    assert text.count("\n") == 4
+    assert printed(command, 80, tmp_path) == text
+
+
+async def test_an_empty_table(gpt: str, tmp_path: Path) -> None:
+    """The command says on stderr that no group matches; on stdout there is nothing, as in the app."""
+    async with opened(gpt) as (app, pilot):
+        await filtered(app, pilot, "zzz")
+        for keys in ([], ["tab"]):
+            await pilot.press(*keys)
+            assert view_of(app).pane_text().text == ""
+            with pytest.raises(AssertionError, match="no kernel group's key contains it"):
+                printed(view_of(app).command(), 80, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("size", "ascii_only"), [((80, 24), False), ((60, 15), True), ((200, 60), False), ((30, 9), False)]
+)
+async def test_the_histogram_as_large_as_it_is_drawn(
+    gpt: str, tmp_path: Path, size: tuple[int, int], ascii_only: bool
+) -> None:
+    async with opened(gpt, size, ascii_only=ascii_only, options=OpenOptions(ascii=ascii_only)) as (
+        app,
+        pilot,
+    ):
+        await pilot.press("j", "x", "tab")
+        chart = app.screen.query_one(Chart)
+        assert app.focused is chart
+        await wait_for(pilot, lambda: app.session.selected == 1, "the second group")
+        text, command = await copied(app, pilot)
+        assert "--kernel '#2' --log" in command
+        assert text.startswith("#2 ")
+        # The key in a line, then what the pane shows.
+        await wait_for(
+            pilot, lambda: text.partition("\n")[2] == drawn(chart) + "\n", "the chart of that group"
+        )
+    assert text.isascii() or not ascii_only
+    # The terminal may be of another width: the chart's size is named.
+    assert printed(command, 132, tmp_path) == text
+
+
+async def test_what_is_listed_is_what_the_command_lists(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        for _ in GroupSort:
+            await pilot.press("s")
+            session = app.session
+            assert session.study is not None
+            listed = app.screen.query_one(GroupTable).listed.groups
+            assert listed == list_groups(session.study, session.sort).groups
+            assert view_of(app).pane_text().text.count("\n") == len(listed) + 1

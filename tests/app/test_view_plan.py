@@ -1,0 +1,293 @@
+"""View 3: what is seen of the plan, at every size and in every terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.app.driving import (
+    SIZES,
+    App,
+    assert_golden,
+    colours,
+    printed,
+    screen_text,
+    study_in,
+    wait_for,
+)
+from tests.app.plan_driving import (
+    check_round_trip,
+    content_of,
+    details_of,
+    focus_on,
+    form_of,
+    running,
+    screen_of,
+    settled,
+)
+from tui.app.frame.chart import Chart
+from tui.app.plan import details as plan_details
+from tui.app.plan.long_table import PlanList
+from tui.app.plan.option_fields import OPTION_FIELDS
+from tui.app.plan.panes import DETAILS, PlanPane
+from tui.options.commands import OpenOptions
+from tui.output.writer import Canvas
+from tui.text import facts
+from tui.text.trade_off import level_text
+
+# What is seen.
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_options_and_figures_are_in_sight(gpt: str, size: tuple[int, int]) -> None:
+    async with running(gpt, size) as (app, _):
+        text, plan = screen_text(app), details_of(app).plan
+        for field in OPTION_FIELDS:
+            assert any(line.lstrip("> ").startswith(field.label) for line in text.splitlines()), field.label
+        assert f"{plan.samples} of 13,920" in text
+        assert f"strata    {plan.design.strata_count}" in text
+        for name in ("sampled", "speedup", "bound", "group", "floor", "judged", "within", "this draw"):
+            assert f" {name} " in text
+        assert max(map(len, text.splitlines())) <= size[0]
+        assert app.focused is form_of(app)
+        assert "> method           < joint >" in text
+
+
+async def test_the_view_looks_as_it_did(gpt: str) -> None:
+    async with running(gpt) as (app, _):
+        assert_golden("plan-80x24.txt", screen_text(app) + "\n")
+
+
+async def test_the_view_at_60x15_looks_as_it_did(gpt: str) -> None:
+    async with running(gpt, (60, 15)) as (app, _):
+        assert_golden("plan-60x15.txt", screen_text(app) + "\n")
+
+
+async def test_a_wide_and_high_screen_has_all_panes_side_by_side(gpt: str) -> None:
+    async with running(gpt, (200, 60)) as (app, pilot):
+        await wait_for(pilot, lambda: details_of(app).launches is not None, "the launches are found")
+        await wait_for(pilot, lambda: "Launches ─" in screen_text(app), "their title")
+        text = screen_text(app)
+        for title in (
+            "[3] Options",
+            "[tab] Costs",
+            "[t] Trade-off",
+            "[t] Strata",
+            "[t] Launches",
+            "[t] Find",
+        ):
+            assert title in text
+        regions = [app.screen.query_one(f"#{pane}-pane").region for pane in DETAILS]
+        assert all(region.width > 70 and region.height > 20 for region in regions)
+        for first, second in pairwise(regions):
+            assert not first.overlaps(second)
+        await pilot.press("t")
+        assert screen_of(app)._focused_pane() is PlanPane.TRADE_OFF
+        for pane in (*DETAILS[1:], PlanPane.TRADE_OFF):
+            await pilot.press("t")
+            await wait_for(pilot, lambda pane=pane: screen_of(app)._focused_pane() is pane, pane)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_t_goes_through_the_details(gpt: str, size: tuple[int, int]) -> None:
+    async with running(gpt, size) as (app, pilot):
+        rows = {
+            "Trade-off": "speedup over epsilon",
+            "Strata": "stratum  launches  drawn",
+            "Launches": "launch  stratum  duration",
+            "Findings": "Findings",
+        }
+        for name in ("Strata", "Launches", "Findings", "Trade-off"):
+            await pilot.press("t")
+            await wait_for(pilot, lambda name=name: f"[t] {name}" in screen_text(app), f"the pane {name}")  # type: ignore[misc]
+            await wait_for(pilot, lambda name=name: rows[name] in screen_text(app), f"what {name} shows")  # type: ignore[misc]
+            assert app.focused is form_of(app), "the form keeps the focus"
+        await pilot.press("tab", "tab")
+        assert app.focused is app.screen.query_one(Chart)
+        await pilot.press("t")
+        await wait_for(pilot, lambda: isinstance(app.focused, PlanList), "the focus goes with the pane")
+
+
+def pane_rows(app: App, pane: PlanPane) -> list[str]:
+    """What a pane shows below its title."""
+    region = content_of(app, pane).region
+    rows = screen_text(app).splitlines()[region.y : region.bottom]
+    return [row[region.x : region.right].rstrip() for row in rows]
+
+
+def shows_findings(app: App) -> bool:
+    """Whether the pane of findings has them from the first on, in the words of `sample`."""
+    rows, width = pane_rows(app, PlanPane.FINDINGS), content_of(app, PlanPane.FINDINGS).size.width
+    words = facts.findings_text(study_in(app), Canvas(width, ascii_only=False, color=False)).splitlines()
+    seen = min(len(rows), len(words))
+    return seen > 0 and [row[:width].rstrip() for row in rows[:seen]] == words[:seen]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_findings_are_there_as_soon_as_they_are_shown(gpt: str, size: tuple[int, int]) -> None:
+    options = OpenOptions(launches="0:300", epsilon=0.001)
+    async with running(gpt, size, options=options) as (app, pilot):
+        await focus_on(pilot, app, PlanPane.FINDINGS)
+        await wait_for(pilot, lambda: shows_findings(app), "the findings")
+        assert "255 of 300" in " ".join(pane_rows(app, PlanPane.FINDINGS))
+        # Those of the next plan come while the pane is hidden where there is no room for all.
+        await pilot.press("t")
+        app.plan(replace(app.session.options, epsilon=0.002))
+        await settled(app, pilot)
+        await focus_on(pilot, app, PlanPane.FINDINGS)
+        await wait_for(pilot, lambda: shows_findings(app), "those of the other plan")
+        assert "255 of 300" not in " ".join(pane_rows(app, PlanPane.FINDINGS))
+        await pilot.resize_terminal(100, 30)
+        await focus_on(pilot, app, PlanPane.FINDINGS)
+        await wait_for(pilot, lambda: shows_findings(app), "at another width")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_every_detail_of_a_real_profile_is_there(shared_data: Path, size: tuple[int, int]) -> None:
+    async with running(str(shared_data / "kineto/v100-resnet50-training.json.gz"), size) as (app, pilot):
+        await wait_for(
+            pilot,
+            lambda: " the same from 0.01 on: group-epsilon, min-samples ─" in screen_text(app),
+            "from where on the curve is level",
+        )
+        for pane, first in (
+            (PlanPane.STRATA, "stratum  launches"),
+            (PlanPane.LAUNCHES, "launch  stratum"),
+            (PlanPane.FINDINGS, "  - "),
+        ):
+            await pilot.press("t")
+            await wait_for(
+                pilot,
+                lambda pane=pane, first=first: first in "\n".join(pane_rows(app, pane)[:2]),  # type: ignore[misc]
+                f"the first rows of {pane}",
+            )
+            assert all(pane_rows(app, pane)[:8]), "and those after them"
+        assert shows_findings(app)
+
+
+def level_title(app: App) -> tuple[str, str]:
+    """The two ends of the title of the trade-off."""
+    title = screen_of(app)._title("#trade-off-pane").region
+    row = screen_text(app).splitlines()[title.y]
+    name, _, state = row[title.x : title.right].strip("─ ").partition(" ─")
+    return name, state.lstrip("─ ")
+
+
+NAME, SHORT_NAME = "[t] Trade-off: speedup over epsilon", "[t] Trade-off"
+WHY = "the same from 0.07 on: group-epsilon, min-samples"
+
+
+async def test_from_where_on_the_curve_is_level_is_in_its_title(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        sentence = level_text(details_of(app).trade_off)
+        assert sentence is not None
+        assert sentence.startswith("From epsilon 0.07 on the plan stays the same: the bound of each kernel")
+        for width, height, shown in (
+            (80, 24, (SHORT_NAME, WHY)),
+            (120, 40, (NAME, WHY)),
+            (60, 24, (SHORT_NAME, "the same from 0.07 on")),
+            (200, 60, (SHORT_NAME, WHY)),
+        ):
+            await pilot.resize_terminal(width, height)
+            await wait_for(pilot, lambda shown=shown: level_title(app) == shown, f"{shown}")  # type: ignore[misc]
+        app.plan(replace(app.session.options, group_epsilon="none"))
+        await settled(app, pilot)
+        await wait_for(
+            pilot, lambda: level_title(app)[1] == "the same from 0.07 on: min-samples", "one reason"
+        )
+        app.plan(replace(app.session.options, method="random"))
+        await settled(app, pilot)
+        await wait_for(pilot, lambda: level_title(app) == (NAME, "the same from 0.005 on"), "by chance alone")
+
+
+async def test_a_curve_that_is_not_level_has_nothing_of_it_in_its_title(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan_details, "default_epsilons", lambda _: (0.05, 0.02, 0.1))
+    async with running(gpt) as (app, _):
+        assert level_text(details_of(app).trade_off) is None
+        assert level_title(app) == (NAME, "")
+
+
+async def test_one_launch_is_no_launches(tmp_path: Path) -> None:
+    path = tmp_path / "one.parquet"
+    pq.write_table(pa.table({"name": ["kernel"], "duration_ns": pa.array([1_000], pa.int64())}), path)
+    async with running(str(path), (120, 40)) as (app, pilot):
+        await focus_on(pilot, app, PlanPane.FIGURES)
+        await wait_for(pilot, lambda: " drawn     1 of 1 launch\n" in screen_text(app), "in the singular")
+        command = await check_round_trip(pilot, app, 120)
+        assert " 1 of 1 launch in 1 stratum\n" in printed(command, 120, tmp_path)
+
+
+async def test_where_rows_are_few_the_details_take_the_place_of_the_options(gpt: str) -> None:
+    async with running(gpt, (60, 15)) as (app, pilot):
+        assert screen_text(app).splitlines()[1].endswith("─ [tab] Costs ─ t more ─")
+        for name in ("Trade-off", "Strata", "Launches", "Findings"):
+            await pilot.press("t")
+            await wait_for(pilot, lambda name=name: f"[t] {name}" in screen_text(app), f"the pane {name}")  # type: ignore[misc]
+            assert "[3] Options" not in screen_text(app)
+        await pilot.press("t")
+        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "the options again")
+        assert app.focused is form_of(app)
+        await pilot.press("t")
+        await wait_for(pilot, lambda: app.focused is app.screen.query_one(Chart), "the chart has the focus")
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: app.focused is form_of(app), "escape leads back")
+        await pilot.press("t")
+        await pilot.resize_terminal(80, 24)
+        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "both have room at another size")
+
+
+async def test_tables_scroll_and_say_where_they_are(gpt: str) -> None:
+    async with running(gpt, (80, 24)) as (app, pilot):
+        await pilot.press("t")
+        strata = details_of(app).plan.design.strata_count
+        await wait_for(pilot, lambda: f"1-8 of {strata}" in screen_text(app), "the first rows")
+        await pilot.press("tab", "tab", "j")
+        await wait_for(pilot, lambda: f"2-9 of {strata}" in screen_text(app), "one row on")
+        await pilot.press("G")
+        await wait_for(pilot, lambda: f"{strata - 7}-{strata} of {strata}" in screen_text(app), "the last")
+        assert "stratum  launches" in screen_text(app), "the headings stay"
+        await pilot.press("g")
+        await wait_for(pilot, lambda: f"1-8 of {strata}" in screen_text(app), "the first rows again")
+
+
+# Terminals.
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60)])
+async def test_an_ascii_screen_is_ascii(gpt: str, size: tuple[int, int]) -> None:
+    async with running(gpt, size, ascii_only=True) as (app, pilot):
+        for keys in ([], ["t"], ["t"], ["t"], ["t", "t"], ["escape", "S"], ["escape", "x"], ["escape", "?"]):
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert screen_text(app).isascii(), (keys, screen_text(app))
+        await pilot.press("escape", "j", "enter", "a", "enter")
+        await wait_for(pilot, lambda: "is no number" in screen_text(app), "a wrong value")
+        assert screen_text(app).isascii()
+
+
+async def test_no_color_means_none_and_what_is_marked_is_still_seen(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with running(gpt) as (app, pilot):
+        await pilot.press("j")
+        assert colours(app) == set()
+        rows = app.screen._compositor.render_strips()
+        assert any(
+            segment.style and segment.style.reverse and "epsilon" in segment.text for segment in rows[3]
+        )
+        assert "> epsilon" in screen_text(app), "and by a sign"
+        await pilot.press("tab")
+
+        def title_is_marked() -> bool:
+            row = app.screen._compositor.render_strips()[1]
+            return any(each.style and each.style.reverse and "Costs" in each.text for each in row)
+
+        await wait_for(pilot, title_is_marked, "the title of the pane in focus is reversed")

@@ -1,0 +1,256 @@
+"""View 3: figures, trade-off, strata and launches, and the commands that print the same."""
+
+from __future__ import annotations
+
+import shlex
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sampling.errors import ProfileError
+from sampling.plan.judge import judge_design
+from sampling.splitting.tree import Verdict
+from tests.app.driving import (
+    opened,
+    planned,
+    screen_text,
+    study_in,
+    wait_for,
+)
+from tests.app.plan_driving import (
+    chart_text,
+    check_round_trip,
+    content_of,
+    details_of,
+    focus_on,
+    gated,
+    running,
+    screen_of,
+    settled,
+)
+from tui.app.plan import details as plan_details
+from tui.app.plan.figures import PlanFigures
+from tui.app.plan.panes import PlanPane
+from tui.app.plan.screen import PlanScreen
+from tui.app.plan.work import DetailsReady
+from tui.options.commands import OpenOptions
+
+# Figures and details.
+
+
+async def test_the_figures_are_the_plans(gpt: str) -> None:
+    async with running(gpt, (120, 40)) as (app, _):
+        study, plan = study_in(app), details_of(app).plan
+        judgement = judge_design(study.counts, study.design, 200, 0)
+        shown = dict(app.screen.query_one(PlanFigures)._figures)
+        assert shown["drawn"][1] == f"{plan.samples} of 13,920"
+        assert shown["bound"][0].startswith(f"{100 * (study.design.bound or 0):.1f} % of the total time, ")
+        assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
+        assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in shown["within"][0]
+        assert np.array_equal(details_of(app).judgement.errors, judgement.errors)  # type: ignore[union-attr]
+
+
+async def test_split_decisions_are_counted(gpt: str) -> None:
+    kept = {"#": {}}
+    async with running(gpt) as (app, pilot):
+        kept = {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
+        assert "decisions" not in screen_text(app)
+        app.plan(replace(app.session.options, method="root"), kept)
+        await settled(app, pilot)
+        shown = dict(screen_of(app).query_one(PlanFigures)._figures)
+        assert shown["decisions"][0].startswith("1 of yours")
+
+
+async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, begun, release = gated(monkeypatch, 0)
+    async with opened(gpt, view="Plan") as (app, pilot):
+        await wait_for(pilot, lambda: begun == [0.05], "the chosen epsilon is the first")
+        assert "no point of the curve yet" in chart_text(app)
+        gate.release()
+        await wait_for(pilot, lambda: "1 of 13" in screen_text(app), "one point")
+        # In the plot and in the legend.
+        assert (chart_text(app).count("■"), chart_text(app).count(" o "), len(begun)) == (2, 1, 2)
+        gate.release(2)
+        await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "three points")
+        assert begun == [0.05, 0.07, 0.03, 0.1]
+        await pilot.press("j", "plus")
+        await wait_for(pilot, lambda: app.session.options.epsilon == 0.07, "another epsilon")
+        # 0.05 and 0.07 are known already: what was computed is kept where all else is the same.
+        await wait_for(pilot, lambda: begun[4:] == [0.1], "it begins anew, at what is missing")
+        assert "3 of 13" in screen_text(app)
+        await pilot.press("j", "plus")
+        await wait_for(pilot, lambda: begun[5:] == [0.07], "another confidence has other points")
+        release()
+        await settled(app, pilot)
+        assert len(details_of(app).trade_off.points) == 13
+        assert "of 13 ─" not in screen_text(app)
+
+
+async def test_a_method_that_picks_has_no_curve_and_says_so(gpt: str) -> None:
+    options = OpenOptions(
+        method="single-iteration",
+        set=tuple(f"single-iteration.{text}" for text in ("first=0", "last=99", "iterations=26")),
+    )
+    async with running(gpt, options=options) as (app, pilot):
+        await wait_for(pilot, lambda: "picks launches without chance" in chart_text(app), "why not")
+        text = screen_text(app)
+        assert "bound     none" in text
+        assert "within" not in text
+        await pilot.press("t")
+        await wait_for(pilot, lambda: "stratum  launches" in screen_text(app), "its strata")
+
+
+async def test_launches_are_looked_for_only_where_they_are_asked_for(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, real = [], plan_details.launches_of
+
+    def counted(*given: Any) -> Any:
+        looked.append(given)
+        return real(*given)
+
+    monkeypatch.setattr(plan_details, "launches_of", counted)
+    async with running(gpt) as (app, pilot):
+        await pilot.press("t")
+        await settled(app, pilot)
+        assert looked == []
+        await pilot.press("t")
+        await wait_for(pilot, lambda: "1-8 of" in screen_text(app), "the launches")
+        assert len(looked) == 1
+        first = sorted(launch.id for launch in details_of(app).located or ())
+        await pilot.press(*["j"] * 8, "plus")
+        await wait_for(pilot, lambda: app.session.options.seed == 1, "another seed")
+        await settled(app, pilot)
+        assert len(looked) == 2
+        assert sorted(launch.id for launch in details_of(app).located or ()) != first
+
+
+async def test_why_launches_are_not_found_is_said_in_their_pane(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: Any) -> Any:
+        raise ProfileError("has changed since it was read", path="run.sqlite", remedy="open it again")
+
+    monkeypatch.setattr(plan_details, "launches_of", gone)
+    async with running(gpt) as (app, pilot):
+        await pilot.press("t", "t")
+        await wait_for(pilot, lambda: "run.sqlite: has changed since it was read" in screen_text(app), "why")
+        await pilot.press("S", "enter")
+        await wait_for(pilot, lambda: "not written: run.sqlite" in screen_text(app), "said again")
+        assert not Path("plan.json").exists()
+
+
+async def test_a_defect_in_a_worker_ends_the_app(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(plan_details, "judge_design", broken)
+    async with opened(gpt, view="Plan") as (app, pilot):
+        await wait_for(pilot, lambda: app.failure is not None, "the app notices")
+    assert isinstance(app.failure, RuntimeError)
+    assert app.return_code == 1
+
+
+async def test_what_is_stale_changes_nothing(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        details = details_of(app)
+        screen_of(app).post_message(DetailsReady(0, replace(details, judgement=None, points={})))
+        await pilot.pause()
+        assert screen_of(app)._details is details
+
+
+async def test_another_view_and_back_keeps_what_is_known(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        details = details_of(app)
+        await pilot.press("1")
+        await wait_for(pilot, lambda: not isinstance(app.screen, PlanScreen), "another view")
+        app.plan(replace(app.session.options, epsilon=0.2))
+        await planned(pilot, app)
+        await pilot.press("3")
+        await wait_for(pilot, lambda: isinstance(app.screen, PlanScreen), "the plan again")
+        await settled(app, pilot)
+        assert details_of(app) is not details
+        assert "epsilon          0.2" in screen_text(app)
+        assert details_of(app).points is not None
+
+
+# Copies and commands.
+
+
+@pytest.mark.parametrize(
+    ("pane", "words"),
+    [
+        (PlanPane.FIGURES, "sample {} --method joint"),
+        (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 9"),
+        (PlanPane.STRATA, "sample {} --method joint --list strata"),
+        (PlanPane.LAUNCHES, "sample {} --method joint --list launches"),
+        (PlanPane.FINDINGS, "sample {} --method joint"),
+    ],
+)
+async def test_the_copied_command_prints_the_copied_text(gpt: str, pane: PlanPane, words: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await focus_on(pilot, app, pane)
+        command = await check_round_trip(pilot, app, 80)
+        assert command == f"kernelpoint {words.format(shlex.quote(gpt))}"
+
+
+@pytest.mark.parametrize("pane", [PlanPane.TRADE_OFF, PlanPane.STRATA])
+async def test_so_it_does_for_other_options_in_ascii_at_another_size(gpt: str, pane: PlanPane) -> None:
+    options = OpenOptions(
+        epsilon=0.02, confidence=0.9, seed=3, min_samples=1, group_epsilon="none", exclude=("sgemm",)
+    )
+    async with running(gpt, (120, 40), options=options, ascii_only=True) as (app, pilot):
+        await focus_on(pilot, app, pane)
+        command = await check_round_trip(pilot, app, 120)
+        for words in ("--epsilon 0.02", "--seed 3", "--group-epsilon none", "--exclude sgemm", "--ascii"):
+            assert words in command
+        assert app.clipboard.isascii()
+
+
+async def test_so_it_does_with_split_decisions(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        kept = {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
+        app.plan(replace(app.session.options, method="root"), kept)
+        await settled(app, pilot)
+        assert "--overrides kernelpoint-overrides-" in await check_round_trip(pilot, app, 80)
+        await focus_on(pilot, app, PlanPane.TRADE_OFF)
+        assert "--overrides kernelpoint-overrides-" in await check_round_trip(pilot, app, 80)
+
+
+async def test_what_is_not_there_yet_is_not_in_the_command(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, begun, release = gated(monkeypatch, 3)
+    held, real = threading.Event(), plan_details.judge_design
+
+    def later(*given: Any) -> Any:
+        while not held.wait(0.01):
+            given[-1](0, 1, "waiting")
+        return real(*given)
+
+    monkeypatch.setattr(plan_details, "judge_design", later)
+    async with opened(gpt, view="Plan") as (app, pilot):
+        await wait_for(pilot, lambda: "not yet, by 200 draws" in screen_text(app), "the figures, not judged")
+        assert (await check_round_trip(pilot, app, 80)).endswith("--method joint --judge 0")
+        held.set()
+        await wait_for(pilot, lambda: len(begun) == 4, "three points of the curve")
+        await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "are shown")
+        content_of(app, PlanPane.TRADE_OFF).focus()
+        assert "--epsilons 0.05,0.07,0.03 " in await check_round_trip(pilot, app, 80)
+        release()
+
+
+async def test_a_pane_is_written_to_a_file(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await pilot.press("w")
+        file = Path("kernelpoint-plan.txt")
+        await wait_for(pilot, file.exists, "a file of the figures")
+        await focus_on(pilot, app, PlanPane.LAUNCHES)
+        await pilot.press("w")
+        await wait_for(pilot, Path("kernelpoint-launches.txt").exists, "a file of the launches")
+        rows = Path("kernelpoint-launches.txt").read_text().splitlines()
+        assert len(rows) == details_of(app).plan.samples + 1

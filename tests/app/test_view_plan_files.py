@@ -1,0 +1,138 @@
+"""View 3: the plan saved and exported, as the commands do it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sampling.errors import OptionError
+from sampling.splitting.tree import Verdict
+from tests.app.driving import (
+    printed,
+    screen_text,
+    study_in,
+    wait_for,
+)
+from tests.app.plan_driving import (
+    details_of,
+    form_of,
+    running,
+    settled,
+)
+from tui.app.plan import files as plan_files
+from tui.app.plan.prompt import PlanPrompt
+from tui.options.commands import OpenOptions
+
+# What leaves the app.
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_the_plan_is_saved_as_sample_writes_it(gpt: str, size: tuple[int, int]) -> None:
+    options = OpenOptions(epsilon=0.02, seed=5, method="root", exclude=("layer_norm",))
+    async with running(gpt, size, options=options) as (app, pilot):
+        await pilot.press("S")
+        await wait_for(pilot, lambda: "Save the plan to a new file" in screen_text(app), "it asks")
+        assert "File: plan.json" in screen_text(app)
+        await pilot.press("enter")
+        await wait_for(pilot, Path("plan.json").exists, "the plan is there")
+        await wait_for(pilot, lambda: "plan written to plan.json" in screen_text(app), "and said")
+        assert app.focused is form_of(app)
+    line = "--epsilon 0.02 --seed 5 --method root --exclude layer_norm -o headless.json"
+    printed(f"kernelpoint sample {shlex.quote(gpt)} {line}", 80, Path.cwd())
+    assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
+
+
+async def test_a_plan_with_split_decisions_is_saved_with_them(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        kept = {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
+        app.plan(replace(app.session.options, method="root"), kept)
+        await settled(app, pilot)
+        await pilot.press("Y", "S", "enter")
+        await wait_for(pilot, Path("plan.json").exists, "the plan is there")
+        command = app.clipboard
+    printed(f"{command} -o headless.json", 80, Path.cwd())
+    assert '"decision": "keep"' in Path("plan.json").read_text()
+    assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
+
+
+async def test_nothing_is_overwritten_and_a_name_is_asked_for_again(gpt: str) -> None:
+    Path("plan.json").write_text("mine")
+    async with running(gpt) as (app, pilot):
+        await pilot.press("S", "ctrl+a", "ctrl+k", *"plan.json", "enter")
+        await wait_for(pilot, lambda: "plan.json exists; give another name" in screen_text(app), "why not")
+        for text, words in (("", "a name is missing"), ("no/where.json", "there is no such folder")):
+            await pilot.press("ctrl+a", "ctrl+k", *text, "enter")
+            await wait_for(pilot, lambda words=words: words in screen_text(app), words)  # type: ignore[misc]
+        await pilot.press("ctrl+a", "ctrl+k", *"q1.json", "enter")
+        await wait_for(pilot, Path("q1.json").exists, "another file")
+        assert Path("plan.json").read_text() == "mine"
+        await pilot.press("S", "escape")
+        await wait_for(pilot, lambda: not app.screen.query_one(PlanPrompt).display, "escape leaves it")
+        assert app.focused is form_of(app)
+
+
+async def test_a_file_that_appears_meanwhile_is_not_overwritten(gpt: str) -> None:
+    async with running(gpt) as (app, _):
+        Path("late.json").write_text("mine")
+        with pytest.raises(OptionError, match=r"late\.json exists"):
+            plan_files.save_plan(details_of(app), Path("late.json"), lambda *_: None)
+    assert Path("late.json").read_text() == "mine"
+
+
+async def test_an_export_is_what_export_writes(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await pilot.press("x")
+        await wait_for(pilot, lambda: "Export for csv" in screen_text(app), "it asks")
+        await pilot.press("enter")
+        made = Path("csv-export/launches.csv")
+        await wait_for(pilot, made.exists, "the export is there")
+        await wait_for(
+            pilot, lambda: "count from 0" in " ".join(screen_text(app).split()), "what to know of it is said"
+        )
+        await pilot.press("x", "ctrl+a", "ctrl+k", *"csv-export", "enter")
+        await wait_for(pilot, lambda: "csv-export exists; give another name" in screen_text(app), "why not")
+        await pilot.press("escape")
+    printed(f"kernelpoint sample {shlex.quote(gpt)} -o plan.json", 80, Path.cwd())
+    printed("kernelpoint export plan.json --to csv -o headless", 80, Path.cwd())
+    assert made.read_bytes() == Path("headless/launches.csv").read_bytes()
+
+
+async def test_another_target_of_export_is_chosen_by_arrows(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("csv", "other")
+    monkeypatch.setattr("tui.app.plan.prompt.exporter_names", lambda: names)
+    async with running(gpt) as (app, pilot):
+        await pilot.press("x")
+        await wait_for(pilot, lambda: "up and down change it" in screen_text(app), "it says how")
+        await pilot.press("down")
+        await wait_for(pilot, lambda: "Folder: other-export" in screen_text(app), "the other")
+        await pilot.press(*"!", "up")
+        await wait_for(pilot, lambda: "Export for csv" in screen_text(app), "the first again")
+        assert "Folder: other-export!" in screen_text(app), "a name of the user's own stays"
+
+
+async def test_a_profile_replaced_since_it_was_read_is_not_named_by_its_new_hash(
+    gpt: str, resnet: str, tmp_path: Path
+) -> None:
+    copy = tmp_path / "profile"
+    copy.write_bytes(Path(gpt).read_bytes())
+    async with running(str(copy)) as (app, pilot):
+        copy.write_bytes(Path(resnet).read_bytes())
+        await pilot.press("S", *["backspace"] * 9, *"late.json", "enter")
+        await wait_for(pilot, lambda: "has changed on disk" in screen_text(app), "it is said")
+        assert "open it again" in " ".join(screen_text(app).split())
+    assert not Path("late.json").exists()
+
+
+async def test_names_that_are_free_are_proposed(gpt: str) -> None:
+    Path("plan.json").write_text("mine")
+    Path("csv-export").mkdir()
+    async with running(gpt) as (app, pilot):
+        await pilot.press("S")
+        await wait_for(pilot, lambda: "File: plan-2.json" in screen_text(app), "a free file")
+        await pilot.press("escape", "x")
+        await wait_for(pilot, lambda: "Folder: csv-export-2" in screen_text(app), "a free folder")

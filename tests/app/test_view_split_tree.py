@@ -1,0 +1,543 @@
+"""View 2 under a pilot: stepping, the user's own decisions, and the command that prints the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Verdict
+from sampling.strata.target import Target
+from tests.app.driving import (
+    SIZES,
+    App,
+    Running,
+    assert_golden,
+    colours,
+    drawn,
+    opened,
+    printed,
+    screen_text,
+    study_in,
+    wait_for,
+)
+from tui.app.frame.chart import Chart
+from tui.app.frame.line import Line
+from tui.app.split_tree import histogram as split_histogram
+from tui.app.split_tree import walk_queue as tree_walk_queue
+from tui.app.split_tree.card import SplitCard
+from tui.app.split_tree.screen import SplitTreeScreen
+from tui.charts.quantities import share
+from tui.options.commands import GroupBy, OpenOptions
+from tui.text.tree import TreeStop
+
+RICH = OpenOptions(group_by=GroupBy.NAME, epsilon=0.01)
+"""Kernel groups whose trees are deep."""
+
+
+@pytest.fixture(autouse=True)
+def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw the histogram at once, not when keys rest."""
+    monkeypatch.setattr(split_histogram, "_DELAY_SECONDS", 0.001)
+
+
+@asynccontextmanager
+async def walking(
+    path: str, size: tuple[int, int] = (80, 24), **given: Any
+) -> AsyncIterator[tuple[App, Running]]:
+    """The app in view 2, its walk begun and drawn."""
+    async with opened(path, size, view="Split tree", **given) as (app, pilot):
+        await settled(app, pilot)
+        yield app, pilot
+
+
+def view(app: App) -> SplitTreeScreen:
+    assert isinstance(app.screen, SplitTreeScreen)
+    return app.screen
+
+
+def stop_in(app: App) -> TreeStop:
+    stop = view(app).looked_at
+    assert stop is not None
+    return stop
+
+
+def place(app: App) -> tuple[int, int]:
+    """The group, and how many decisions on it are taken."""
+    return stop_in(app).group, len(stop_in(app).nodes)
+
+
+async def settled(app: App, pilot: Running) -> None:
+    """Wait until nothing is left to do, and the histogram is that of the node in focus."""
+    screen = view(app)
+
+    def is_settled() -> bool:
+        return screen.looked_at is not None and screen.is_settled and app.session.doing is None
+
+    still = 0
+    while still < 2:
+        # What a worker has sent last may still wait to be handled, and ask for more.
+        await pilot.pause()
+        still = still + 1 if is_settled() else 0
+        await wait_for(pilot, is_settled, "nothing is left to do")
+
+
+async def press(app: App, pilot: Running, *keys: str) -> None:
+    await pilot.press(*keys)
+    await settled(app, pilot)
+
+
+async def copied(app: App, pilot: Running) -> tuple[str, str]:
+    """What `y` and then `Y` copy."""
+    await pilot.press("y")
+    text = app.clipboard
+    await pilot.press("Y")
+    return text, app.clipboard
+
+
+def walk_like(app: App, method: str = "root") -> TreeWalk:
+    """A walk of the engine's by the session's options, at its start."""
+    options = app.session.options
+    return TreeWalk(study_in(app).counts, method, Target(options.epsilon), overrides=app.session.overrides)
+
+
+def figures(app: App) -> str:
+    return app.screen.query_one("#running", Line).text
+
+
+def card(app: App) -> str:
+    widget = app.screen.query_one(SplitCard)
+    return "\n".join(widget.render_line(row).text.rstrip() for row in range(widget.size.height)).rstrip()
+
+
+def branches(app: App) -> list[str]:
+    return drawn(app.screen.query_one("#branches", Chart)).split("\n")
+
+
+async def test_it_opens_on_the_selected_group_before_its_first_decision(gpt: str) -> None:
+    async with opened(gpt, selected=3) as (app, pilot):
+        await pilot.press("2")
+        await wait_for(pilot, lambda: isinstance(app.screen, SplitTreeScreen), "view 2")
+        await settled(app, pilot)
+        assert place(app) == (3, 0)
+        assert "[2] #4 decision 1, root:" in screen_text(app)
+        assert "[m] root" in screen_text(app)
+
+
+async def test_stepping_forward_and_back_goes_the_engines_way(gpt: str) -> None:
+    async with walking(gpt, options=OpenOptions(group_by=GroupBy.NAME)) as (app, pilot):
+        walk = walk_like(app)
+        while True:
+            stop = stop_in(app)
+            assert (stop.group, stop.nodes, stop.ahead) == (walk.group, walk.nodes, walk.ahead)
+            assert stop.running == walk.running
+            assert app.session.selected == walk.group
+            if walk.group == 1:
+                break
+            walk.step()
+            await press(app, pilot, "right_square_bracket")
+        steps = 0
+        while walk.back():
+            steps += 1
+            await press(app, pilot, "left_square_bracket" if steps % 2 else "left")
+            assert (place(app), stop_in(app).ahead) == ((walk.group, walk.taken), walk.ahead)
+        await press(app, pilot, "left")
+        assert place(app) == (0, 0)
+        assert steps > 3
+
+
+async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
+    async with walking(gpt) as (app, pilot):
+        last = len(study_in(app).counts.groups) - 1
+        whole = walk_like(app)
+        whole.finish_group()
+        await press(app, pilot, "left_curly_bracket")
+        assert place(app) == (0, 0), "there is none before the first"
+        await press(app, pilot, "e")
+        assert place(app) == (0, whole.taken)
+        assert "all" in screen_text(app).split("\n")[1]
+        await press(app, pilot, "right_curly_bracket", "right_curly_bracket")
+        assert place(app) == (2, 0)
+        await press(app, pilot, "left_curly_bracket")
+        assert place(app) == (1, 0)
+        await press(app, pilot, "E")
+        assert place(app)[0] == last
+        assert stop_in(app).ahead is None
+        assert figures(app).startswith("All split")
+        running = stop_in(app).running
+        whole.finish()
+        assert running is not None
+        assert (running.speedup, running.bound) == (whole.design.speedup, whole.design.bound)
+        await press(app, pilot, "right_square_bracket", "right_curly_bracket")
+        assert place(app)[0] == last
+
+
+async def test_keys_pressed_faster_than_they_are_done_are_all_done(gpt: str) -> None:
+    async with walking(gpt, options=RICH) as (app, pilot):
+        walk = walk_like(app)
+        for _ in range(9):
+            walk.step()
+        await press(app, pilot, *["right_square_bracket"] * 12, *["left_square_bracket"] * 3)
+        assert place(app) == (walk.group, walk.taken)
+
+
+async def test_a_stop_is_told_in_words_and_numbers(gpt: str) -> None:
+    async with walking(gpt, options=RICH) as (app, pilot):
+        node = stop_in(app).ahead
+        assert node is not None
+        assert node.verdict is Verdict.SPLIT
+        shown = screen_text(app)
+        at = f"{node.threshold_ns / 1000:.1f} us"  # type: ignore[operator]
+        assert f"split proposed at {at}" in shown
+        assert f"proposed: split; {node.reason}" in " ".join(card(app).split())
+        assert f"{node.launches:,} launches" in card(app)
+        assert "tau old" in card(app)
+        assert "tau new" in card(app)
+        assert branches(app)[1].startswith("> root")
+        assert f"? split at {at}" in branches(app)[1]
+        running = stop_in(app).running
+        assert running is not None
+        assert f"{running.samples:,} samples" in figures(app)
+        assert "bounds: total" in figures(app)
+        await press(app, pilot, "right_square_bracket")
+        assert [row[:6].rstrip() for row in branches(app)[1:3]] == ["  root", "> └─ L"]
+        assert "after" not in screen_text(app)
+
+
+async def test_the_cursor_looks_at_decisions_that_are_taken(gpt: str) -> None:
+    async with walking(gpt, options=RICH) as (app, pilot):
+        await press(app, pilot, *["right"] * 4)
+        nodes = stop_in(app).nodes
+        for index in (3, 2, 1, 0, 0):
+            await press(app, pilot, "k")
+            assert stop_in(app).node == nodes[index]
+            assert f"decision {index + 1} of 4 so far" in screen_text(app)
+            assert card(app).startswith(f"{nodes[index].path or 'root'}: ")
+            assert (
+                next(row for row in branches(app) if row.startswith(">"))[2:]
+                .strip(" └├─│")
+                .startswith(nodes[index].path or "root")
+            )
+        await press(app, pilot, "j", "j")
+        assert stop_in(app).node == nodes[2]
+        await press(app, pilot, "down", "down", "down")
+        assert stop_in(app).node == stop_in(app).ahead
+        await press(app, pilot, "k", "right")
+        assert stop_in(app).node == stop_in(app).ahead, "a step goes back to what comes next"
+        await press(app, pilot, "e", "k")
+        assert stop_in(app).node == stop_in(app).nodes[-1]
+        await press(app, pilot, "j")
+        assert stop_in(app).node is None
+
+
+async def test_keeping_what_would_be_split(gpt: str) -> None:
+    async with walking(gpt, options=RICH) as (app, pilot):
+        key = study_in(app).counts.groups[0].key
+        before = study_in(app).design
+        assert before.method == "joint"
+        await press(app, pilot, "minus")
+        assert app.session.overrides == {key: {"": Verdict.KEEP}}
+        assert app.session.options.method == study_in(app).design.method == "root"
+        assert (study_in(app).design.strata.group == 0).sum() == 1  # type: ignore[union-attr]
+        assert study_in(app).design.group_bound <= 0.01 * (1 + 1e-9)  # type: ignore[operator]
+        assert place(app) == (0, 1), "the decision is taken"
+        assert stop_in(app).nodes[0].overridden
+        assert "! keep" in branches(app)[1]
+        await press(app, pilot, "k")
+        assert "decided by the user (keep); the rule: split" in card(app)
+
+
+async def test_splitting_what_would_be_kept_and_taking_it_back(gpt: str) -> None:
+    async with walking(gpt, options=RICH) as (app, pilot):
+        await press(app, pilot, "e")
+        nodes = stop_in(app).nodes
+        leaf = next(
+            node for node in reversed(nodes) if node.verdict is Verdict.KEEP and node.stop - node.start > 1
+        )
+        await press(app, pilot, *["k"] * (len(nodes) - leaf.index), "plus")
+        key = study_in(app).counts.groups[0].key
+        assert app.session.overrides == {key: {leaf.path: Verdict.SPLIT}}
+        assert len(stop_in(app).nodes) > len(nodes), "the group is still split to its end"
+        assert stop_in(app).node is not None
+        assert stop_in(app).node.path == leaf.path, "the cursor stays"  # type: ignore[union-attr]
+        await press(app, pilot, "equals_sign", "u")
+        assert app.session.overrides == {key: {leaf.path: Verdict.SPLIT}}, "the last one alone"
+        await press(app, pilot, "u")
+        assert app.session.overrides == {}
+        assert stop_in(app).nodes == nodes
+        await press(app, pilot, "u")
+        await wait_for(pilot, lambda: "no decision of yours" in screen_text(app), "it is said")
+
+
+async def test_decisions_in_a_hurry_are_all_taken(gpt: str) -> None:
+    async with walking(gpt, options=RICH) as (app, pilot):
+        await press(app, pilot, "plus", "minus", "minus", "u")
+        (decided,) = app.session.overrides.values()
+        assert decided == {"": Verdict.SPLIT, "L": Verdict.KEEP}
+        assert study_in(app).design.bound == pytest.approx(
+            walk_like(app).design.bound  # type: ignore[arg-type]
+        )
+        assert view(app).method == "root"
+
+
+async def test_what_cannot_be_done_is_said(resnet: str) -> None:
+    async with walking(resnet, selected=8) as (app, pilot):
+        await press(app, pilot, "e", "k")
+        node = stop_in(app).node
+        assert node is not None
+        assert node.launches == 1
+        await press(app, pilot, "plus")
+        await wait_for(pilot, lambda: "all its durations are equal" in screen_text(app), "why not")
+        await press(app, pilot, "e", "minus")
+        await wait_for(pilot, lambda: "split to its end; [ or k" in screen_text(app), "why not")
+        assert app.session.overrides == {}
+        assert place(app) == (8, 3)
+
+
+async def test_the_trees_of_joint_have_prices(gpt: str) -> None:
+    async with walking(gpt, options=RICH) as (app, pilot):
+        await press(app, pilot, "m")
+        assert view(app).method == "joint"
+        assert "[m] joint" in screen_text(app)
+        assert "its variance priced in" in card(app)
+        assert "not final" in figures(app)
+        walk = walk_like(app, "joint")
+        assert stop_in(app).running == walk.running
+        await press(app, pilot, "minus")
+        assert app.session.options.method == "joint"
+        assert (study_in(app).design.strata.group == 0).sum() == 1  # type: ignore[union-attr]
+        await press(app, pilot, "m")
+        assert view(app).method == "root"
+        assert stop_in(app).nodes[0].overridden
+
+
+async def test_decisions_that_the_other_method_has_no_node_for_leave_its_tree_alone(gpt: str) -> None:
+    async with walking(gpt) as (app, _):
+        key = study_in(app).counts.groups[-1].key
+    overrides: Overrides = {key: {"LL": Verdict.SPLIT}}
+    async with walking(gpt, options=OpenOptions(method="joint"), overrides=overrides) as (app, pilot):
+        assert view(app).method == "joint", "the plan's own, for it has decisions"
+        shown = stop_in(app)
+        await press(app, pilot, "m")
+        await wait_for(pilot, lambda: "in the trees of root" in screen_text(app), "why not")
+        assert "fits no node" in screen_text(app)
+        assert view(app).method == "joint"
+        assert stop_in(app).nodes == shown.nodes
+        await press(app, pilot, "right")
+        assert len(stop_in(app).nodes) == 1
+
+
+async def test_the_selected_group_is_that_of_view_1(gpt: str) -> None:
+    async with walking(gpt) as (app, pilot):
+        await press(app, pilot, "right_curly_bracket", "right_curly_bracket", "right_square_bracket")
+        await pilot.press("1")
+        await wait_for(pilot, lambda: app.screen.NAME == "Groups", "view 1")  # type: ignore[attr-defined]
+        assert app.session.selected == 2
+        await pilot.press("2")
+        await settled(app, pilot)
+        assert place(app) == (2, 1), "where it was left"
+        await pilot.press("1")
+        await wait_for(pilot, lambda: app.screen.NAME == "Groups", "view 1")  # type: ignore[attr-defined]
+        app.change(selected=3)
+        await pilot.press("2")
+        await settled(app, pilot)
+        assert place(app) == (3, 0)
+
+
+async def test_another_epsilon_has_other_trees(gpt: str) -> None:
+    async with walking(gpt, options=OpenOptions(group_by=GroupBy.NAME)) as (app, pilot):
+        await press(app, pilot, "e")
+        few = len(stop_in(app).nodes)
+        app.plan(replace(app.session.options, epsilon=0.01))
+        await settled(app, pilot)
+        assert len(stop_in(app).nodes) > few
+        assert stop_in(app).ahead is None
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_every_size_has_all_that_matters(gpt: str, size: tuple[int, int]) -> None:
+    async with walking(gpt, size, options=RICH) as (app, pilot):
+        for keys in ([], ["e", "k"], ["E"], ["m", "left", "left", "left"]):
+            await press(app, pilot, *keys)
+            rows = screen_text(app).split("\n")
+            assert max(map(len, rows)) <= size[0]
+            stop = stop_in(app)
+            assert f"[2] #{stop.group + 1} " in rows[1]
+            assert rows[-3].rstrip() == figures(app).rstrip()
+            assert "this" in figures(app)
+            words = "split to its end" if stop.node is None else (stop.node.path or "root")
+            assert words in card(app)
+            if stop.node is not None:
+                assert any(row.startswith("> ") for row in branches(app))
+            assert app.screen.query_one("#split-histogram", Chart).size.height >= 3
+
+
+async def test_screens_of_two_sizes(gpt: str) -> None:
+    for size, ascii_only in (((80, 24), False), ((60, 15), True)):
+        async with walking(gpt, size, options=RICH, ascii_only=ascii_only) as (app, pilot):
+            await press(app, pilot, *["right"] * 5)
+            width, height = size
+            name = f"split-tree-{width}x{height}{'-ascii' if ascii_only else ''}.txt"
+            assert_golden(name, screen_text(app) + "\n")
+
+
+async def test_ascii_is_ascii_alone(gpt: str) -> None:
+    async with walking(gpt, options=RICH, ascii_only=True) as (app, pilot):
+        for keys in (["right"], ["e"], ["m"], ["E", "k"]):
+            await press(app, pilot, *keys)
+            assert screen_text(app).isascii()
+
+
+async def test_without_colour_marks_are_signs(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with walking(gpt, options=RICH) as (app, pilot):
+        await press(app, pilot, "minus", "right", "right")
+        assert colours(app) == set()
+        await press(app, pilot, "left", "left", "k")
+        assert [row[0] for row in branches(app)[1:]].count(">") == 1
+        assert "! keep" in "\n".join(branches(app))
+
+
+@pytest.mark.parametrize(
+    ("keys", "size", "options"),
+    [
+        (["right"] * 3, (60, 15), RICH),
+        (["right"] * 5 + ["k", "k"], (120, 40), RICH),
+        (["E", "x"], (80, 24), OpenOptions()),
+        (["m", "right", "k"], (100, 30), RICH),
+        (
+            ["right_curly_bracket", "right"],
+            (80, 24),
+            OpenOptions(ascii=True, group_by=GroupBy.PUBLISHED, set=("root.k_max=3",), seed=7),
+        ),
+        (["minus", "right_curly_bracket", "plus", "left"], (80, 24), RICH),
+        (["m", "right", "plus"], (80, 24), OpenOptions(epsilon=0.02, group_epsilon="none", min_samples=3)),
+    ],
+)
+async def test_the_copied_command_prints_what_is_copied(
+    gpt: str, tmp_path: Path, keys: list[str], size: tuple[int, int], options: OpenOptions
+) -> None:
+    async with walking(gpt, size, options=options, ascii_only=options.ascii) as (app, pilot):
+        await press(app, pilot, *keys)
+        text, command = await copied(app, pilot)
+        histogram_shown = drawn(app.screen.query_one("#split-histogram", Chart))
+        assert histogram_shown.strip()
+        decided = bool(app.session.overrides)
+    assert printed(command, size[0], tmp_path) == text
+    assert ("--overrides kernelpoint-overrides-" in command) == decided
+    assert f"--decisions {len(stop_text(text))}" in command
+
+
+def stop_text(text: str) -> list[str]:
+    """The reasons of the decisions taken, one each, in a copied text."""
+    blocks = text.rstrip("\n").split("\n\n")
+    reasons = [line for block in blocks[3:] for line in block.split("\n")]
+    return [line for line in reasons if re.match(r"(root|[LR]+): (split|keep), ", line)]
+
+
+async def test_decisions_make_the_same_plan_by_command(gpt: str, tmp_path: Path) -> None:
+    async with walking(gpt, options=RICH) as (app, pilot):
+        await press(app, pilot, "minus", "right_curly_bracket", "right", "plus")
+        _, command = await copied(app, pilot)
+        design = study_in(app).design
+        overrides = app.session.overrides
+    file = command.split("--overrides ")[1].split()[0]
+    words = f"kernelpoint sample {gpt} --group-by name --epsilon 0.01 --method root --judge 0 --seed 0"
+    printed(f"{words} --overrides {file} -o plan.json", 80, tmp_path)
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    assert [row["key"] for row in plan["overrides"]] == list(overrides)
+    assert [row["samples"] for row in plan["strata"]] == design.strata.samples.tolist()  # type: ignore[union-attr]
+    printed(f"{words} --overrides plan.json -o again.json", 80, tmp_path)
+    again = json.loads((tmp_path / "again.json").read_text())
+    assert again["strata"] == plan["strata"]
+
+
+async def test_many_durations_are_drawn_aside(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set()
+    draw = split_histogram.stop_histogram
+
+    def noting(*given: Any, **how: Any) -> Any:
+        threads.add(threading.current_thread())
+        return draw(*given, **how)
+
+    monkeypatch.setattr(split_histogram, "_DURATIONS_AT_ONCE", 0)
+    monkeypatch.setattr(split_histogram, "stop_histogram", noting)
+    async with walking(gpt, options=RICH) as (app, pilot):
+        chart = app.screen.query_one("#split-histogram", Chart)
+        await wait_for(pilot, lambda: "proposed" in drawn(chart), "the histogram of the root")
+        first = drawn(chart)
+        await press(app, pilot, "right")
+        await wait_for(pilot, lambda: drawn(chart) != first, "that of the next node")
+        assert threading.main_thread() not in threads
+
+
+async def test_a_defect_ends_the_app_and_is_not_swallowed(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a defect")
+
+    async with walking(gpt) as (app, pilot):
+        monkeypatch.setattr(tree_walk_queue, "stop_of", broken)
+        await pilot.press("right_square_bracket")
+        await wait_for(pilot, lambda: app.failure is not None, "the app leaves")
+        assert isinstance(app.failure, ZeroDivisionError)
+
+
+async def test_help_tells_every_key(gpt: str) -> None:
+    async with walking(gpt, (120, 40)) as (app, pilot):
+        await pilot.press("question_mark")
+        await wait_for(pilot, lambda: "split the node in focus" in screen_text(app), "help")
+        for words in ("take the decision ahead", "keep the node in focus whole", "to the next kernel group"):
+            assert words in screen_text(app)
+
+
+@pytest.mark.parametrize(
+    ("size", "wanted"),
+    [
+        ((120, 40), "; bounds: total {}, worst group {}, this group {}"),
+        ((80, 24), "samples; bounds: total {}, worst {}, this group {}"),
+        ((60, 15), "; total {}, worst {}, this group {}"),
+    ],
+)
+async def test_the_running_line_names_the_group_where_there_is_room(
+    gpt: str, size: tuple[int, int], wanted: str
+) -> None:
+    async with walking(gpt, size) as (app, _):
+        running = stop_in(app).running
+        assert running is not None
+        bounds = (running.bound, running.worst_group_bound, running.group_bound)
+        assert figures(app).endswith(wanted.format(*map(share, bounds)))
+
+
+async def test_help_says_what_the_running_lines_bounds_are(gpt: str) -> None:
+    async with walking(gpt, (80, 60)) as (app, pilot):
+        await pilot.press("?")
+        await wait_for(pilot, lambda: "Help: Split tree" in screen_text(app), "help is drawn")
+        text = " ".join(screen_text(app).split())
+        assert "total is that of the total time, worst group the largest of any kernel group's" in text
+        assert "this group that of the group in focus" in text
+
+
+@pytest.mark.parametrize("key", ["plus", "minus"])
+async def test_a_decision_against_the_proposal_goes_on_by_one(resnet: str, gpt: str, key: str) -> None:
+    """The first decision of the one is to keep, that of the other to split."""
+    options = OpenOptions() if key == "plus" else RICH
+    async with walking(resnet if key == "plus" else gpt, options=options) as (app, pilot):
+        proposed = stop_in(app).ahead
+        assert proposed is not None
+        assert (proposed.verdict is Verdict.KEEP) == (key == "plus")
+        await press(app, pilot, key)
+        assert place(app) == (0, 1)
+        ahead = stop_in(app).ahead
+        assert (ahead is None) == (key == "minus"), "nothing is below what is kept"
+        if ahead is not None:
+            assert ahead.path == "L"
+            assert "#1 decision 2, L" in screen_text(app)

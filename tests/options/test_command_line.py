@@ -1,0 +1,111 @@
+"""A command line made from options gives the same options when it is run."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from dataclasses import fields, replace
+from importlib import import_module
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.reduction.group_by import GroupBy
+from tui import cli
+from tui.options.choices import ColorMode, GroupSort, OutputFormat
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import GroupsOptions, HistogramOptions, OpenOptions, SampleOptions
+from tui.registry import COMMANDS
+
+
+def parsed(line: str) -> Any:
+    """The options that the command line's command is run with."""
+    program, command, *words = shlex.split(line)
+    assert program == "kernelpoint"
+    caught: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module(COMMANDS[command].module), "run", caught.append)
+        assert cli.run([command, *words]) == 0
+    return caught[0]
+
+
+# What cannot be printed is quoted as bash knows it, and `shlex` does not.
+TEXT = st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" "), min_size=1, max_size=12)
+SAMPLE_OPTIONS = st.builds(
+    SampleOptions,
+    format=st.sampled_from(OutputFormat),
+    output=st.none() | TEXT,
+    quiet=st.booleans(),
+    seed=st.integers(-5, 2**40),
+    color=st.sampled_from(ColorMode),
+    group_by=st.sampled_from(GroupBy),
+    pool_devices=st.booleans(),
+    device=st.lists(st.integers(0, 7).map(str), max_size=2).map(tuple),
+    include=st.lists(TEXT, max_size=2).map(tuple),
+    exclude=st.lists(TEXT, max_size=2).map(tuple),
+    launches=st.none() | st.just("-5:9") | st.just("5:"),
+    epsilon=st.floats(0.001, 0.9),
+    confidence=st.floats(0.5, 0.999),
+    noise_floor=st.none() | st.floats(0, 1),
+    with_replacement=st.booleans(),
+    set=st.lists(TEXT, max_size=2).map(tuple),
+    profiles=st.lists(TEXT, min_size=1, max_size=3).map(tuple),
+    method=TEXT,
+    judge=st.integers(0, 500),
+)
+
+
+@given(SAMPLE_OPTIONS)
+def test_the_line_gives_the_options_back(options: SampleOptions) -> None:
+    assert parsed(command_line("sample", options)) == options
+
+
+@given(SAMPLE_OPTIONS)
+def test_the_line_is_ascii_where_that_is_asked_for(options: SampleOptions) -> None:
+    assert command_line("sample", replace(options, ascii=True)).isascii()
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("groups", GroupsOptions(profiles=("a b.sqlite", "it's"), sort=GroupSort.COV, top=3)),
+        ("histogram", HistogramOptions(profiles=("-",), kernel="#3", log=True, width=60)),
+        ("open", OpenOptions(profiles=("-odd.csv",), no_mouse=True, include=("-x", "$HOME"))),
+    ],
+)
+def test_other_commands_too(command: str, options: Any) -> None:
+    assert parsed(command_line(command, options)) == options
+
+
+def test_only_what_differs_from_the_defaults_is_written() -> None:
+    options = SampleOptions(profiles=("run.sqlite",), output="plan.json")
+    assert command_line("sample", options) == "kernelpoint sample run.sqlite -o plan.json"
+    named = command_line("sample", options, always=("method",))
+    assert named == f"kernelpoint sample run.sqlite --method {options.method} -o plan.json"
+
+
+def test_words_are_quoted_for_a_shell() -> None:
+    options = HistogramOptions(profiles=("my run.sqlite",), kernel="#1")
+    assert command_line("histogram", options) == "kernelpoint histogram 'my run.sqlite' --kernel '#1'"
+
+
+def test_options_of_another_command_keep_what_both_take() -> None:
+    opened = OpenOptions(profiles=("a",), epsilon=0.1, exclude=("communication",), no_mouse=True)
+    sampled = options_of(SampleOptions, opened, output="plan.json")
+    assert sampled == SampleOptions(
+        profiles=("a",), epsilon=0.1, exclude=("communication",), output="plan.json"
+    )
+    assert "no_mouse" not in {option.name for option in fields(sampled)}
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_a_shell_takes_what_cannot_be_printed(ascii_only: bool) -> None:
+    names = ("a\x1b]52;c;x\x071'\\\\9.csv", "two\nrows", "\u0627\u202e $HOME", "plain")
+    line = command_line("groups", GroupsOptions(profiles=names, ascii=ascii_only))
+    assert line.isprintable()
+    assert line.isascii() or not ascii_only
+    script = f"kernelpoint() {{ shift; printf '%s\\0' \"$@\"; }}; {line}"
+    done = subprocess.run(["bash", "-c", script], check=True, capture_output=True, timeout=20)
+    assert tuple(done.stdout.decode().split("\0"))[: len(names)] == names

@@ -1,0 +1,787 @@
+"""Features joined to launches: by id or identity, over the whole profile, and what is said of the rest."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sampling.errors import ProfileError
+from sampling.features.join import with_features
+from sampling.features.joined import ScatteredMetrics
+from sampling.features.matching import occurrences
+from sampling.features.names import demangled
+from sampling.features.report import JoinReport
+from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.profile.workload import Workload
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.reduction.region import Region
+
+Build = Callable[..., LaunchTable]
+
+
+def listed(profile: Profile, region: Region | None = None) -> LaunchList:
+    """Return the list of the launches that a region selects."""
+    return list_launches(profile, count_durations(profile, Grouping(GroupBy.NAME), region))
+
+
+def joined(
+    profile: Profile, *files: Path, region: Region | None = None
+) -> tuple[Features, tuple[JoinReport, ...]]:
+    """Join files to the selected launches."""
+    launches, reports = with_features(profile, listed(profile, region), [str(path) for path in files])
+    assert launches.features is not None
+    return launches.features, reports
+
+
+def table_file(folder: Path, rows: Sequence[dict[str, Any]], name: str = "features.csv") -> Path:
+    """Write rows as a CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    path = folder / name
+    path.write_text(text.getvalue())
+    return path
+
+
+def raw_page(
+    folder: Path, launches: Sequence[tuple[int, int, str, str, str, float]], name: str = "raw.csv"
+) -> Path:
+    """Write an Nsight Compute raw page; a launch is (process, device, name, grid, block, value)."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+    writer.writerow(["ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device", "m"])
+    writer.writerow(["", "", "", "", "", "", "inst"])
+    for number, (process, device, kernel, grid, block, value) in enumerate(launches):
+        writer.writerow([number, process, kernel, block, grid, device, value])
+    path = folder / name
+    path.write_text("==PROF== Connected\n" + text.getvalue())
+    return path
+
+
+def equal(found: Any, expected: Sequence[float]) -> None:
+    """Assert that values are these, NaN included."""
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(expected, dtype=np.float64))
+
+
+NAN = float("nan")
+
+
+def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "b", "a", "c"], [1, 2, 3, 4])
+    path = table_file(
+        tmp_path, [{"id": 3, "m": 30}, {"id": 0, "m": 0}, {"id": 2, "m": 20}, {"id": 9, "m": 1}]
+    )
+    features, (report,) = joined(profile, path, region=Region(launches=(1, None)))
+    equal(features.metrics["m"], [NAN, 20, 30])
+    assert report.joined_by == "id"
+    assert (report.rows, report.matched, report.rows_elsewhere, report.unmatched_rows) == (4, 2, 1, 1)
+    assert (report.launches, report.launches_without) == (3, 1)
+    assert report.first_unmatched == ("row 5 with id 9",)
+    assert report.first_without == ("launch 1 'b'",)
+    assert report.sentence == (
+        f"{path} (csv): 2 of 4 rows joined by id; 1 of 3 launches has none (launch 1 'b'); "
+        "1 row is of a launch that is not selected; 1 row matches no launch (row 5 with id 9)"
+    )
+
+
+def test_the_sentence_names_the_first_three_of_many(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["void space::kept<int>(T1)", *["void space::left<int>(T1)"] * 1105], [1] * 1106)
+    rows = [{"name": name, "m": 1} for name in ["void space::kept<int>(T1)", *["ns::extra_" + "x" * 60] * 4]]
+    _, (report,) = joined(profile, table_file(tmp_path, rows))
+    short = "extra_xxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxx"
+    assert report.sentence.endswith(
+        "1 of 5 rows joined by name, occurrence; 1,105 of 1,106 launches have none "
+        "(launch 1 'left', launch 2 'left', launch 3 'left', ...); "
+        f"4 rows match no launch (row 3 '{short}', row 4 '{short}', row 5 '{short}', ...)"
+    )
+
+
+def test_a_sentence_of_a_whole_match_is_short(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a"] * 1500, [1] * 1500)
+    path = table_file(tmp_path, [{"id": number, "m": number} for number in range(1500)])
+    _, (report,) = joined(profile, path, region=Region(launches=(0, 1400)))
+    assert report.sentence == (
+        f"{path} (csv): 1,400 of 1,500 rows joined by id; 0 of 1,400 launches have none; "
+        "100 rows are of launches that are not selected"
+    )
+
+
+def test_an_id_of_another_kernel_is_not_joined(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "b", "a"], [1, 2, 3])
+    path = table_file(
+        tmp_path,
+        [{"id": 0, "name": "a", "m": 1}, {"id": 1, "name": "a", "m": 2}, {"id": 2, "name": "?", "m": 3}],
+    )
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["m"], [1, NAN, 3])
+    assert any("of another kernel" in note for note in report.notes)
+    assert report.unmatched_rows == 1
+
+
+def test_occurrences_count_over_the_whole_profile(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "a", "b", "a", "a"], [1, 2, 3, 4, 5], grid_x=[8, 4, 8, 8, 8])
+    path = raw_page(
+        tmp_path,
+        [(99, 0, "a", "(8, 1, 1)", "(8, 1, 1)", value) for value in (10, 11, 12)]
+        + [(99, 0, "a", "(4, 1, 1)", "(4, 1, 1)", 13), (99, 0, "b", "(8, 1, 1)", "(8, 1, 1)", 14)],
+    )
+    everything, (report,) = joined(profile, path)
+    equal(everything.metrics["m"], [10, 13, 14, 11, 12])
+    assert everything.units == {"m": "inst"}
+    assert report.joined_by == "name, grid, block, occurrence"
+    later, (report,) = joined(profile, path, region=Region(launches=(3, None)))
+    equal(later.metrics["m"], [11, 12])
+    assert (report.matched, report.rows_elsewhere, report.unmatched_rows) == (2, 3, 0)
+
+
+def test_fewer_and_more_rows_than_launches(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "a", "b"], [1, 2, 3], grid_x=[8, 8, 8])
+    rows = [("a", 1), ("b", 2), ("b", 3), ("c", 4)]
+    path = raw_page(tmp_path, [(1, 0, name, "(8, 1, 1)", "(8, 1, 1)", value) for name, value in rows])
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["m"], [1, NAN, 2])
+    assert (report.matched, report.unmatched_rows, report.launches_without) == (2, 2, 1)
+    assert any("1 of 2 kernels has fewer rows than launches" in note for note in report.notes)
+    assert report.first_unmatched == ("row 6 'b'", "row 7 'c'")
+    assert report.first_without == ("launch 1 'a'",)
+
+
+def test_a_file_or_profile_without_shapes_joins_by_name(launch_table: Build, tmp_path: Path) -> None:
+    shaped = launch_table(["a", "b", "a"], [1, 2, 3], grid_x=[8, 8, 4])
+    bare = launch_table(["a", "b", "a"], [1, 2, 3])
+    without = table_file(
+        tmp_path, [{"name": name, "m": value} for name, value in (("a", 1), ("a", 2), ("b", 3))]
+    )
+    page = raw_page(
+        tmp_path, [(1, 0, "a", "(8, 1, 1)", "(1, 1, 1)", 5), (1, 0, "a", "(4, 1, 1)", "(1, 1, 1)", 6)]
+    )
+    for profile, path, values in ((shaped, without, [1, 3, 2]), (bare, page, [5, NAN, 6])):
+        features, (report,) = joined(profile, path)
+        equal(features.metrics["m"], values)
+        assert report.joined_by == "name, occurrence"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(st.data())
+def test_the_join_is_that_of_a_dictionary(launch_table: Build, tmp_path: Path, data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 25))
+
+    def column(values: Sequence[Any]) -> list[Any]:
+        return data.draw(st.lists(st.sampled_from(values), min_size=size, max_size=size))
+
+    process, name, grid = column([5, 9]), column(["a", "b"]), column([2, 4])
+    profile = launch_table(name, [1] * size, grid_x=grid, process=process)
+    # The program's launches in their order, each with its occurrence; any of them is in the file, shuffled.
+    seen: Counter[tuple[int, str, int]] = Counter()
+    keys = []
+    for key in zip(process, name, grid, strict=True):
+        keys.append((*key, seen[key]))
+        seen[key] += 1
+    kept = data.draw(st.lists(st.sampled_from(range(size)), unique=True, min_size=1))
+    rows = []
+    for value in kept:
+        of, kernel, x, occurrence = keys[value]
+        shape = {f"{what}_{axis}": x if axis == "x" else 1 for what in ("grid", "block") for axis in "xyz"}
+        rows.append({"process": of, "name": kernel, **shape, "occurrence": occurrence, "m": value})
+    features, (report,) = joined(profile, table_file(tmp_path, rows))
+    by_id = sorted(range(size), key=lambda place: process[place])
+    equal(features.metrics["m"], [place if place in kept else NAN for place in by_id])
+    assert report.matched == len(kept)
+
+
+@given(st.lists(st.integers(0, 4), max_size=40))
+def test_occurrences_are_counted_as_by_hand(labels: list[int]) -> None:
+    found = occurrences(np.array(labels, dtype=np.int64)).tolist()
+    assert found == [labels[:place].count(label) for place, label in enumerate(labels)]
+
+
+def two_sequences(launch_table: Build, *, processes: Sequence[int], devices: Sequence[int]) -> LaunchTable:
+    """Return a profile of two sequences with two launches of one kernel each, values 0 to 3 by id."""
+    return launch_table(
+        ["f"] * 4,
+        [1] * 4,
+        grid_x=[8] * 4,
+        process=[processes[0], processes[0], processes[1], processes[1]],
+        device=[devices[0], devices[0], devices[1], devices[1]],
+    )
+
+
+def pages(folder: Path, *places: tuple[int, int]) -> Path:
+    """Write two launches of f for each process and device; values count on."""
+    every = [place for place in places for _ in range(2)]
+    return raw_page(
+        folder, [(*place, "f", "(8, 1, 1)", "(8, 1, 1)", value) for value, place in enumerate(every)]
+    )
+
+
+def test_processes_with_the_same_numbers_are_the_same(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    features, (report,) = joined(profile, pages(tmp_path, (9, 0), (5, 0)))
+    equal(features.metrics["m"], [2, 3, 0, 1])
+    assert report.notes == ()
+    only, (report,) = joined(profile, pages(tmp_path, (9, 0)))
+    equal(only.metrics["m"], [NAN, NAN, 0, 1])
+
+
+def test_as_many_processes_of_another_run_go_in_order_and_the_report_says_so(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    features, (report,) = joined(profile, pages(tmp_path, (77, 0), (71, 0)))
+    equal(features.metrics["m"], [2, 3, 0, 1])
+    assert any("in the order of their numbers (71:0 is 5:0, 77:0 is 9:0)" in note for note in report.notes)
+
+
+def test_devices_tell_processes_of_another_run_apart(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 1])
+    features, (report,) = joined(profile, pages(tmp_path, (71, 1), (77, 0)))
+    equal(features.metrics["m"], [2, 3, 0, 1])
+    assert any("by their devices" in note for note in report.notes)
+
+
+def test_a_file_of_one_process_needs_one_to_be_chosen(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    path = pages(tmp_path, (77, 0))
+    with pytest.raises(
+        ProfileError, match=r"one process and device, .* launches of 2 \(5:0, 9:0\).*--process"
+    ):
+        joined(profile, path)
+    features, _ = joined(profile, path, region=Region(processes=(9,)))
+    equal(features.metrics["m"], [0, 1])
+    bare = table_file(tmp_path, [{"name": "f", "m": 4}])
+    with pytest.raises(ProfileError, match="--process or --device"):
+        joined(profile, bare)
+    features, _ = joined(profile, bare, region=Region(processes=(5,)))
+    equal(features.metrics["m"], [4, NAN])
+
+
+def test_a_column_device_alone_is_enough_where_devices_differ(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 1])
+    path = table_file(tmp_path, [{"name": "f", "device": 1, "m": 4}])
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["m"], [NAN, NAN, 4, NAN])
+    assert report.notes[0] == "it has rows of 1 of the 2 processes and devices selected"
+
+
+def many_sequences(launch_table: Build, *places: tuple[int, int]) -> LaunchTable:
+    """Return a profile of two launches of f for each process and device."""
+    every = [place for place in places for _ in range(2)]
+    return launch_table(
+        ["f"] * len(every),
+        [1] * len(every),
+        grid_x=[8] * len(every),
+        process=[process for process, _ in every],
+        device=[device for _, device in every],
+    )
+
+
+def test_a_file_of_one_device_of_several_is_known_by_it(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 1), (7, 2))
+    features, (report,) = joined(profile, pages(tmp_path, (99, 2)))
+    equal(features.metrics["m"], [NAN] * 4 + [0, 1])
+    assert any("by their devices (99:2 is 7:2)" in note for note in report.notes)
+    assert "it has rows of 1 of the 3 processes and devices selected" in report.notes
+    features, (report,) = joined(profile, pages(tmp_path, (98, 2), (99, 0)), region=Region(processes=(5, 7)))
+    equal(features.metrics["m"], [2, 3, 0, 1])
+    assert not any("selected" in note for note in report.notes)
+
+
+def test_a_file_for_each_device_fills_its_own(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 1))
+    files = []
+    for device in (1, 0):
+        page = pages(tmp_path, (70, device))
+        files.append(page.rename(tmp_path / f"{device}.csv"))
+    features, _ = joined(profile, *files)
+    equal(features.metrics["m"], [0, 1, 0, 1])
+
+
+def test_a_file_of_more_devices_than_the_profile_gives_those_that_it_has(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = many_sequences(launch_table, (5, 2))
+    features, (report,) = joined(profile, pages(tmp_path, (91, 0), (92, 1), (93, 2)))
+    equal(features.metrics["m"], [4, 5])
+    assert report.unmatched_rows == 4
+    assert "2 of its 3 processes and devices are not in the profile" in report.notes
+    same = many_sequences(launch_table, (5, 0), (6, 0))
+    features, (report,) = joined(same, pages(tmp_path, (6, 0), (4, 0), (5, 0)))
+    equal(features.metrics["m"], [4, 5, 0, 1])
+    assert "1 of its 3 processes and devices is not in the profile" in report.notes
+
+
+def test_a_file_of_more_processes_that_nothing_tells_apart_is_refused(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = many_sequences(launch_table, (5, 0))
+    with pytest.raises(
+        ProfileError,
+        match=r"rows of 2 pairs of process and device, and the profile launches of 1 \(5:0\); leave other",
+    ):
+        joined(profile, pages(tmp_path, (91, 0), (92, 0)))
+    with pytest.raises(ProfileError, match="rows of 2 pairs"):
+        joined(profile, pages(tmp_path, (91, 1), (92, 2)))
+
+
+def nvbit_files(folder: Path, counts: Sequence[int]) -> list[Path]:
+    """Write a log for each count, of two launches of f."""
+    files = []
+    for place, count in enumerate(counts):
+        nvbit_log(folder, ("f", 8, count), ("f", 8, count + 1)).rename(folder / f"log{place}.txt")
+        files.append(folder / f"log{place}.txt")
+    return files
+
+
+def test_as_many_logs_as_processes_go_in_the_order_given(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 1), (7, 0))
+    files = nvbit_files(tmp_path, [10, 20, 30])
+    blocks = [block_file(tmp_path, ("f", 8 + place, [1]), name=f"{place}.csv") for place in range(3)]
+    # The order counts within a format, however the formats are mixed.
+    mixed = [files[1], blocks[2], files[0], blocks[0], files[2], blocks[1]]
+    features, reports = joined(profile, *mixed)
+    equal(features.metrics["instructions"], [20, 21, 10, 11, 30, 31])
+    assert features.block_vectors is not None
+    assert features.block_vectors.warps.tolist() == [10, 0, 8, 0, 9, 0]
+    assert any("as file 2 of 3 in the order given it was taken for 6:1" in note for note in reports[2].notes)
+    assert any("as file 3 of 3 in the order given it was taken for 7:0" in note for note in reports[5].notes)
+
+
+def test_logs_may_be_as_many_as_the_processes_that_are_selected(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 0), (7, 0))
+    files = nvbit_files(tmp_path, [10, 20])
+    features, _ = joined(profile, *files, region=Region(processes=(5, 7)))
+    equal(features.metrics["instructions"], [10, 11, 20, 21])
+    with pytest.raises(ProfileError) as caught:
+        joined(profile, *files)
+    assert "as have 2 files in all, and the profile launches of 3 (5:0, 6:0, 7:0)" in str(caught.value)
+    assert caught.value.remedy is not None
+    assert caught.value.remedy.startswith("give a file for each of them, in this order, or choose the one")
+
+
+def test_pages_of_processes_on_one_device_go_in_the_order_given(launch_table: Build, tmp_path: Path) -> None:
+    profile = many_sequences(launch_table, (5, 0), (6, 0), (7, 1))
+    files = [
+        pages(tmp_path, place).rename(tmp_path / f"{place[0]}.csv") for place in ((92, 0), (91, 0), (90, 1))
+    ]
+    for place, path in enumerate(files):
+        path.write_text(path.read_text().replace('"0"\n', f'"{place}0"\n').replace('"1"\n', f'"{place}1"\n'))
+    features, (first, second, third) = joined(profile, *files)
+    equal(features.metrics["m"], [0, 1, 10, 11, 20, 21])
+    assert any("as file 1 of 2 in the order given it was taken for 5:0" in note for note in first.notes)
+    assert any("as file 2 of 2 in the order given it was taken for 6:0" in note for note in second.notes)
+    assert any("by their devices (90:1 is 7:1)" in note for note in third.notes)
+
+
+def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: Path) -> None:
+    names = ["void n::f<int>(T1)", "void n::f<long>(T1)", "void n::g<int>(T1)", "void n::f<int>(T1)"]
+    profile = launch_table(names, [1] * 4, grid_x=[8, 4, 8, 2])
+    path = raw_page(
+        tmp_path,
+        [(1, 0, "f", f"({x}, 1, 1)", f"({x}, 1, 1)", value) for value, x in enumerate((8, 4, 2))]
+        + [(1, 0, "g", "(8, 1, 1)", "(8, 1, 1)", 3)],
+    )
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["m"], [0, 1, 3, 2])
+    assert any("4 rows were found by a kernel's short name and shape" in note for note in report.notes)
+
+
+def test_short_names_of_several_kernels_are_left_unmatched(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["f<int>()", "f<long>()", "g<int>()"], [1] * 3, grid_x=[8, 8, 8])
+    shape = {"grid": "8x1x1", "block": "8x1x1"}
+    rows = [
+        {"name": "f", "m": 1},
+        {"name": "g<A>()", "m": 2},
+        {"name": "g<B>()", "m": 3},
+        {"name": "f<int>()", "m": 4},
+    ]
+    features, (report,) = joined(profile, table_file(tmp_path, [{**row, **shape} for row in rows]))
+    equal(features.metrics["m"], [4, NAN, NAN])
+    assert report.unmatched_rows == 3
+
+
+def test_a_name_that_stays_ambiguous_is_said_beside_one_that_does_not(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    """Both names could be either overload; grid and block settle the first."""
+    names = ["void a<T>(int)", "void a<T>(float)", "void b<T>(int)", "void b<T>(float)"]
+    profile = launch_table(names, [1] * 4, grid_x=[1, 2, 3, 3])
+    rows = [
+        {"name": "a<T>", "grid": "1x1x1", "block": "1x1x1", "m": 5},
+        {"name": "b<T>", "grid": "3x1x1", "block": "3x1x1", "m": 6},
+    ]
+    features, (report,) = joined(profile, table_file(tmp_path, rows))
+    equal(features.metrics["m"], [5, NAN, NAN, NAN])
+    (note,) = [note for note in report.notes if "could be any of several" in note]
+    assert note.startswith("1 kernel name ")
+    assert "b<T>" in note
+
+
+def test_nothing_that_matches_is_an_error_that_shows_both_sides(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["kernel_of_profile"], [1])
+    with pytest.raises(ProfileError, match=r"its one row matches no .*'kernel_of_file'.*'kernel_of_profile'"):
+        joined(profile, table_file(tmp_path, [{"name": "kernel_of_file", "m": 1}]))
+    with pytest.raises(ProfileError, match=r"its one row matches no .*id 7, the ids of the profile end at 0"):
+        joined(profile, table_file(tmp_path, [{"id": 7, "m": 1}]))
+
+
+def test_without_strict_a_file_of_something_else_is_a_report(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    other = table_file(
+        tmp_path, [{"name": "g", "process": process, "m": 1} for process in (5, 9)], "other.csv"
+    )
+    unknown = pages(tmp_path, (77, 0))
+    fits = table_file(tmp_path, [{"id": 3, "m": 7}], "fits.csv")
+    paths = [str(other), str(unknown), str(fits)]
+    launches, reports = with_features(profile, listed(profile), paths, strict=False)
+    assert launches.features is not None
+    assert list(launches.features.metrics) == ["m"]
+    equal(launches.features.metrics["m"], [NAN, NAN, NAN, 7])
+    assert [report.matched for report in reports] == [0, 0, 1]
+    assert [report.unmatched_rows for report in reports] == [2, 2, 0]
+    assert reports[0].sentence == (
+        f"{other} (csv): 0 of 2 rows joined; "
+        "none of its 2 rows matches a launch: it has 'g', the profile has 'f'"
+    )
+    assert reports[1].sentence == (
+        f"{unknown} (ncu-raw): 0 of 2 rows joined; has rows of one process and device, "
+        "and the profile launches of 2 (5:0, 9:0)"
+    )
+    for path in paths[:2]:
+        with pytest.raises(ProfileError):
+            with_features(profile, listed(profile), [path])
+
+
+def test_without_strict_an_unreadable_file_is_still_an_error(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a"], [1])
+    (tmp_path / "f").write_text("hello\nworld\n")
+    for path in (tmp_path / "f", tmp_path / "none"):
+        with pytest.raises(ProfileError):
+            with_features(profile, listed(profile), [str(path)], strict=False)
+
+
+def nvbit_log(folder: Path, *launches: tuple[str, int, int], skipped: Sequence[int] = ()) -> Path:
+    """Write a log of instr_count; a launch is (name, blocks, instructions). Some may have no line."""
+    path = folder / "log.txt"
+    path.write_text(
+        "".join(
+            f"kernel {number} - {name} - #thread-blocks {blocks},  kernel instructions {count}, "
+            "total instructions 9\n"
+            for number, (name, blocks, count) in enumerate(launches)
+            if number not in skipped
+        )
+    )
+    return path
+
+
+BY_NUMBER = "the log's own numbers, checked by name"
+
+
+def test_a_log_with_gaps_is_joined_by_its_numbers(launch_table: Build, tmp_path: Path) -> None:
+    names = ["a", "a", "b", "a", "b", "a"]
+    profile = launch_table(names, [1] * 6, grid_x=[8, 8, 4, 8, 4, 2])
+    rows = list(zip(names, [8, 8, 4, 8, 4, 2], range(10, 16), strict=True))
+    features, (report,) = joined(profile, nvbit_log(tmp_path, *rows, skipped=[0, 2]))
+    equal(features.metrics["instructions"], [NAN, 11, NAN, 13, 14, 15])
+    assert report.joined_by == BY_NUMBER + " and thread blocks"
+    assert report.notes == ("2 of 6 kernels up to the last have no line",)
+    # The same numbers count from the first launch of the process, wherever that stands in the profile.
+    later = launch_table(
+        ["z", *names], [1] * 7, grid_x=[1, 8, 8, 4, 8, 4, 2], process=[1] + [2] * 6, device=[0] * 7
+    )
+    features, _ = joined(later, nvbit_log(tmp_path, *rows, skipped=[0, 2]), region=Region(processes=(2,)))
+    equal(features.metrics["instructions"], [NAN, 11, NAN, 13, 14, 15])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [(("b", 8, 13), "kernel 3 is 'b'"), (("a", 7, 13), "kernel 3 has another size there")],
+)
+def test_numbers_that_one_launch_disagrees_with_are_not_gone_by(
+    launch_table: Build, tmp_path: Path, wrong: tuple[str, int, int], why: str
+) -> None:
+    profile = launch_table(["a", "a", "b", "a", "b"], [1] * 5, grid_x=[8, 8, 4, 8, 4])
+    path = nvbit_log(tmp_path, ("a", 8, 10), ("a", 8, 11), ("b", 4, 12), wrong, ("b", 4, 14), skipped=[0])
+    features, (report,) = joined(profile, path)
+    assert report.joined_by == "name, occurrence"
+    assert features.metrics["instructions"][0] == 11
+    assert any(why in note and "taken for earlier ones" in note for note in report.notes)
+
+
+def test_rows_of_unknown_kernels_and_beyond_the_profile_do_not_speak_against_numbers(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = launch_table(["a", "b", "a"], [1] * 3, grid_x=[8, 4, 8])
+    path = nvbit_log(tmp_path, ("a", 8, 1), ("?", 9, 2), ("a", 8, 3), ("a", 8, 4), skipped=[0])
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["instructions"], [NAN, NAN, 3])
+    assert report.joined_by.startswith(BY_NUMBER)
+    assert report.first_unmatched == ("row 1 '?'", "row 3 'a'")
+
+
+def test_numbers_are_checked_by_name_alone_where_the_profile_has_no_sizes(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = launch_table(["a", "b", "a"], [1] * 3)
+    features, (report,) = joined(
+        profile, nvbit_log(tmp_path, ("a", 8, 1), ("b", 9, 2), ("a", 8, 3), skipped=[0])
+    )
+    equal(features.metrics["instructions"], [NAN, 2, 3])
+    assert report.joined_by == BY_NUMBER
+
+
+def test_a_log_without_gaps_is_joined_by_occurrence(launch_table: Build, tmp_path: Path) -> None:
+    # Its numbers leave out what the tool does not hook, so they are gone by only where they are needed.
+    profile = launch_table(["graph", "a", "b"], [1] * 3, grid_x=[8, 8, 4])
+    features, (report,) = joined(profile, nvbit_log(tmp_path, ("a", 8, 1), ("b", 4, 2)))
+    equal(features.metrics["instructions"], [NAN, 1, 2])
+    assert report.joined_by == "name, occurrence"
+
+
+def test_instruction_counts_join_by_name_and_are_checked_by_their_blocks(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = launch_table(["f(float*)", "g", "f(float*)"], [1, 2, 3], grid_x=[8, 4, 2])
+    features, (report,) = joined(
+        profile, nvbit_log(tmp_path, ("f(float*)", 8, 100), ("g", 5, 7), ("f(float*)", 2, 30))
+    )
+    equal(features.metrics["instructions"], [100, NAN, 30])
+    assert report.joined_by == "name, occurrence"
+    (note,) = report.notes
+    assert "1 row was left out" in note
+    assert "row 2 has 5, launch 1 has 4" in note
+    assert features.first_of(("smsp__inst_executed.sum", "instructions")) == "instructions"
+
+
+def test_mangled_names_of_nvbit_find_their_kernels(launch_table: Build, tmp_path: Path) -> None:
+    pytest.importorskip("cxxfilt")
+    profile = launch_table(["void <unnamed>::foo<(int)4>(const float *)", "g"], [1, 2], grid_x=[8, 4])
+    features, (report,) = joined(
+        profile, nvbit_log(tmp_path, ("_ZN12_GLOBAL__N_13fooILi4EEEvPKf", 8, 100), ("g", 4, 7))
+    )
+    equal(features.metrics["instructions"], [100, 7])
+    assert any("1 of 2 kernel names was found under another spelling" in note for note in report.notes)
+
+
+def block_file(
+    folder: Path,
+    *launches: tuple[str, int, list[int]],
+    name: str = "bbv.csv",
+    skipped: Sequence[int] = (),
+) -> Path:
+    """Write basic-block vectors; a launch is (name, warps, counts). Some may have no lines."""
+    path = folder / name
+    lines = [
+        f"Kernel{number},{len(counts)},{warps},{kernel}\n{','.join(map(str, counts))},\n"
+        for number, (kernel, warps, counts) in enumerate(launches)
+        if number not in skipped
+    ]
+    path.write_text("Warp ID,Basic Block Counts\n" + "".join(lines))
+    return path
+
+
+def test_block_vectors_follow_their_launches(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["f", "g", "f", "h"], [1, 2, 3, 4])
+    first = block_file(tmp_path, ("f", 8, [1, 2]), ("f", 4, [3]))
+    second = block_file(tmp_path, ("f", 1, [9]), ("g", 16, [5, 6, 7]), name="more.csv")
+    features, reports = joined(profile, first, second)
+    blocks = features.block_vectors
+    assert blocks is not None
+    assert blocks.offsets.tolist() == [0, 2, 5, 6, 6]
+    assert blocks.counts.tolist() == [1, 2, 5, 6, 7, 3]
+    assert blocks.warps.tolist() == [8, 16, 4, 0]
+    assert any("1 launch keeps the vectors of an earlier file" in note for note in reports[1].notes)
+    assert len(features.metrics) == 0
+
+
+def test_block_vectors_with_gaps_are_joined_by_their_numbers(launch_table: Build, tmp_path: Path) -> None:
+    # A grid and a block of 40 threads each: 40 blocks of two warps.
+    profile = launch_table(["f", "g", "f"], [1] * 3, grid_x=[40, 40, 40])
+    rows = [("f", 80, [1]), ("g", 80, [2]), ("f", 80, [3])]
+    features, (report,) = joined(profile, block_file(tmp_path, *rows, skipped=[0]))
+    assert report.joined_by == BY_NUMBER + " and warps"
+    assert report.notes == ("1 of 3 kernels up to the last has no line",)
+    assert features.block_vectors is not None
+    assert features.block_vectors.warps.tolist() == [0, 80, 80]
+    rows[2] = ("f", 79, [3])
+    features, (report,) = joined(profile, block_file(tmp_path, *rows, skipped=[0]))
+    assert report.joined_by == "name, occurrence"
+    assert features.block_vectors is not None
+    assert features.block_vectors.warps.tolist() == [79, 80, 0]
+
+
+def test_block_vectors_whose_numbers_start_anew_have_none(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["f", "g"], [1] * 2)
+    path = block_file(tmp_path, ("f", 8, [1]))
+    path.write_text(path.read_text() + "Kernel0,1,4,g\n5,\n")
+    features, (report,) = joined(profile, path)
+    assert report.joined_by == "name, occurrence"
+    assert report.notes == ()
+    assert features.block_vectors is not None
+    assert features.block_vectors.warps.tolist() == [8, 4]
+
+
+def test_later_files_fill_in_and_disagreement_is_noted(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "b", "c"], [1, 2, 3])
+    first = table_file(tmp_path, [{"id": 0, "m": 1, "n": 5}, {"id": 1, "m": "", "n": 6}], "1.csv")
+    second = table_file(tmp_path, [{"id": 0, "m": 7, "n": 5}, {"id": 1, "m": 8}, {"id": 2, "m": 9}], "2.csv")
+    features, (one, two) = joined(profile, first, second)
+    equal(features.metrics["m"], [1, 8, 9])
+    equal(features.metrics["n"], [5, 6, NAN])
+    assert one.notes == ()
+    (note,) = two.notes
+    assert "'m' has other values in an earlier file for 1 launch (1 there, 7 here)" in note
+
+
+def test_a_metric_in_another_unit_is_left_out(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "b"], [1, 2])
+    page = raw_page(tmp_path, [(1, 0, "a", "(1, 1, 1)", "(1, 1, 1)", 5)])
+    other = raw_page(tmp_path, [(1, 0, "b", "(1, 1, 1)", "(1, 1, 1)", 5)], "other.csv")
+    other.write_text(other.read_text().replace('"inst"', '"cycle"'))
+    features, (_, report) = joined(profile, page, other)
+    equal(features.metrics["m"], [5, NAN])
+    assert any("in cycle here and in inst in an earlier file" in note for note in report.notes)
+
+
+def test_no_files_and_no_metrics_are_no_features(launch_table: Build) -> None:
+    profile = launch_table(["a"], [1])
+    launches, reports = with_features(profile, listed(profile), [])
+    assert launches.features is None
+    assert reports == ()
+
+
+def test_metrics_of_few_launches_take_no_room_for_all() -> None:
+    part = (np.array([3]), np.array([7.0]))
+    metrics = ScatteredMetrics(5, {"m": [(np.array([1, 3]), np.array([1.0, NAN])), part]})
+    equal(metrics["m"], [NAN, 1, NAN, 7, NAN])
+    assert list(metrics) == ["m"]
+    with pytest.raises(KeyError):
+        metrics["n"]
+
+
+def parquet(folder: Path, columns: dict[str, Any], name: str = "p.parquet") -> Path:
+    """Write a profile of small row groups."""
+    path = folder / name
+    pq.write_table(pa.table(columns), path, row_group_size=2)
+    return path
+
+
+def test_a_profiles_own_columns_are_metrics(tmp_path: Path) -> None:
+    columns = {
+        "name": ["a", "b", "a", "c", "b"],
+        "duration_ns": [1, 2, 3, 4, 5],
+        "grid_x": [1, 1, 1, 1, 1],
+        "cycles": pa.array([10, None, 30, 40, 50]),
+        "note": ["x"] * 5,
+        "__index_level_0__": [0, 1, 2, 3, 4],
+    }
+    profile = read_profile([str(parquet(tmp_path, columns))])
+    assert profile.metric_names == ("cycles",)
+    features, reports = joined(profile, region=Region(launches=(1, 4)))
+    equal(features.metrics["cycles"], [NAN, 30, 40])
+    assert reports == ()
+    filled, (report,) = joined(
+        profile, table_file(tmp_path, [{"id": 1, "cycles": 20}, {"id": 2, "cycles": 31}])
+    )
+    equal(filled.metrics["cycles"], [10, 20, 30, 40, 50])
+    assert any("other values" in note for note in report.notes)
+
+
+def test_own_metrics_follow_launches_that_had_to_be_put_in_order(tmp_path: Path) -> None:
+    columns = {
+        "name": ["a"] * 5,
+        "duration_ns": [1, 2, 3, 4, 5],
+        "process": [1, 0, 1, 0, 1],
+        "device": [0, 1, 1, 0, 0],
+        "m": [1.0, 2.0, 3.0, 4.0, 5.0],
+    }
+    profile = read_profile([str(parquet(tmp_path, columns))])
+    features, _ = joined(profile)
+    equal(features.metrics["m"], [4, 2, 1, 5, 3])
+    durations = np.concatenate([batch["duration_ns"] for batch in profile.batches(("duration_ns",))])
+    equal(features.metrics["m"], durations.tolist())
+
+
+def test_own_metrics_of_sequences_that_share_a_row_group(tmp_path: Path) -> None:
+    columns = {"name": ["a"] * 5, "duration_ns": [1] * 5, "process": [0, 1, 1, 1, 2], "m": [1, 2, 3, 4, 5]}
+    profile = read_profile([str(parquet(tmp_path, columns))])
+    features, _ = joined(profile)
+    equal(features.metrics["m"], [1, 2, 3, 4, 5])
+
+
+def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> None:
+    one = parquet(tmp_path, {"name": ["a", "b"], "duration_ns": [1, 2], "m": [1, 2], "n": [7, 8]}, "1")
+    two = parquet(tmp_path, {"name": ["a"], "duration_ns": [3], "k": [9], "m": [3]}, "2")
+    profile = read_profile([str(one), str(two)])
+    assert isinstance(profile, Workload)
+    assert profile.metric_names == ("m", "n", "k")
+    features, _ = joined(profile)
+    equal(features.metrics["m"], [1, 2, 3])
+    equal(features.metrics["n"], [7, 8, NAN])
+    equal(features.metrics["k"], [NAN, NAN, 9])
+
+
+def test_a_profile_without_metrics_reads_nan(launch_table: Build) -> None:
+    profile = launch_table(["a", "b"], [1, 2])
+    assert profile.metric_names == ()
+    equal(profile.read_metrics(profile.spans[0], ["m"])["m"], [NAN, NAN])
+
+
+def test_progress_is_told_and_can_cancel(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a"], [1])
+    path = table_file(tmp_path, [{"id": 0, "m": 1}])
+    told: list[str] = []
+    with_features(profile, listed(profile), [str(path)], lambda _done, _total, what: told.append(what))
+    assert any("joining" in what for what in told)
+
+    def cancel(_done: int, _total: int, _what: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        with_features(profile, listed(profile), [str(path)], cancel)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a100-nerf-nsys2021.5.sqlite",
+        "h100x2-transformer-nsys2026.2.sqlite",
+        "rtx3090-gaussian-nsys2022.4.sqlite",
+    ],
+)
+def test_a_report_of_a_real_profile_in_the_other_demanglers_spelling_matches_whole(
+    shared_data: Path, tmp_path: Path, name: str
+) -> None:
+    pytest.importorskip("cxxfilt")
+    profile = read_profile([str(shared_data / "nsys-sqlite" / name)])
+    signature = np.concatenate([batch["signature"] for batch in profile.batches(("signature",))])
+    names = profile.kernels.names
+    rows = []
+    for sequence in profile.sequences:
+        for launch in range(sequence.first_id, sequence.first_id + sequence.launches):
+            known = profile.kernels.signature(int(signature[launch]))
+            spelt = demangled(names.mangled(known.name) or "") or names.full(known.name)
+            rows.append(
+                (sequence.process + 5000, sequence.device, spelt, str(known.grid), str(known.block), launch)
+            )
+    features, (report,) = joined(profile, raw_page(tmp_path, rows))
+    assert report.unmatched_rows == 0
+    assert report.launches_without == 0
+    equal(features.metrics["m"], list(range(profile.launches)))

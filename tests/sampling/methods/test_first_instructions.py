@@ -1,0 +1,121 @@
+"""The first billion instructions: which launches are taken, and what they weigh."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import NotApplicableError, OptionError
+from sampling.methods import first_instructions
+from sampling.methods.picks import Picks
+from sampling.profile.profile import KernelTable
+from sampling.reduction.grouping import KernelGroup
+from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import LaunchList
+from sampling.strata.target import Target
+
+
+def launch_list(
+    counts: Sequence[float], metric: str = "instructions", sequence: Sequence[int] = ()
+) -> LaunchList:
+    """Return launches of one kernel with these instruction counts."""
+    kernels = KernelTable()
+    launches = len(counts)
+    return LaunchList(
+        id=np.arange(launches),
+        sequence=np.array(sequence or [0] * launches),
+        signature=kernels.intern(kernels.names.intern(["kernel"] * launches), None, None).astype(np.int64),
+        group=np.zeros(launches, dtype=np.int64),
+        duration_ns=np.ones(launches, dtype=np.int64),
+        kernels=kernels,
+        groups=(KernelGroup("kernel", "kernel", None, None, 0, 0),),
+        features=Features({metric: np.array(counts, dtype=np.float64)}),
+    )
+
+
+def picked(launches: LaunchList, instructions: float = 1e9) -> Picks:
+    """Return the picks of the method."""
+    return first_instructions.pick(
+        launches, Target(), first_instructions.Options(instructions), np.random.default_rng(0)
+    )
+
+
+def test_launches_are_taken_until_a_billion_instructions_are_done() -> None:
+    picks = picked(launch_list([4e8, 5e8, 3e8, 8e8, 4e8]))
+    assert picks.row.tolist() == [0, 1, 2]
+    # 2.4e9 instructions in all, 1.2e9 of them in the three launches.
+    assert picks.weight.tolist() == [2, 2, 2]
+    assert picks.labels == ("all launches, by the first 1,000,000,000 instructions",)
+    assert picks.stratum.tolist() == [0] * 5
+    assert picks.notes == ()
+    assert picks.details == {
+        "metric": "instructions",
+        "counts": "instructions as the file counts them",
+        "instructions": 2.4e9,
+        "instructions_done": 1.2e9,
+    }
+
+
+def test_the_launch_that_reaches_it_exactly_is_the_last() -> None:
+    assert picked(launch_list([4, 6, 1, 1]), 10).row.tolist() == [0, 1]
+    first = picked(launch_list([10, 6]), 10)
+    assert (first.row.tolist(), first.notes) == ([0], ())
+    assert picked(launch_list([4, 6, 1, 1]), 10.5).row.tolist() == [0, 1, 2]
+
+
+def test_a_first_launch_beyond_it_is_taken_whole() -> None:
+    picks = picked(launch_list([3e9, 1e9]))
+    assert (picks.row.tolist(), picks.weight.tolist()) == ([0], [4 / 3])
+    assert picks.notes == (
+        "the first launch alone has 3,000,000,000 instructions, more than 1,000,000,000; it is taken whole",
+    )
+
+
+def test_a_workload_of_fewer_is_taken_whole() -> None:
+    picks = picked(launch_list([5, 0, 7]))
+    assert (picks.row.tolist(), picks.weight.tolist()) == ([0, 1, 2], [1, 1, 1])
+    assert picks.notes == ("all launches are taken: the workload has 12 instructions",)
+    assert picked(launch_list([0, 0])).weight.tolist() == [1, 1]
+
+
+def test_other_processes_may_not_be_reached() -> None:
+    assert picked(launch_list([9, 9, 9], sequence=[0, 1, 2]), 10).notes == (
+        "the launches taken are of 2 of 3 processes and devices",
+    )
+
+
+def test_what_was_counted_is_said() -> None:
+    launches = launch_list([1, 2], metric="smsp__inst_executed.sum")
+    assert picked(launches).details["counts"] == "warp instructions"
+
+
+@given(
+    counts=st.lists(st.integers(0, 1000), min_size=1, max_size=50),
+    limit=st.integers(1, 20_000),
+)
+def test_it_estimates_cycles_as_instructions_over_ipc(counts: list[int], limit: int) -> None:
+    done, taken = 0, 0
+    while taken < len(counts) and done < limit:
+        done += counts[taken]
+        taken += 1
+    cycles = np.arange(7.0, 7.0 + len(counts))
+    picks = picked(launch_list(counts), limit)
+    assert picks.row.tolist() == list(range(taken))
+    expected = sum(counts) / (done / cycles[:taken].sum()) if done else cycles.sum()
+    assert picks.estimate(cycles) == pytest.approx(expected, rel=1e-12)
+
+
+def test_missing_counts_are_refused() -> None:
+    with pytest.raises(NotApplicableError, match=r"first-instructions needs .* and 1 of 2 have none; give "):
+        picked(launch_list([1, math.nan]))
+
+
+@pytest.mark.parametrize("instructions", [0, -1, math.inf, math.nan])
+def test_a_number_of_instructions_that_is_none_is_refused(instructions: float) -> None:
+    with pytest.raises(OptionError, match=r"first-instructions\.instructions is above 0"):
+        first_instructions.Options(instructions)

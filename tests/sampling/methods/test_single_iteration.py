@@ -1,0 +1,255 @@
+"""One iteration times their number: by named range or by launch ids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import NotApplicableError, OptionError
+from sampling.methods import single_iteration
+from sampling.methods.picks import Picks
+from sampling.profile.profile import KernelTable, NamedRange
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.grouping import Grouping, KernelGroup
+from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.reduction.region import Region
+from sampling.strata.target import Target
+
+Ranges = tuple[NamedRange, ...]
+Run = tuple[str, int, int, int]
+
+
+def named(ranges: Ranges) -> Callable[[str], Ranges]:
+    """Return what a profile of these ranges says of a name."""
+
+    def find(text: str) -> Ranges:
+        exact = tuple(each for each in ranges if each.text == text)
+        return exact or tuple(each for each in ranges if text in each.text)
+
+    return find
+
+
+def launch_list(
+    lengths: Sequence[int], ranges: Sequence[Run] | None = (), kept: Callable[[int], bool] | None = None
+) -> LaunchList:
+    """Return launches of sequences of these lengths, ranges (text, sequence, first, stop), ``kept`` by id."""
+    ids = np.array([each for each in range(sum(lengths)) if kept is None or kept(each)])
+    sequence = np.repeat(np.arange(len(lengths)), lengths)[ids]
+    kernels = KernelTable()
+    runs = None if ranges is None else tuple(NamedRange(*run) for run in ranges)
+    return LaunchList(
+        id=ids,
+        sequence=sequence,
+        signature=kernels.intern(kernels.names.intern(["kernel"] * len(ids)), None, None).astype(np.int64),
+        group=np.zeros(len(ids), dtype=np.int64),
+        duration_ns=np.ones(len(ids), dtype=np.int64),
+        kernels=kernels,
+        groups=(KernelGroup("kernel", "kernel", None, None, 0, 0),),
+        ranges_named=(lambda _: None) if runs is None else named(runs),
+        first_ids=tuple((np.cumsum(lengths) - lengths).tolist()),
+        last_id=sum(lengths) - 1,
+    )
+
+
+def picked(launches: LaunchList, **options: Any) -> Picks:
+    """Return the picks of the method."""
+    return single_iteration.pick(
+        launches, Target(), single_iteration.Options(**options), np.random.default_rng(0)
+    )
+
+
+def steps(count: int, launches: int, first: int = 0, sequence: int = 0, text: str = "step") -> list[Run]:
+    """Return ranges one behind the other."""
+    return [(text, sequence, first + each * launches, first + (each + 1) * launches) for each in range(count)]
+
+
+def test_a_range_stands_for_all_of_its_name() -> None:
+    launches = launch_list([6140], steps(120, 50, first=100))
+    picks = picked(launches, range="step", occurrence=3)
+    assert picks.row.tolist() == list(range(250, 300))
+    assert set(picks.weight.tolist()) == {120}
+    assert picks.labels == ("range 'step'",)
+    # What lies before the first range and behind the last is stood for by nothing.
+    assert np.flatnonzero(picks.stratum < 0).tolist() == [*range(100), *range(6100, 6140)]
+    assert picks.notes == ("one iteration: 50 x 120 = 6,000 of 6,140 launches",)
+    assert picks.details == {"iterations": [120], "launches_of_one": [50], "launches": 6140}
+    many = picked(launch_list([1_500_000], steps(30_000, 50)), range="step")
+    assert many.notes == ("one iteration: 50 x 30,000 = 1,500,000 of 1,500,000 launches",)
+    assert picks.estimate(np.arange(6140)) == 120 * sum(range(250, 300))
+
+
+def test_the_number_of_iterations_may_be_given() -> None:
+    picks = picked(launch_list([100], steps(4, 10)), range="step", iterations=9.5)
+    assert set(picks.weight.tolist()) == {9.5}
+    assert picks.notes == ("one iteration: 10 x 9.5 = 95 of 100 launches",)
+
+
+def test_launch_ids_are_both_included() -> None:
+    picks = picked(launch_list([100], None), first=10, last=29, iterations=5)
+    assert picks.row.tolist() == list(range(10, 30))
+    assert set(picks.weight.tolist()) == {5}
+    assert set(picks.stratum.tolist()) == {0}
+    assert picks.labels == ("all launches, by those from 10 to 29",)
+    assert picks.notes == ("one iteration: 20 x 5 = 100 of 100 launches",)
+    assert picked(launch_list([9]), first=0, last=0, iterations=9).row.tolist() == [0]
+
+
+def test_launches_that_are_not_selected_are_missed_and_said() -> None:
+    launches = launch_list([100], steps(10, 10), kept=lambda launch: launch % 2 == 0)
+    by_range = picked(launches, range="step", occurrence=2)
+    assert launches.id[by_range.row].tolist() == [20, 22, 24, 26, 28]
+    by_ids = picked(launches, first=20, last=29, iterations=10)
+    assert by_ids.row.tolist() == by_range.row.tolist()
+    for picks in (by_range, by_ids):
+        assert picks.notes == (
+            "one iteration: 5 x 10 = 50 of 50 launches",
+            "5 launches of the iteration are not selected, and so not counted",
+        )
+
+
+def test_ranges_outside_the_selected_launches_are_not_counted() -> None:
+    """Ids 25 to 54 touch the ranges 2 to 5 of 10; the total is theirs, and so is the number."""
+    launches = launch_list([100], steps(10, 10), kept=lambda launch: 25 <= launch < 55)
+    picks = picked(launches, range="step", occurrence=4)
+    assert launches.id[picks.row].tolist() == list(range(40, 50))
+    assert set(picks.weight.tolist()) == {4}
+    with pytest.raises(NotApplicableError, match="occurrence 7, is selected; there are 10 of it"):
+        picked(launches, range="step", occurrence=7)
+
+
+def test_every_process_and_device_has_its_own_iteration() -> None:
+    ranges = [*steps(3, 5, sequence=0), *steps(4, 4, first=2, sequence=1), *steps(1, 6, sequence=2)]
+    picks = picked(launch_list([15, 20, 6, 9], ranges), range="step", occurrence=1)
+    assert picks.row.tolist() == [*range(5, 10), *range(15 + 6, 15 + 10)]
+    assert picks.weight.tolist() == [3] * 5 + [4] * 4
+    assert picks.labels == (
+        "range 'step' of process and device number 1",
+        "range 'step' of process and device number 2",
+    )
+    assert picks.stratum.tolist() == [0] * 15 + [-1] * 2 + [1] * 16 + [-1] * 2 + [-1] * 15
+    assert picks.notes == (
+        "one iteration: 2 of them, 5 x 3, 4 x 4 = 31 of 50 launches",
+        "2 of 4 processes and devices have no such iteration",
+    )
+
+
+def test_ranges_open_in_the_order_given_and_may_overlap() -> None:
+    ranges = [("step", 0, 6, 8), ("step", 0, 0, 4), ("step", 0, 2, 5)]
+    picks = picked(launch_list([10], ranges), range="step", occurrence=0)
+    assert picks.row.tolist() == [6, 7]
+    assert picks.stratum.tolist() == [0, 0, 0, 0, 0, -1, 0, 0, -1, -1]
+
+
+def test_a_part_of_a_name_does_not_count_iterations() -> None:
+    ranges = [(f"step {each}", 0, 10 * each, 10 * each + 10) for each in range(5)]
+    launches = launch_list([50], ranges)
+    with pytest.raises(
+        NotApplicableError, match=r"exactly 'step', but 5 contain it, 'step 0' first.*iterations"
+    ):
+        picked(launches, range="step")
+    picks = picked(launches, range="step", occurrence=2, iterations=5)
+    assert picks.row.tolist() == list(range(20, 30))
+    assert picks.labels == ("range 'step 2'",)
+
+
+@given(
+    lengths=st.lists(st.integers(1, 12), min_size=1, max_size=4),
+    data=st.data(),
+)
+def test_ordinals_are_placed_among_the_launches_selected(lengths: list[int], data: st.DataObject) -> None:
+    """Whatever is selected: the launches of the range that are among them are found."""
+    starts = np.cumsum([0, *lengths[:-1]])
+    ids = range(sum(lengths))
+    kept = data.draw(st.sets(st.sampled_from(ids), min_size=1).map(frozenset) | st.just(frozenset(ids)))
+    sequence = data.draw(st.integers(0, len(lengths) - 1))
+    first = data.draw(st.integers(0, lengths[sequence] - 1))
+    stop = data.draw(st.integers(first + 1, lengths[sequence]))
+    launches = launch_list(lengths, [("step", sequence, first, stop)], kept=kept.__contains__)
+    wanted = [each for each in range(starts[sequence] + first, starts[sequence] + stop) if each in kept]
+    if not wanted:
+        with pytest.raises(NotApplicableError, match="is selected"):
+            picked(launches, range="step")
+    else:
+        assert launches.id[picked(launches, range="step").row].tolist() == wanted
+
+
+def test_a_real_recording_has_ranges_of_one_launch_and_of_several(shared_data: Path) -> None:
+    """CASIO NeRF: 107 ranges of this name, issued for 143 launches; the first has one of them."""
+    profile = read_profile([str(shared_data / "nsys-sqlite" / "a100-nerf-nsys2021.5.sqlite")])
+    launches = list_launches(profile, count_durations(profile, Grouping(), Region()))
+    picks = picked(replace(launches, ranges_named=profile.named_ranges), range="cublasSgemmEx")
+    assert picks.weight.tolist() == [107]
+    assert picks.notes == ("one iteration: 1 x 107 = 107 of 1,106 launches",)
+    assert int((picks.stratum >= 0).sum()) == 143
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"has to be told .*single-iteration\.range .*\.first and \.last .*\.iterations"),
+        ({"range": "epoch"}, "no launch was issued during a range whose name contains 'epoch'"),
+        ({"range": "step", "occurrence": 4}, "occurrence 4, is selected; there are 4 of it"),
+        ({"first": 60, "last": 70, "iterations": 2}, "none of the launches 60 to 70 .*between 0 and 49"),
+    ],
+)
+def test_what_the_profile_does_not_have_is_not_applicable(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(NotApplicableError, match=message):
+        picked(launch_list([100], steps(4, 10), lambda each: each < 50), **options)
+
+
+def test_formats_without_ranges_are_not_applicable() -> None:
+    with pytest.raises(NotApplicableError, match=r"no named ranges in this format; set .*\.first"):
+        picked(launch_list([50], None), range="step")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"occurrence": -1}, "single-iteration.occurrence is 0 or more, not -1"),
+        ({"first": -2}, "single-iteration.first is 0 or more"),
+        ({"last": -2}, "single-iteration.last is 0 or more"),
+        ({"iterations": 0}, "single-iteration.iterations is above 0"),
+        ({"iterations": math.inf}, "single-iteration.iterations is above 0"),
+        ({"range": "step", "first": 3}, "a range or launch ids, not both"),
+        ({"range": "step", "last": 3}, "a range or launch ids, not both"),
+        ({"first": 9, "last": 8}, "single-iteration.last 8 is before single-iteration.first 9"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        single_iteration.Options(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"first": 3}, "first and .last go together"),
+        ({"last": 3}, "first and .last go together"),
+        (
+            {"first": 3, "last": 5},
+            "do not tell how many iterations there are; set single-iteration.iterations",
+        ),
+    ],
+)
+def test_launch_ids_need_both_ends_and_a_number(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        picked(launch_list([50]), **options)
+
+
+def test_ids_beyond_the_last_are_refused() -> None:
+    launches = launch_list([5600])
+    assert len(picked(launches, first=5500, last=5599, iterations=2).row) == 100
+    for first, last in ((0, 99_999), (5500, 5600), (9000, 9001)):
+        with pytest.raises(
+            OptionError, match=f"last {last}: there is no such launch; the ids of the profile end at 5599"
+        ):
+            picked(launches, first=first, last=last, iterations=2)

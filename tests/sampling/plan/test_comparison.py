@@ -1,0 +1,136 @@
+"""Comparing methods: the design that would be planned, its errors, what is not applicable, and means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import OptionError
+from sampling.methods.registry import method_names
+from sampling.plan.bernoulli_design import design_of_method
+from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_comparison
+from sampling.plan.design import make_design
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.strata.target import Target
+
+Mixture = Callable[..., dict[str, list[int]]]
+Build = Callable[..., LaunchTable]
+
+BY_NAME = Grouping(GroupBy.NAME)
+
+
+@pytest.fixture
+def profile(launch_table: Build, mixture: Mixture) -> LaunchTable:
+    """A profile of a few kernels, without metrics."""
+    groups = mixture(1)
+    names = [name for name, durations in groups.items() for _ in durations]
+    return launch_table(names, [duration for group in groups.values() for duration in group])
+
+
+def comparison_of(profile: LaunchTable, *features: Path, settings: tuple[str, ...] = ()) -> MethodComparison:
+    files = FeatureFiles(tuple(str(path) for path in features))
+    return MethodComparison(
+        profile, Region(), Target(), repeats=20, seed=0, features=files, settings=settings
+    )
+
+
+def instruction_counts(profile: LaunchTable, folder: Path) -> Path:
+    """Write an instruction count for every launch: a hundred times its duration."""
+    duration_ns = np.concatenate([batch["duration_ns"] for batch in profile.batches(("duration_ns",))])
+    path = folder / "counts.csv"
+    rows = [f"{index},{100 * duration}" for index, duration in enumerate(duration_ns.tolist())]
+    path.write_text("id,instructions\n" + "\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("method", method_names(random=True))
+def test_it_judges_the_design_that_would_be_planned(method: str, profile: LaunchTable) -> None:
+    compared = comparison_of(profile)
+    found = compared.compare(method, BY_NAME)
+    planned = design_of_method(make_design(compared.counts(BY_NAME), method, Target(), 0))
+    assert found.reason is None
+    assert found.design is not None
+    assert found.judgement is not None
+    assert (found.design.samples, found.design.speedup) == (planned.samples, planned.speedup)
+    assert (found.design.bound, found.design.group_bound) == (planned.bound, planned.group_bound)
+    assert found.judgement.repeats == 20
+    again = comparison_of(profile).compare(method, BY_NAME)
+    assert again.judgement is not None
+    assert again.judgement.errors.tolist() == found.judgement.errors.tolist()
+
+
+def test_what_lacks_features_is_not_applicable_and_the_others_still_run(profile: LaunchTable) -> None:
+    compared = comparison_of(profile)
+    found = {method: compared.compare(method, BY_NAME) for method in method_names()}
+    applicable = [method for method, one in found.items() if one.design is not None]
+    assert applicable == list(method_names(random=True))
+    for method in method_names(random=False):
+        assert found[method].judgement is None
+        reason = found[method].reason
+        assert reason is not None
+        assert "--features" in reason or "single-iteration.range" in reason
+
+
+def test_picks_have_one_error_and_no_bound(profile: LaunchTable, tmp_path: Path) -> None:
+    compared = comparison_of(profile, instruction_counts(profile, tmp_path))
+    found = compared.compare("sieve", BY_NAME)
+    assert found.design is not None
+    assert found.judgement is not None
+    assert (found.design.bound, found.design.group_bound) == (None, None)
+    assert found.judgement.within_epsilon is None
+    assert found.judgement.error_mean == found.judgement.error_max == found.judgement.error_p95
+    (report,) = compared.reports
+    assert (report.matched, report.launches_without) == (profile.launches, 0)
+    assert compared.compare("sieve", Grouping(GroupBy.LAUNCH)).design is not None
+
+
+def test_features_serve_every_method_that_can_use_them(profile: LaunchTable, tmp_path: Path) -> None:
+    """Instructions that follow durations exactly: their IPC is one number, so the projection is exact."""
+    compared = comparison_of(
+        profile,
+        instruction_counts(profile, tmp_path),
+        settings=("first-instructions.instructions=1e7", "pks.columns=all"),
+    )
+    for method in ("first-instructions", "pks", "sieve"):
+        found = compared.compare(method, BY_NAME)
+        assert found.judgement is not None, found.reason
+    first = compared.compare("first-instructions", BY_NAME)
+    assert first.judgement is not None
+    assert first.judgement.error_max == pytest.approx(0, abs=1e-12)
+
+
+def test_an_unknown_method_or_setting_is_an_error_not_a_row(profile: LaunchTable) -> None:
+    with pytest.raises(OptionError, match="no method 'joit'"):
+        comparison_of(profile).compare("joit", BY_NAME)
+    with pytest.raises(OptionError, match="has no option"):
+        comparison_of(profile, settings=("root.varant=exact",)).compare("root", BY_NAME)
+
+
+def test_means_over_profiles() -> None:
+    usual = mean_comparison("root", [2.0, 6.0], [0.01, 0.04], "arithmetic")
+    assert (usual.profiles, usual.speedup, usual.error) == (2, pytest.approx(3.0), pytest.approx(0.025))
+    geometric = mean_comparison("root", [2.0, 8.0], [0.01, 0.04], "geometric")
+    assert (geometric.speedup, geometric.error) == (pytest.approx(4.0), pytest.approx(0.02))
+    # The geometric mean with an error of 0 is 0 whatever the others are, and so says nothing.
+    assert mean_comparison("root", [2.0, 8.0], [0.0, 0.5], "geometric").error is None
+    assert mean_comparison("root", [2.0, 8.0], [0.0, 0.5], "arithmetic").error == 0.25
+    # A speedup that is not known on one profile has no mean.
+    assert mean_comparison("root", [2.0, None], [0.1, 0.5], "arithmetic").speedup is None
+
+
+@given(values=st.lists(st.tuples(st.floats(1, 1e6), st.floats(1e-9, 1)), min_size=1, max_size=8))
+def test_means_lie_between_their_extremes_and_in_order(values: list[tuple[float, float]]) -> None:
+    speedups, errors = map(list, zip(*values, strict=True))
+    usual = mean_comparison("m", speedups, errors, "arithmetic")
+    geometric = mean_comparison("m", speedups, errors, "geometric")
+    assert None not in (usual.speedup, usual.error, geometric.speedup, geometric.error)
+    assert min(speedups) * (1 - 1e-9) <= usual.speedup <= geometric.speedup * (1 + 1e-9)
+    assert geometric.error <= usual.error * (1 + 1e-9) <= max(errors) * (1 + 1e-8)

@@ -1,0 +1,260 @@
+"""Findings: each raised by a small profile that breaks one assumption, and by no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sampling.plan.findings import CODES, Evidence, Finding, PlanCost, clock_step_ns, findings
+from sampling.plan.study import study
+from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import RecordingFacts
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.overlap import device_times
+from sampling.reduction.region import Region, selections
+from sampling.strata.target import Target
+
+Find = Callable[..., dict[str, Finding]]
+
+SPREAD = [10_001 + 7 * step for step in range(100)]
+
+
+@pytest.fixture(scope="module")
+def find(launch_table: Callable[..., LaunchTable]) -> Find:
+    """Return the findings, by code, of a profile built from one entry a launch."""
+
+    def found(
+        names: list[str],
+        durations: list[int],
+        *,
+        region: Region | None = None,
+        grouping: Grouping | None = None,
+        plan: PlanCost | None = None,
+        **columns: Any,
+    ) -> dict[str, Finding]:
+        columns.setdefault("grid_x", [1] * len(names))
+        profile = launch_table(names, durations, **columns)
+        region = region or Region()
+        counts = count_durations(profile, grouping or Grouping(), region)
+        chosen = selections(profile, region)
+        evidence = Evidence(profile, counts, chosen, device_times(profile, chosen), plan)
+        return {finding.code: finding for finding in findings(evidence)}
+
+    return found
+
+
+def test_a_well_behaved_profile_has_no_finding(find: Find) -> None:
+    starts = np.cumsum([0, *SPREAD[:-1]])
+    assert find(["k"] * 100, SPREAD, start_ns=starts, plan=PlanCost("root", 20, 2.0)) == {}
+
+
+def test_the_codes_are_those_of_the_contract() -> None:
+    contract = [
+        "graph-level-trace",
+        "api-rows-missing",
+        "communication-kernels",
+        "overlap",
+        "zero-durations",
+        "coarse-clock",
+        "no-grid",
+        "several-devices",
+        "identical-ranks",
+        "drift",
+        "one-launch-dominates",
+        "not-worth-sampling",
+    ]
+    assert list(CODES) == [code for code in contract if code in CODES]
+    assert set(CODES) <= set(contract)
+
+
+def test_graphs_recorded_as_a_whole(find: Find) -> None:
+    finding = find(["k"] * 100, SPREAD, facts=RecordingFacts(hidden_graph_replays=1234))["graph-level-trace"]
+    assert finding.severity == "warning"
+    assert finding.message.startswith("1,234 CUDA-graph replays")
+    assert "--cuda-graph-trace=node" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("order", "basis"),
+    [("correlation", "correlation ids"), ("gpu-start", "start times on the GPU"), ("file", "the file")],
+)
+def test_launches_without_their_call(order: Any, basis: str, find: Find) -> None:
+    facts = RecordingFacts(api_rows_missing=25, launch_order=order)
+    finding = find(["k"] * 100, SPREAD, facts=facts)["api-rows-missing"]
+    assert finding.message.startswith("25 of 100 launches (25.0 %)")
+    assert f"rest on {basis}." in finding.message
+
+
+def test_communication_kernels(find: Find) -> None:
+    names = ["gemm"] * 70 + ["ncclDevKernel_AllReduce_Sum_f32(int)"] * 30
+    finding = find(names, [3000] * 70 + [1000] * 30)["communication-kernels"]
+    assert "30 launches are collective communication (12.5 % of the time)" in finding.message
+    excluded = find(names, [3000] * 70 + [1000] * 30, region=Region(exclude=("communication",)))
+    assert "communication-kernels" not in excluded
+
+
+def test_kernels_side_by_side(find: Find) -> None:
+    starts = [0, 0, *range(100_000, 98 * 100_000 + 1, 100_000)]
+    durations = [50_000] * 2 + [10_001] * 98
+    finding = find(["k"] * 100, durations, start_ns=starts)["overlap"]
+    # 50,000 of 2 * 50,000 + 98 * 10,001 ns are hidden.
+    assert "4.6 % of the kernel time is hidden" in finding.message
+    assert "device" not in finding.message.split("is hidden")[0]
+    hardly = [0, 9_950, *range(100_000, 98 * 100_000 + 1, 100_000)]
+    assert "overlap" not in find(["k"] * 100, [10_001] * 100, start_ns=hardly)
+
+
+def test_overlap_names_the_device_where_there_are_several(find: Find) -> None:
+    found = find(["k"] * 4, [10_001] * 4, start_ns=[0, 20_000, 0, 1], device=[0, 0, 1, 1])
+    assert "50.0 % of the kernel time on device 1 (process 0)" in found["overlap"].message
+
+
+def test_durations_of_zero(find: Find) -> None:
+    finding = find(["k"] * 100, [0, 0, *SPREAD[2:]])["zero-durations"]
+    assert finding.message.startswith("2 launches (2.0 %) have duration 0")
+    few = find(["k"] * 10_001, [0] + [10_001] * 10_000)["zero-durations"]
+    assert "(under 0.1 %)" in few.message
+
+
+def test_a_coarse_clock(find: Find) -> None:
+    durations = [2000] * 10 + [90_000] * 90
+    finding = find(["k"] * 100, durations)["coarse-clock"]
+    assert "steps of 1,000 ns and 10.0 % of the launches last fewer than 50 steps" in finding.message
+    assert "coarse-clock" not in find(["k"] * 100, [2000] * 4 + [90_000] * 96)
+    assert "coarse-clock" not in find(["k"] * 100, [49_000 + 1000] * 100)
+    assert "coarse-clock" in find(["k"] * 100, [49_000] * 100)
+    # Neither durations of 0 nor one launch show the steps of a clock.
+    assert "coarse-clock" not in find(["k"] * 100, [0] * 100)
+    assert "coarse-clock" not in find(["k"], [2000])
+    assert "coarse-clock" not in find(["k"] * 100, [0] * 99 + [2000])
+    assert "coarse-clock" in find(["k"] * 100, [0] * 98 + [2000, 3000])
+
+
+@pytest.mark.parametrize(
+    ("durations", "step_ns"),
+    [
+        ([1000, 2000, 57_000, 0], 1000),
+        ([32, 64, 96, 128, 31, 65], 32),
+        ([32 * step + step % 3 - 1 for step in range(1, 200)], 32),
+        (list(range(1, 500)), 1),
+        ([1000] * 98 + [1001, 1002], 1000),
+        ([1024] * 97 + [1007, 1008, 1009], 1),
+        ([1000] * 97 + [1001] * 3, 1),
+    ],
+)
+def test_the_step_of_the_clock(durations: list[int], step_ns: int) -> None:
+    values, launches = np.unique(durations, return_counts=True)
+    assert clock_step_ns(values, launches) == step_ns
+
+
+def test_launches_without_a_grid(find: Find) -> None:
+    grid = [0] * 40 + [1] * 60
+    finding = find(["k"] * 100, SPREAD, grid_x=grid)["no-grid"]
+    assert finding.message.startswith("40 launches (40.0 %) have no grid and block")
+    by_name = find(["k"] * 100, SPREAD, grid_x=grid, grouping=Grouping(GroupBy.NAME))
+    assert "no-grid" not in by_name
+
+
+def test_several_devices(find: Find) -> None:
+    places = {"process": [0] * 50 + [1] * 50, "device": [0] * 25 + [1] * 25 + [0] * 50}
+    finding = find(["k"] * 100, SPREAD, **places)["several-devices"]
+    assert "2 processes and 2 device numbers" in finding.message
+    one_process = find(["k"] * 100, SPREAD, device=places["device"])["several-devices"]
+    assert "1 process and 2 device numbers" in one_process.message
+    assert "several-devices" not in find(
+        ["k"] * 100, SPREAD, region=Region(processes=(0,), devices=(1,)), **places
+    )
+
+
+def test_pooled_devices_are_not_said_to_be_sampled_apart(find: Find) -> None:
+    found = find(
+        ["k"] * 100, SPREAD, device=[0] * 50 + [1] * 50, grouping=Grouping(GroupBy.NAME, pool_devices=True)
+    )
+    assert "sampled apart" not in found.get("several-devices", Finding("", "note", "", "")).message
+
+
+def test_one_launch_dominates(find: Find) -> None:
+    finding = find(["k"] * 80 + ["giant"], [10_001] * 80 + [200_020])["one-launch-dominates"]
+    assert "One launch of #2 giant takes 20.0 % of the time" in finding.message
+    assert "faster than 5.0x." in finding.message
+    assert "one-launch-dominates" not in find(["k"] * 80 + ["giant"], [10_001] * 80 + [50_005])
+
+
+def test_a_dominating_launch_may_be_unlike_its_group(find: Find) -> None:
+    """A draw of equals does not need the longest; a draw that misses a giant has no useful bound."""
+    equals = find(["k"] * 6, [10_001] * 5 + [10_101])["one-launch-dominates"]
+    assert "unlike" not in equals.message
+    giant = find(["k"] * 81, [10_001] * 80 + [200_020])["one-launch-dominates"]
+    assert "it is unlike the others of its group" in giant.message
+
+
+def test_not_worth_sampling(find: Find) -> None:
+    finding = find(["k"] * 100, SPREAD, plan=PlanCost("stem", 90, 1.5))["not-worth-sampling"]
+    assert "The stem plan simulates 90 of 100 launches and is only 1.50x faster" in finding.message
+    assert "not-worth-sampling" not in find(["k"] * 100, SPREAD, plan=PlanCost("root", 20, 2.0))
+    # A plan that samples no time is not slow.
+    assert "not-worth-sampling" not in find(["k"] * 100, [0] * 99 + [5], plan=PlanCost("root", 20, None))
+
+
+def test_where_every_group_has_one_launch_nothing_can_be_left_out(find: Find) -> None:
+    one = find(["k"], [5], plan=PlanCost("joint", 1, 1.0))["not-worth-sampling"]
+    assert (one.message, one.remedy) == ("There is one launch, so nothing can be left out.", "simulate it")
+    three = find(["a", "b", "c"], [5, 6, 7], plan=PlanCost("joint", 3, 1.0))["not-worth-sampling"]
+    assert three.message.startswith("Each of the 3 launches is a kernel group of its own")
+    assert "epsilon" not in three.remedy
+
+
+def test_groups_that_only_a_census_bounds(find: Find) -> None:
+    fast = find(["k"] * 100, SPREAD, plan=PlanCost("joint", 20, 5.0, groups_whole=3, share_whole=0.25))[
+        "not-worth-sampling"
+    ]
+    assert fast.message == (
+        "3 kernel groups (25.0 % of the time) are simulated whole: under the bounds asked for, sampling them "
+        "saves nothing."
+    )
+    assert fast.remedy == "accept a larger `--group-epsilon`, or none"
+    slow = find(["k"] * 100, SPREAD, plan=PlanCost("joint", 90, 1.5, groups_whole=1, share_whole=0.9))[
+        "not-worth-sampling"
+    ]
+    assert "only 1.50x faster" in slow.message
+    assert "1 kernel group (90.0 % of the time) is simulated whole" in slow.message
+    no_group_bound = PlanCost("joint", 20, 5.0, groups_whole=1, share_whole=0.1, bounds_groups=False)
+    finding = find(["k"] * 100, SPREAD, plan=no_group_bound)["not-worth-sampling"]
+    assert finding.remedy == "accept a larger `--epsilon`"
+
+
+def test_only_groups_larger_than_the_least_sample_count_as_simulated_whole(
+    launch_table: Callable[..., LaunchTable],
+) -> None:
+    """Three launches far apart are a census; a pair and a single launch are no more than their least."""
+    names, durations = (
+        ["far"] * 3 + ["pair"] * 2 + ["one"] + ["even"] * 50,
+        [1, 900, 50_000, 5, 5, 7] + [9] * 50,
+    )
+    profile = launch_table(names, durations)
+    looked = study(profile, Grouping(GroupBy.NAME), Region(), Target(group_epsilon=0.01))
+    (finding,) = [finding for finding in looked.findings if finding.code == "not-worth-sampling"]
+    assert "1 kernel group (" in finding.message
+    assert finding.remedy.endswith("accept a larger `--group-epsilon`, or none")
+
+
+def test_a_study_brings_them_together(launch_table: Callable[..., LaunchTable]) -> None:
+    profile = launch_table(["a", "b", "b", "b"], [5, 1, 1, 4], start_ns=[10, 15, 20, 25], grid_x=[1] * 4)
+    looked = study(profile, Grouping(GroupBy.NAME), Region(), Target())
+    assert looked.span_ns == 19
+    assert {finding.code for finding in looked.findings} == {"one-launch-dominates", "not-worth-sampling"}
+    groups = looked.groups
+    assert groups.launches.tolist() == [3, 1]
+    assert groups.share.tolist() == pytest.approx([6 / 11, 5 / 11])
+    assert groups.mean_ns.tolist() == [2, 5]
+    assert groups.std_ns.tolist() == pytest.approx([2**0.5, 0])
+    assert groups.cov.tolist() == pytest.approx([2**0.5 / 2, 0])
+    assert (groups.min_ns.tolist(), groups.max_ns.tolist()) == ([1, 5], [4, 5])
+    assert groups.samples is not None
+    assert groups.samples.sum() == looked.design.strata.samples.sum()
+    assert looked.speedup == pytest.approx(11 / looked.design.strata.sampled_duration_ns)

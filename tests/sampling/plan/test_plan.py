@@ -1,0 +1,335 @@
+"""Plans and plan files: what always holds, the round trip through JSON, and files that are no plan."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import PlanFileError, ProfileError
+from sampling.methods.registry import method_names
+from sampling.plan.design import make_design
+from sampling.plan.findings import Finding
+from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.plan_file import plan_document, planned_launches, read_overrides, read_plan
+from sampling.profile.content_hash import content_sha256, disk_state
+from sampling.profile.file_state import sha256_as_read
+from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile, ProfileFile
+from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.splitting.tree import Verdict
+from sampling.strata.target import Target
+
+Build = Callable[..., LaunchTable]
+Mixture = Callable[..., dict[str, list[int]]]
+OPTIONS = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": False, "method": "root"}
+
+
+@pytest.fixture(scope="module")
+def profile(launch_table: Build, mixture: Mixture) -> LaunchTable:
+    """Return two processes on two devices, kernels in mixed order with three shapes and an unknown one."""
+    rng = np.random.default_rng(8)
+    rows = [(name, duration) for name, group in mixture(5).items() for duration in group]
+    order = rng.permutation(len(rows))
+    names, durations = zip(*(rows[at] for at in order), strict=True)
+    return launch_table(
+        names,
+        durations,
+        grid_x=rng.integers(0, 4, len(rows)),
+        process=np.sort(rng.integers(0, 2, len(rows))),
+        device=rng.integers(0, 2, len(rows)),
+        start_ns=np.arange(len(rows)) * 1_000_000,
+        stream=rng.integers(0, 3, len(rows)),
+        location=Path(__file__),
+    )
+
+
+def document_of(
+    profile: Profile, counts: DurationCounts, method: str = "root", **more: Any
+) -> dict[str, Any]:
+    """Return the plan file of a plan made with seed 3."""
+    target = Target(with_replacement=more.pop("with_replacement", False))
+    plan = drawn_plan(counts, make_design(counts, method, target, 3), 3)
+    launches = planned_launches(profile, plan, locate(profile, counts, plan))
+    return plan_document(profile, counts, plan, launches, options=OPTIONS | {"method": method}, **more)
+
+
+def written(document: Any, folder: Path) -> str:
+    """Write a document and return its path."""
+    path = folder / "plan.json"
+    path.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("with_replacement", [False, True])
+@pytest.mark.parametrize("method", method_names(random=True))
+def test_a_plan_stands_for_every_launch(method: str, with_replacement: bool, profile: LaunchTable) -> None:
+    counts = count_durations(profile, Grouping(GroupBy.NAME))
+    target = Target(with_replacement=with_replacement)
+    plan = drawn_plan(counts, make_design(counts, method, target, 1), 1)
+    strata = plan.design.strata
+    assert strata.launches.sum() == counts.launches == profile.launches
+    assert plan.weight.sum() == pytest.approx(counts.launches)
+    assert plan.draw is not None
+    assert plan.draw.times.sum() == strata.samples.sum()
+    assert plan.samples == len(set(zip(plan.draw.pair.tolist(), plan.draw.occurrence.tolist(), strict=True)))
+    assert plan.sampled_duration_ns == sum(plan.duration_ns)
+    assert plan.speedup == pytest.approx(counts.total_duration_ns / plan.sampled_duration_ns)
+    assert plan.estimate_ns == pytest.approx(float(plan.weight @ plan.duration_ns))
+    assert plan.error == pytest.approx(abs(plan.estimate_ns / counts.total_duration_ns - 1))
+    least = np.minimum(2 if method == "joint" else 1, counts.group_launches)
+    floor_ns = float((least * counts.group_duration_ns / counts.group_launches).sum())
+    assert plan.floor_ns == pytest.approx(floor_ns)
+    bound = plan.design.bound
+    assert bound is not None
+    assert bound >= 0
+    assert (plan.design.group_bound is None) == (method == "random")
+
+
+def test_what_is_drawn_twice_is_simulated_once(launch_table: Build) -> None:
+    """Expected distinct launches of m draws with replacement: N (1 - (1 - 1/N)^m)."""
+    counts = count_durations(launch_table(["k"] * 50, list(range(100, 150))), Grouping())
+    target = Target(epsilon=0.01, with_replacement=True)
+    design = make_design(counts, "root", target, 0)
+    assert (design.strata.samples > design.strata.launches).any()
+    plans = [drawn_plan(counts, design, seed) for seed in range(200)]
+    assert all(plan.samples <= 50 for plan in plans)
+    assert np.mean([plan.samples for plan in plans]) == pytest.approx(
+        design.strata.simulated_launches.sum(), rel=0.02
+    )
+    assert np.mean([plan.estimate_ns for plan in plans]) == pytest.approx(counts.total_duration_ns, rel=0.002)
+
+
+def test_the_worst_group_bounds_the_whole(profile: LaunchTable) -> None:
+    design = make_design(count_durations(profile, Grouping()), "root", Target(), 0)
+    assert design.bound is not None
+    assert design.group_bound is not None
+    assert design.bound <= design.group_bound <= 0.05 * (1 + 1e-9)
+
+
+def test_a_workload_without_time_has_a_plan_without_error(launch_table: Build) -> None:
+    counts = count_durations(launch_table(["a", "b", "b"], [0, 0, 0]), Grouping())
+    for method in method_names(random=True):
+        plan = drawn_plan(counts, make_design(counts, method, Target(), 0), 0)
+        assert (plan.speedup, plan.design.speedup, plan.error, plan.design.bound) == (None, None, 0.0, 0.0)
+
+
+def test_the_same_seed_makes_the_same_plan(profile: LaunchTable) -> None:
+    counts = count_durations(profile, Grouping())
+    first, again, other = (
+        drawn_plan(counts, make_design(counts, "root", Target(), seed), seed) for seed in (5, 5, 6)
+    )
+    assert first.draw.pair.tolist() == again.draw.pair.tolist()
+    assert first.draw.occurrence.tolist() == again.draw.occurrence.tolist()
+    assert first.draw.occurrence.tolist() != other.draw.occurrence.tolist()
+
+
+@pytest.mark.parametrize("method", method_names(random=True))
+@pytest.mark.parametrize("by", [GroupBy.LAUNCH, GroupBy.NAME])
+def test_a_plan_file_reads_back_as_it_was_written(
+    by: GroupBy, method: str, profile: LaunchTable, tmp_path: Path
+) -> None:
+    counts = count_durations(profile, Grouping(by))
+    found = Finding("overlap", "warning", "a message", "a remedy")
+    overrides = {counts.groups[0].key: {"": Verdict.KEEP, "L": Verdict.SPLIT}}
+    document = document_of(profile, counts, method, found=[found], overrides=overrides)
+    path = written(document, tmp_path)
+    plan = read_plan(path)
+    assert plan.launches == profile.launches
+    assert plan.total_duration_ns == counts.total_duration_ns
+    assert plan.options == OPTIONS | {"method": method}
+    assert sum(stratum.size for stratum in plan.strata) == profile.launches
+    assert sum(launch.weight for launch in plan.drawn) == pytest.approx(profile.launches)
+    assert [launch.id for launch in plan.drawn] == sorted(launch.id for launch in plan.drawn)
+    assert document["findings"] == [
+        {"code": "overlap", "severity": "warning", "message": "a message", "remedy": "a remedy"}
+    ]
+    assert read_overrides(path) == overrides
+    for stratum in plan.strata:
+        assert len(stratum.launches) == stratum.samples
+        assert all(stratum.low_ns <= launch.duration_ns <= stratum.high_ns for launch in stratum.launches)
+        if method != "random":
+            assert {launch.name for launch in stratum.launches} == {stratum.key.split(" ")[0]}
+
+
+def test_every_planned_launch_is_that_launch_of_the_profile(profile: LaunchTable, tmp_path: Path) -> None:
+    counts = count_durations(profile, Grouping(), Region(launches=(40, None), devices=(1,)))
+    plan = read_plan(written(document_of(profile, counts), tmp_path))
+    columns = list(profile.batches(["signature", "duration_ns"]))
+    codes = np.concatenate([batch["signature"] for batch in columns])
+    durations = np.concatenate([batch["duration_ns"] for batch in columns])
+    for launch in plan.drawn:
+        assert launch.id >= 40
+        signature = profile.kernels.signature(int(codes[launch.id]))
+        assert durations[launch.id] == launch.duration_ns
+        assert profile.kernels.names.full(signature.name) == launch.name
+        assert (signature.grid, signature.block) == (launch.grid, launch.block)
+        (sequence,) = (s for s in profile.sequences if s.first_id <= launch.id < s.first_id + s.launches)
+        assert (sequence.process, sequence.device) == (launch.process, launch.device)
+        assert sequence.device == 1
+        assert launch.ordinal == launch.id - sequence.first_id
+        assert launch.occurrence == np.count_nonzero(codes[sequence.first_id : launch.id] == codes[launch.id])
+
+
+@pytest.mark.parametrize("pool", [False, True])
+@pytest.mark.parametrize("by", [by for by in GroupBy if by is not GroupBy.PUBLISHED])
+def test_a_profile_and_its_parquet_have_the_same_plan(
+    by: GroupBy, pool: bool, profile: LaunchTable, tmp_path: Path
+) -> None:
+    path = tmp_path / "profile.parquet"
+    assert write_launch_parquet(profile, Region(), path) == profile.launches
+    converted = read_profile([str(path)])
+    assert type(converted) is not type(profile)
+    plans = []
+    for source in (profile, converted):
+        counts = count_durations(source, Grouping(by, pool))
+        document = document_of(source, counts)
+        plans.append((document["strata"], document["profile"]["total_duration_ns"]))
+    assert plans[0] == plans[1]
+
+
+def test_the_file_of_a_profile_is_named_by_its_hash(profile: LaunchTable) -> None:
+    document = document_of(profile, count_durations(profile, Grouping()))
+    expected = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    assert document["profile"]["files"] == [
+        {"path": "profile.csv", "sha256": expected, "launches": profile.launches}
+    ]
+
+
+def test_the_hash_of_a_folder_follows_its_files(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    before = content_sha256(tmp_path)
+    assert before == content_sha256(tmp_path)
+    (tmp_path / "a").write_bytes(b"2")
+    changed = content_sha256(tmp_path)
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert len({before, changed, content_sha256(tmp_path)}) == 3
+
+
+@given(durations=st.lists(st.integers(0, 30), min_size=1, max_size=40))
+def test_the_document_is_json_without_special_numbers(durations: list[int], launch_table: Build) -> None:
+    table = launch_table(["k"] * len(durations), durations, location=Path(__file__))
+    document = document_of(table, count_durations(table, Grouping()))
+    assert json.loads(json.dumps(document, allow_nan=False))["kind"] == "plan"
+
+
+def small_plan(profile: LaunchTable) -> dict[str, Any]:
+    """Return a plan document to damage."""
+    document: dict[str, Any] = json.loads(
+        json.dumps(document_of(profile, count_durations(profile, Grouping())))
+    )
+    return document
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda plan: plan.update(kind="summary"), "not a plan file"),
+        (lambda plan: plan.pop("kind"), "not a plan file"),
+        (lambda plan: plan.update(schema=2), "a plan of schema 2, this version reads 1"),
+        (lambda plan: plan.pop("strata"), "lacks or garbles 'strata'"),
+        (lambda plan: plan.pop("options"), "lacks or garbles 'options'"),
+        (lambda plan: plan.update(options=None), "lacks or garbles"),
+        (lambda plan: plan.update(options={}), "lacks or garbles"),
+        (lambda plan: plan.update(strata=[]), "lacks or garbles"),
+        (lambda plan: plan["profile"].pop("launches"), "lacks or garbles 'launches'"),
+        (lambda plan: plan["strata"][0].pop("low_ns"), "lacks or garbles 'low_ns'"),
+        (lambda plan: plan["strata"].pop(), "they do not hold its .* launches"),
+        (lambda plan: plan["strata"].append(plan["strata"][0]), "they do not hold its .* launches"),
+        (lambda plan: plan["strata"][0].update(launches=[]), "draws nothing"),
+        (lambda plan: plan["strata"][0].update(samples=0), "draws nothing"),
+        (lambda plan: plan["strata"][0]["launches"][0].update(weight=1e9), "weights do not add up"),
+        (lambda plan: plan["options"].update(epsilon="0.05"), "the option epsilon"),
+        (lambda plan: plan["options"].update(confidence="x"), "the option confidence"),
+        (lambda plan: plan["strata"][0].update(launches=5), "lacks or garbles"),
+        (lambda plan: plan["strata"][0].update(size="many"), "lacks or garbles"),
+        (lambda plan: plan["strata"][0].update(launches=[7]), "lacks or garbles"),
+        (lambda plan: plan["strata"][0]["launches"][0].pop("weight"), "lacks or garbles .*weight"),
+        (lambda plan: plan["strata"][0]["launches"][0].update(grid=[1, 2]), "lacks or garbles"),
+        (lambda plan: plan["strata"][0]["launches"][0].update(id="seven"), "lacks or garbles"),
+    ],
+)
+def test_a_damaged_plan_file_is_refused(
+    damage: Callable[[dict[str, Any]], object], message: str, profile: LaunchTable, tmp_path: Path
+) -> None:
+    document = small_plan(profile)
+    damage(document)
+    with pytest.raises(PlanFileError, match=message):
+        read_plan(written(document, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "an empty file"),
+        (b"[1, 2]", "not a JSON object"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe\x00", "not a text file"),
+        (b"PAR1", "not JSON"),
+    ],
+)
+def test_what_is_no_json_object_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_bytes(content)
+    for read in (read_plan, read_overrides):
+        with pytest.raises(PlanFileError, match=message):
+            read(str(path))
+
+
+def test_a_missing_plan_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PlanFileError, match=r"cannot be read \(No such file"):
+        read_plan(str(tmp_path / "none.json"))
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({}, 'no list "overrides"'),
+        ({"overrides": {"key": "k"}}, 'no list "overrides"'),
+        ({"overrides": [{"key": "k", "path": "L", "decision": "keep"}, {"key": "k"}]}, "override 2 needs"),
+        ({"overrides": [{"key": "k", "path": "L", "decision": "cut"}]}, "override 1 needs .*'cut'"),
+        ({"overrides": ["k"]}, "override 1 needs"),
+        ({"overrides": [{"key": ["k"], "path": "", "decision": "keep"}]}, "override 1 needs"),
+    ],
+)
+def test_wrong_overrides_are_refused_by_number(
+    document: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(PlanFileError, match=message):
+        read_overrides(written(document, tmp_path))
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_file_written_anew_since_it_was_read_is_not_hashed(tmp_path: Path, *, is_folder: bool) -> None:
+    place = tmp_path / "profile"
+    file = place / "a" if is_folder else place
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(b"1")
+    read = ProfileFile("given", place, 1, state=disk_state(place))
+    assert sha256_as_read(read) == content_sha256(place)
+    if is_folder:
+        (place / "plan.json").write_bytes(b"another file, which was not read")
+        assert sha256_as_read(read) == content_sha256(place)
+    stat = file.stat()
+    (tmp_path / "other").write_bytes(b"2")
+    (tmp_path / "other").replace(file)
+    # As many bytes, and as old.
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    with pytest.raises(ProfileError, match=r"given: has changed on disk since it was read; open it again"):
+        sha256_as_read(read)
+    file.write_bytes(b"3")
+    with pytest.raises(ProfileError, match="has changed on disk"):
+        sha256_as_read(read)

@@ -1,0 +1,211 @@
+"""Launches in API order, sequence by sequence; several files as one workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import ProfileError
+from sampling.profile import launch_table as launch_table_module
+from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
+from sampling.profile.profile import Device, KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.profile.workload import Workload
+
+Build = Callable[..., LaunchTable]
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4), st.integers(0, 3)),
+    min_size=1,
+    max_size=60,
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_spans() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch_table_module, "_SPAN_LAUNCHES", 5)
+        yield
+
+
+def durations(profile: Profile) -> list[int]:
+    """Return all durations in id order."""
+    return [value for batch in profile.batches(["duration_ns"]) for value in batch["duration_ns"].tolist()]
+
+
+def check_ids(profile: Profile) -> None:
+    """Sequences and spans lie end to end and cover every id once."""
+    first_id = 0
+    for sequence in profile.sequences:
+        assert sequence.first_id == first_id
+        first_id += sequence.launches
+    assert first_id == profile.launches == len(durations(profile))
+    next_id = 0
+    for span in profile.spans:
+        assert profile.sequences[span.sequence].first_id + span.first_ordinal == next_id
+        assert span.first_ordinal + span.launches <= profile.sequences[span.sequence].launches
+        next_id += span.launches
+    assert next_id == profile.launches
+
+
+@given(rows=ROWS)
+def test_ids_follow_process_device_order_start_and_file(
+    rows: list[tuple[int, int, int, int]], launch_table: Build
+) -> None:
+    process, device, order, start = (list(column) for column in zip(*rows, strict=True))
+    table = launch_table(
+        [f"k{row}" for row in range(len(rows))],
+        range(len(rows)),
+        process=process,
+        device=device,
+        order=order,
+        start_ns=start,
+    )
+    assert durations(table) == sorted(range(len(rows)), key=lambda row: (*rows[row], row))
+    places = sorted({row[:2] for row in rows})
+    assert [(sequence.process, sequence.device) for sequence in table.sequences] == places
+    assert table.files[0].launches == len(rows)
+    check_ids(table)
+
+
+@given(rows=ROWS)
+def test_every_column_moves_with_its_launch(
+    rows: list[tuple[int, int, int, int]], launch_table: Build
+) -> None:
+    process, device, order, start = (list(column) for column in zip(*rows, strict=True))
+    names = [f"k{row % 7}" for row in range(len(rows))]
+    table = launch_table(
+        names,
+        range(len(rows)),
+        process=process,
+        device=device,
+        order=order,
+        start_ns=start,
+        stream=device,
+        grid_x=[1 + row % 3 for row in range(len(rows))],
+    )
+    for batch in table.batches(["duration_ns", "name", "signature", "start_ns", "stream"]):
+        for at, row in enumerate(batch["duration_ns"].tolist()):
+            signature = table.kernels.signature(int(batch["signature"][at]))
+            assert table.kernels.names.full(int(batch["name"][at])) == names[row]
+            assert table.kernels.names.full(signature.name) == names[row]
+            assert signature.grid == (1 + row % 3, 1, 1)
+            assert (batch["start_ns"][at], batch["stream"][at]) == (start[row], device[row])
+            assert table.sequences[batch.span.sequence].process == process[row]
+
+
+def test_without_times_or_places_file_order_is_kept(launch_table: Build) -> None:
+    table = launch_table(["a"] * 4, [4, 1, 3, 2])
+    assert durations(table) == [4, 1, 3, 2]
+    assert [(s.process, s.device, s.launches) for s in table.sequences] == [(0, 0, 4)]
+
+
+def test_parts_are_joined_before_they_are_put_in_order() -> None:
+    kernels = KernelTable()
+    builder = LaunchTableBuilder("p", kernels)
+    for order, duration in (([3, 1], [30, 10]), ([2, 0], [20, 0])):
+        code = kernels.names.intern(["k"])[[0, 0]]
+        builder.append(LaunchColumns(code, np.array(duration), order=np.array(order)))
+    table = builder.finish(format_name="t", file=ProfileFile("p", Path("p"), 0), facts=RecordingFacts())
+    assert durations(table) == [0, 10, 20, 30]
+
+
+def test_a_negative_duration_is_refused_with_its_row(launch_table: Build) -> None:
+    with pytest.raises(ProfileError, match=r"profile.csv, row 3: .*-7 ns"):
+        launch_table(["k"] * 4, [1, 2, -7, 4])
+
+
+def test_the_row_of_a_negative_duration_counts_earlier_parts() -> None:
+    kernels = KernelTable()
+    builder = LaunchTableBuilder("p", kernels)
+    builder.append(LaunchColumns(kernels.names.intern(["k", "k"]), np.array([1, 2])))
+    with pytest.raises(ProfileError, match="row 4"):
+        builder.append(LaunchColumns(kernels.names.intern(["k", "k"]), np.array([1, -2])))
+
+
+def test_no_launch_is_refused(launch_table: Build) -> None:
+    with pytest.raises(ProfileError, match="no kernel launch"):
+        launch_table([], [])
+
+
+def test_unknown_shapes_are_none_and_known_ones_are_told_apart(launch_table: Build) -> None:
+    table = launch_table(["k"] * 3, [1, 2, 3], grid_x=[0, 4, 4])
+    codes = table.read(table.spans[0], ["signature"])["signature"]
+    assert [table.kernels.signature(code).grid for code in codes.tolist()] == [None, (4, 1, 1), (4, 1, 1)]
+    assert table.kernels.signature_rows()[codes, 1:4].tolist() == [[0, 0, 0], [4, 1, 1], [4, 1, 1]]
+
+
+def test_signature_rows_are_snapshots_that_grow_with_the_table() -> None:
+    kernels = KernelTable()
+    expected = [[0, x, 2, 3, 4, 5, 6] for x in range(1, 41)]
+    seen = []
+    for row in expected:
+        grid, block = ([np.array([axis]) for axis in axes] for axes in (row[1:4], row[4:]))
+        kernels.intern(kernels.names.intern(["k"]), grid, block)
+        seen.append(kernels.signature_rows())
+    assert [rows.tolist() for rows in seen] == [expected[: index + 1] for index in range(40)]
+    assert kernels.signature_names().tolist() == [0] * 40
+    with pytest.raises(ValueError, match="read-only"):
+        seen[-1][0, 0] = 1
+
+
+def workload_of(launch_table: Build, processes: list[list[int]]) -> Workload:
+    """Build a workload with one file a list, whose durations are the ids."""
+    kernels = KernelTable()
+    profiles, first = [], 0
+    for index, numbers in enumerate(processes):
+        ids = range(first, first + len(numbers))
+        profiles.append(
+            launch_table(
+                [f"f{index}"] * len(numbers),
+                ids,
+                process=sorted(numbers),
+                kernels=kernels,
+                path=f"{index}.csv",
+            )
+        )
+        first += len(numbers)
+    return Workload(profiles)
+
+
+@given(processes=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size=2, max_size=4))
+def test_the_files_of_a_workload_follow_each_other(processes: list[list[int]], launch_table: Build) -> None:
+    workload = workload_of(launch_table, processes)
+    check_ids(workload)
+    assert durations(workload) == list(range(workload.launches))
+    numbers = [sequence.process for sequence in workload.sequences]
+    assert len(set(numbers)) == len(numbers)
+    assert [file.path for file in workload.files] == [f"{index}.csv" for index in range(len(processes))]
+
+
+def test_distinct_process_numbers_stay_as_recorded(launch_table: Build) -> None:
+    workload = workload_of(launch_table, [[7, 9], [4]])
+    assert [sequence.process for sequence in workload.sequences] == [7, 9, 4]
+
+
+def test_colliding_process_numbers_are_counted_from_zero(launch_table: Build) -> None:
+    workload = workload_of(launch_table, [[7, 9], [9, 9]])
+    assert [sequence.process for sequence in workload.sequences] == [0, 1, 2]
+
+
+def test_a_workload_has_the_columns_that_all_its_files_have(launch_table: Build) -> None:
+    kernels = KernelTable()
+    timed = launch_table(["k"], [1], start_ns=[5], kernels=kernels)
+    untimed = launch_table(["k"], [1], kernels=kernels)
+    assert Workload([timed, untimed]).columns == {"name", "signature", "duration_ns"}
+    assert "start_ns" in Workload([timed, timed]).columns
+
+
+def test_the_facts_of_a_workload_are_the_weakest_and_the_sum(launch_table: Build) -> None:
+    kernels = KernelTable()
+    facts = [
+        RecordingFacts((Device(0, "V100"),), "api-start", 2, 1, "nsys 1"),
+        RecordingFacts((Device(0, "H100"),), "gpu-start", 3, 0, "nsys 2"),
+    ]
+    each_files_own = (Device(0, "V100", process=0), Device(0, "H100", process=1))
+    workload = Workload([launch_table(["k"], [1], kernels=kernels, facts=fact) for fact in facts])
+    assert workload.facts == RecordingFacts(each_files_own, "gpu-start", 5, 1, "nsys 1, nsys 2")

@@ -1,0 +1,222 @@
+"""Which launches a named range holds: the rule launch by launch, names, and several files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
+from sampling.profile.named_ranges import NO_CALL, NO_RANGES, STILL_OPEN, RangeEvents, RangeRuns, runs_of
+from sampling.profile.profile import KernelTable, LaunchSequence, NamedRange, ProfileFile, RecordingFacts
+from sampling.profile.workload import Workload
+
+
+@dataclass(frozen=True)
+class Event:
+    """A range as a program opens and closes it; ``end`` None: never closed."""
+
+    text: str
+    start: int
+    end: int | None
+    process: int = 0
+
+
+def events_of(events: Sequence[Event]) -> RangeEvents:
+    texts = tuple(dict.fromkeys(event.text for event in events))
+    columns = (
+        [texts.index(event.text) for event in events],
+        [event.process for event in events],
+        [event.start for event in events],
+        [STILL_OPEN if event.end is None else event.end for event in events],
+    )
+    return RangeEvents(texts, *(np.array(column, dtype=np.int64) for column in columns))
+
+
+def found(events: Sequence[Event], starts: Sequence[int | None]) -> RangeRuns:
+    """Return the runs in one sequence; None: the call was not recorded."""
+    sequence = LaunchSequence(process=0, device=0, launches=len(starts), first_id=0)
+    api = np.array([NO_CALL if start is None else start for start in starts], dtype=np.int64)
+    return runs_of(events_of(events), (sequence,), api)
+
+
+def ordinals(runs: RangeRuns, text: str) -> list[list[int]]:
+    return [list(range(each.first_ordinal, each.stop_ordinal)) for each in runs.named(text)]
+
+
+def holds(event: Event, starts: Sequence[int | None], launch: int) -> bool:
+    """Return whether a range holds a launch, by the rule as it is written down, one launch at a time."""
+
+    def open_at(time: int) -> bool:
+        return event.start <= time and (event.end is None or time < event.end)
+
+    own = starts[launch]
+    if own is not None:
+        return open_at(own)
+    before = [start for start in starts[:launch] if start is not None][-1:]
+    after = [start for start in starts[launch:] if start is not None][:1]
+    known = [*before, *after]
+    both = len(before) == 1 and (len(after) == 1 or event.end is None)
+    return both and all(map(open_at, known))
+
+
+TIMES = st.integers(0, 30)
+EVENTS = st.lists(st.builds(Event, st.sampled_from("abc"), TIMES, st.none() | TIMES), max_size=6)
+
+
+@given(
+    events=EVENTS,
+    times=st.lists(TIMES, min_size=1, max_size=12).map(sorted),
+    hidden=st.lists(st.booleans(), min_size=12, max_size=12),
+)
+def test_a_range_holds_what_the_rule_says(events: list[Event], times: list[int], hidden: list[bool]) -> None:
+    starts = [None if is_hidden else time for time, is_hidden in zip(times, hidden, strict=False)]
+    runs = found(events, starts)
+    for text in {event.text for event in events}:
+        in_order = sorted(
+            (event for event in events if event.text == text),
+            key=lambda event: (event.start, -(STILL_OPEN if event.end is None else event.end)),
+        )
+        expected = [[each for each in range(len(starts)) if holds(event, starts, each)] for event in in_order]
+        assert ordinals(runs, text) == [held for held in expected if held]
+
+
+@given(events=EVENTS, times=st.lists(TIMES, min_size=1, max_size=12))
+def test_calls_out_of_order_change_no_number_of_launches(events: list[Event], times: list[int]) -> None:
+    runs = found(events, times)
+    for text in {event.text for event in events}:
+        counts = [sum(holds(event, times, each) for each in range(len(times))) for event in events]
+        told = [count for event, count in zip(events, counts, strict=True) if event.text == text and count]
+        assert sorted(map(len, ordinals(runs, text))) == sorted(told)
+
+
+def test_a_call_at_the_start_is_inside_and_one_at_the_end_is_not() -> None:
+    steps = [Event("step", 10, 20), Event("step", 20, 30)]
+    assert ordinals(found(steps, [9, 10, 19, 20, 29, 30]), "step") == [[1, 2], [3, 4]]
+
+
+def test_an_outer_range_comes_before_the_inner_one_that_opens_with_it() -> None:
+    runs = found([Event("inner", 0, 5), Event("outer", 0, 9)], [1, 6])
+    assert [each.text for each in runs.named("er")] == ["outer", "inner"]
+
+
+def test_the_exact_name_goes_before_names_that_contain_it() -> None:
+    runs = found([Event("step 1", 0, 5), Event("step 10", 5, 9), Event("a step 1", 9, 12)], [1, 6, 10])
+    assert [each.text for each in runs.named("step 1")] == ["step 1"]
+    assert [each.text for each in runs.named("step")] == ["step 1", "step 10", "a step 1"]
+    assert runs.named("Step") == ()
+    assert [each.text for each in runs.named("")] == ["step 1", "step 10", "a step 1"]
+
+
+def test_an_exact_name_without_launches_is_still_the_one_that_is_meant() -> None:
+    runs = found([Event("step 1", 0, 1), Event("step 10", 5, 9)], [6])
+    assert runs.named("step 1") == ()
+
+
+def test_names_are_listed_once_and_no_more_than_asked() -> None:
+    runs = found([Event(text, time, 99) for time, text in enumerate("abacd")], [98])
+    assert runs.some_names(9) == ("a", "b", "c", "d")
+    assert runs.some_names(2) == ("a", "b")
+
+
+def test_a_range_is_of_one_process_and_of_all_its_devices() -> None:
+    sequences = (LaunchSequence(7, 0, 2, 0), LaunchSequence(7, 1, 2, 2), LaunchSequence(8, 0, 2, 4))
+    events = events_of([Event("x", 0, 10, process=7), Event("x", 0, 10, process=8), Event("x", 0, 9, 9)])
+    runs = runs_of(events, sequences, np.array([1, 11, 2, 3, -1, 9]))
+    assert runs.named("x") == (
+        NamedRange("x", 0, 0, 1),
+        NamedRange("x", 1, 0, 2),
+        NamedRange("x", 2, 1, 2),
+    )
+
+
+@pytest.mark.parametrize("starts", [None, [None, None]])
+def test_without_calls_no_launch_is_in_a_range(starts: list[int | None] | None) -> None:
+    runs = (
+        runs_of(events_of([Event("x", 0, None)]), (LaunchSequence(0, 0, 2, 0),), None)
+        if starts is None
+        else found([Event("x", 0, None)], starts)
+    )
+    assert runs.named("x") == ()
+    assert NO_RANGES.named("") == NO_RANGES.some_names(3) == ()
+
+
+# --- profiles ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recorded() -> Callable[..., LaunchTable]:
+    """Build a profile of launches given by their API starts, in any order, with the ranges of its program."""
+
+    def build(
+        starts: Sequence[int],
+        events: Sequence[Event] | None,
+        kernels: KernelTable,
+        device: Sequence[int] = (),
+    ) -> LaunchTable:
+        api = np.array(starts, dtype=np.int64)
+        builder = LaunchTableBuilder("x", kernels)
+        builder.append(
+            LaunchColumns(
+                name=kernels.names.intern(["k"] * len(starts)),
+                duration_ns=api,
+                order=api,
+                device=np.array(device or [0] * len(starts)),
+                api_start_ns=api,
+            )
+        )
+        return builder.finish(
+            format_name="test",
+            file=ProfileFile("x", __file__, 0),  # type: ignore[arg-type]
+            facts=RecordingFacts(),
+            ranges=None
+            if events is None
+            else lambda sequences, begun: runs_of(events_of(events), sequences, begun),  # type: ignore[arg-type]
+        )
+
+    return build
+
+
+def test_ranges_hold_launches_in_id_order_whatever_the_order_of_the_file(
+    recorded: Callable[..., LaunchTable],
+) -> None:
+    profile = recorded([50, 10, 40, 20], [Event("x", 15, 45)], KernelTable(), device=[0, 1, 1, 0])
+    assert profile.named_ranges("x") == (NamedRange("x", 0, 0, 1), NamedRange("x", 1, 1, 2))
+    assert profile.range_names(5) == ("x",)
+
+
+def test_a_format_without_ranges_says_none(recorded: Callable[..., LaunchTable]) -> None:
+    profile = recorded([1], None, KernelTable())
+    assert profile.named_ranges("x") is None
+    assert profile.range_names(5) == ()
+
+
+def test_the_ranges_of_several_files_are_those_of_each(recorded: Callable[..., LaunchTable]) -> None:
+    kernels = KernelTable()
+    first = recorded([1, 2, 3], [Event("step 1", 2, 9), Event("x", 1, 2)], kernels, device=[0, 1, 1])
+    second = recorded([5, 6], [Event("step 2", 5, 6), Event("y", 5, 7)], kernels)
+    workload = Workload([first, second])
+    assert workload.named_ranges("step") == (NamedRange("step 1", 1, 0, 2), NamedRange("step 2", 2, 0, 1))
+    assert workload.range_names(3) == ("x", "step 1", "y")
+    assert workload.clocks == (0, 0, 1)
+    assert first.clocks == (0, 0)
+
+
+def test_an_exact_name_in_one_file_goes_before_parts_of_names_in_another(
+    recorded: Callable[..., LaunchTable],
+) -> None:
+    kernels = KernelTable()
+    profiles = [recorded([1], [Event(text, 0, 9)], kernels) for text in ("step 10", "step 1")]
+    assert Workload(profiles).named_ranges("step 1") == (NamedRange("step 1", 1, 0, 1),)
+
+
+def test_a_file_of_a_format_without_ranges_leaves_none_of_the_workload(
+    recorded: Callable[..., LaunchTable],
+) -> None:
+    kernels = KernelTable()
+    workload = Workload([recorded([1], [Event("x", 0, 9)], kernels), recorded([1], None, kernels)])
+    assert workload.named_ranges("x") is None

@@ -1,0 +1,405 @@
+"""Our own Parquet: what is read, what is refused and where, and what is written."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import EmptySelectionError, ProfileError
+from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.parquet_source import ParquetSource
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+
+Rows = list[tuple[str, int, int, int, int]]
+
+
+def written(folder: Path, columns: dict[str, Any], *, row_group: int = 3, **options: Any) -> Path:
+    """Write columns as a Parquet file of small row groups."""
+    path = folder / "launches.parquet"
+    pq.write_table(pa.table(columns), path, row_group_size=row_group, **options)
+    return path
+
+
+def read(path: Path) -> Profile:
+    """Read one file."""
+    return read_profile([str(path)])
+
+
+def rows_of(profile: Profile) -> Rows:
+    """Return (name, grid x, duration, process, device) of every launch, in id order."""
+    rows = []
+    for batch in profile.batches(["name", "signature", "duration_ns"]):
+        sequence = profile.sequences[batch.span.sequence]
+        for at in range(len(batch)):
+            signature = profile.kernels.signature(int(batch["signature"][at]))
+            assert signature.name == batch["name"][at]
+            name = profile.kernels.names.full(signature.name)
+            grid_x = 0 if signature.grid is None else signature.grid[0]
+            rows.append((name, grid_x, int(batch["duration_ns"][at]), sequence.process, sequence.device))
+    return rows
+
+
+def test_name_and_duration_are_enough(tmp_path: Path) -> None:
+    profile = read(written(tmp_path, {"name": ["a", "b", "a", "c"], "duration_ns": [4, 3, 2, 1]}))
+    assert profile.format == "kernelpoint-parquet"
+    assert profile.columns == {"name", "signature", "duration_ns"}
+    assert [(s.process, s.device, s.launches, s.first_id) for s in profile.sequences] == [(0, 0, 4, 0)]
+    assert rows_of(profile) == [("a", 0, 4, 0, 0), ("b", 0, 3, 0, 0), ("a", 0, 2, 0, 0), ("c", 0, 1, 0, 0)]
+    assert profile.files[0].launches == profile.launches == 4
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from("abc"), st.integers(0, 3), st.integers(0, 9), st.integers(0, 2), st.integers(0, 1)
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    row_group=st.integers(1, 8),
+    statistics=st.booleans(),
+    in_order=st.booleans(),
+)
+def test_launches_are_read_in_id_order(
+    rows: Rows, row_group: int, statistics: bool, in_order: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Row groups cut across sequences; processes and devices in order or interleaved."""
+    by_place = sorted(rows, key=lambda row: row[3:])
+    names, grid_x, duration, process, device = zip(*(by_place if in_order else rows), strict=True)
+    one = [min(x, 1) for x in grid_x]
+    columns = {"name": names, "duration_ns": duration, "process": process, "device": device}
+    columns |= {"grid_x": grid_x, "grid_y": one, "grid_z": one}
+    folder = tmp_path_factory.mktemp("profile")
+    profile = read(written(folder, columns, row_group=row_group, write_statistics=statistics))
+    assert rows_of(profile) == by_place
+    next_id = 0
+    for sequence in profile.sequences:
+        assert sequence.first_id == next_id
+        next_id += sequence.launches
+    assert next_id == profile.launches == sum(span.launches for span in profile.spans)
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        pa.string(),
+        pa.large_string(),
+        pa.dictionary(pa.int32(), pa.string()),
+        pa.dictionary(pa.int8(), pa.large_string()),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("encoded", [True, False])
+def test_names_of_every_text_type_are_read(type_: pa.DataType, encoded: bool, tmp_path: Path) -> None:
+    names = pa.array(["void f<int>(int)", "μ", "", "void f<int>(int)"]).cast(type_)
+    path = written(tmp_path, {"name": names, "duration_ns": [1, 2, 3, 4]}, use_dictionary=encoded)
+    assert [row[0] for row in rows_of(read(path))] == names.to_pylist()
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [pa.int8(), pa.int32(), pa.int64(), pa.uint16(), pa.uint64(), pa.float32(), pa.float64()],
+    ids=str,
+)
+def test_durations_of_every_number_type_are_read(type_: pa.DataType, tmp_path: Path) -> None:
+    columns = {"name": ["a"] * 4, "duration_ns": pa.array([4, 0, 100, 7]).cast(type_)}
+    assert [row[2] for row in rows_of(read(written(tmp_path, columns)))] == [4, 0, 100, 7]
+
+
+def test_durations_with_fractions_are_rounded_to_whole_nanoseconds(tmp_path: Path) -> None:
+    columns = {"name": ["a"] * 3, "duration_ns": [1.4, 1.6, 1e9 + 0.2]}
+    assert [row[2] for row in rows_of(read(written(tmp_path, columns)))] == [1, 2, 10**9]
+
+
+def test_times_streams_and_metrics(tmp_path: Path) -> None:
+    columns = {
+        "start_ns": [30, 20, 10, 0],
+        "ipc": [0.5, 1.5, None, 2.0],
+        "name": ["a"] * 4,
+        "stream": [7, None, 7, 9],
+        "duration_ns": [1, 2, 3, 4],
+    }
+    profile = read(written(tmp_path, columns))
+    assert profile.columns == {"name", "signature", "duration_ns", "start_ns", "stream"}
+    found = list(profile.batches(["start_ns", "stream"]))
+    assert np.concatenate([batch["start_ns"] for batch in found]).tolist() == [30, 20, 10, 0]
+    assert np.concatenate([batch["stream"] for batch in found]).tolist() == [7, 0, 7, 9]
+
+
+def test_a_shape_needs_all_three_axes(tmp_path: Path) -> None:
+    columns = {"name": ["a"] * 2, "duration_ns": [1, 2], "grid_x": [1, 2]}
+    assert [row[1] for row in rows_of(read(written(tmp_path, columns)))] == [0, 0]
+
+
+@pytest.mark.parametrize("axis", ["grid_x", "block_z"])
+def test_a_column_that_is_constant_in_one_row_group_only(axis: str, tmp_path: Path) -> None:
+    shape = {f"{what}_{axis_}": [2] * 6 for what in ("grid", "block") for axis_ in "xyz"}
+    columns = {"name": ["a"] * 6, "duration_ns": [1] * 6, **shape, axis: [5, 5, 5, 5, 6, 7]}
+    counts = count_durations(read(written(tmp_path, columns)), Grouping())
+    assert counts.group_launches.tolist() == [4, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"duration_ns": [1], "grid": [2]}, "without a column name, with duration_ns, grid; a profile needs"),
+        ({"name": ["a"], "duration": [1]}, "without a column duration_ns, with duration, name"),
+        ({"Name": ["a"], "duration_ns": [1]}, "without a column name"),
+    ],
+)
+def test_a_missing_column_is_named(columns: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match=message):
+        read(written(tmp_path, columns))
+
+
+GOOD: dict[str, Any] = {"name": ["a"] * 8, "duration_ns": [1] * 8}
+
+
+def with_cell(column: str, row: int, value: Any, good: Any) -> dict[str, Any]:
+    """Return eight good rows but for one cell, its row counted from 1."""
+    values = [good] * 8
+    values[row - 1] = value
+    return GOOD | {column: values}
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "column", "message"),
+    [
+        (with_cell("name", 5, None, "a"), 5, "name", "no value"),
+        (with_cell("duration_ns", 1, None, 1), 1, "duration_ns", "no value"),
+        (with_cell("duration_ns", 8, None, 1), 8, "duration_ns", "no value"),
+        (with_cell("duration_ns", 4, -3, 1), 4, "duration_ns", "-3 is negative"),
+        (with_cell("duration_ns", 7, float("nan"), 1.0), 7, "duration_ns", "nan is not a number"),
+        (with_cell("duration_ns", 3, float("inf"), 1.0), 3, "duration_ns", "inf is not a number"),
+        (with_cell("duration_ns", 6, 1e300, 1.0), 6, "duration_ns", "1e[+]300"),
+        (
+            GOOD | {"duration_ns": np.uint64([1, 2**63] * 4)},
+            2,
+            "duration_ns",
+            "9223372036854775808 is too large",
+        ),
+    ],
+)
+def test_a_bad_cell_is_named_by_row_and_column(
+    columns: dict[str, Any], row: int, column: str, message: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, columns)
+    with pytest.raises(ProfileError, match=f"row {row}, column {column}: .*{message}") as caught:
+        count_durations(read(path), Grouping())
+    assert (caught.value.path, caught.value.row, caught.value.column) == (str(path), row, column)
+
+
+def test_a_negative_dimension_is_refused(tmp_path: Path) -> None:
+    columns = with_cell("grid_x", 2, -1, 1) | {"grid_y": [1] * 8, "grid_z": [1] * 8}
+    with pytest.raises(ProfileError, match="row 2, column grid_x: -1 is negative"):
+        count_durations(read(written(tmp_path, columns)), Grouping())
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize(
+    ("column", "values", "holds"),
+    [
+        ("duration_ns", ["1"] * 8, "string"),
+        ("duration_ns", [True] * 8, "bool"),
+        ("name", [1] * 8, "int64"),
+        ("name", [b"a"] * 8, "binary"),
+    ],
+)
+def test_a_column_of_the_wrong_type_is_refused(
+    column: str, values: list[Any], holds: str, constant: bool, tmp_path: Path
+) -> None:
+    if not constant:
+        values = [*values[:-1], type(values[0])()]
+    with pytest.raises(ProfileError, match=f"column {column}: holds {holds}, not"):
+        count_durations(read(written(tmp_path, GOOD | {column: values})), Grouping())
+
+
+def test_no_rows_are_no_profile(tmp_path: Path) -> None:
+    path = written(tmp_path, {"name": pa.array([], pa.string()), "duration_ns": pa.array([], pa.int64())})
+    with pytest.raises(ProfileError, match="without a single launch"):
+        read(path)
+
+
+def test_empty_row_groups_between_others_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "launches.parquet"
+    schema = pa.schema([("name", pa.string()), ("duration_ns", pa.int64()), ("process", pa.int64())])
+    with pq.ParquetWriter(path, schema) as writer:
+        for rows in (0, 2, 0, 1, 0):
+            columns = {"name": ["a"] * rows, "duration_ns": [5] * rows, "process": [rows] * rows}
+            writer.write_table(pa.table(columns, schema=schema))
+    profile = read(path)
+    assert [row[2:] for row in rows_of(profile)] == [(5, 1, 0), (5, 2, 0), (5, 2, 0)]
+    assert count_durations(profile, Grouping()).launches == 3
+
+
+@pytest.mark.parametrize("kept", [0.4, 0.9])
+def test_a_truncated_file_is_refused(kept: float, tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * kept)])
+    with pytest.raises(ProfileError, match=r"cut short or damaged .*; copy or write the file again"):
+        read(path)
+
+
+def test_a_damaged_row_group_is_refused_when_it_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, {"name": ["a"] * 3000, "duration_ns": range(3000)}, row_group=1000)
+    content = bytearray(path.read_bytes())
+    content[4 : len(content) // 2] = b"\xff" * (len(content) // 2 - 4)
+    path.write_bytes(content)
+    with pytest.raises(ProfileError, match=r"row group \d is damaged"):
+        count_durations(read(path), Grouping())
+
+
+def test_one_table_of_an_nsys_export_leads_to_its_folder(tmp_path: Path) -> None:
+    path = written(tmp_path, {"start": [1], "end": [2], "demangledName": [3], "deviceId": [0]})
+    with pytest.raises(
+        ProfileError, match=f"one table of an nsys Parquet export: give the folder, {tmp_path}"
+    ):
+        read(path)
+
+
+def test_a_file_is_recognised_by_its_content(tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD).rename(tmp_path / "profile.csv")
+    assert read(path).launches == 8
+
+
+def test_standard_input_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = written(tmp_path, GOOD).read_bytes()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    profile = read_profile(["-"])
+    assert count_durations(profile, Grouping()).launches == 8
+    assert profile.files[0].path == "-"
+
+
+@pytest.fixture(scope="module")
+def table(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
+    """Return a profile with every column, in two processes."""
+    return launch_table(
+        ["gemm(int)", "relu(int)", "ncclKernel"] * 4,
+        range(12),
+        grid_x=[3, 0, 1] * 4,
+        process=[0] * 6 + [5] * 6,
+        device=[0, 0, 0, 2, 2, 2] * 2,
+        start_ns=range(100, 112),
+        stream=[7, 8] * 6,
+    )
+
+
+def test_what_is_written_reads_back(table: LaunchTable, tmp_path: Path) -> None:
+    path = tmp_path / "out.parquet"
+    told: list[tuple[int, int, str]] = []
+    assert write_launch_parquet(table, Region(), path, lambda *place: told.append(place)) == 12
+    profile = read(path)
+    assert rows_of(profile) == rows_of(table)
+    assert profile.sequences == table.sequences
+    for column in ("start_ns", "stream"):
+        found, expected = (
+            np.concatenate([batch[column] for batch in source.batches([column])])
+            for source in (profile, table)
+        )
+        assert found.tolist() == expected.tolist()
+    assert told[-1][0] == told[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("region", "ids"),
+    [
+        (Region(processes=(5,), launches=(4, 9)), [6, 7, 8]),
+        (Region(include=("gemm",), devices=(2,)), [3, 9]),
+        (Region(exclude=("communication",)), [0, 1, 3, 4, 6, 7, 9, 10]),
+    ],
+)
+def test_only_the_region_is_written(
+    region: Region, ids: list[int], table: LaunchTable, tmp_path: Path
+) -> None:
+    path = tmp_path / "out.parquet"
+    assert write_launch_parquet(table, region, path) == len(ids)
+    assert [row[2] for row in rows_of(read(path))] == ids
+
+
+@pytest.mark.parametrize(
+    ("region", "blamed"),
+    [
+        (Region(include=("conv",)), "--include 'conv'"),
+        (Region(devices=(9,)), "--device 9"),
+        (Region(include=("gemm",), launches=(1, 3)), "--include 'gemm'"),
+    ],
+)
+def test_an_empty_region_is_not_written(
+    region: Region, blamed: str, table: LaunchTable, tmp_path: Path
+) -> None:
+    with pytest.raises(EmptySelectionError, match=f"{blamed} leaves no launch"):
+        write_launch_parquet(table, region, tmp_path / "out.parquet")
+
+
+def test_a_kernel_that_first_occurs_late_in_the_file_is_written(tmp_path: Path) -> None:
+    """The second row group is not read yet when the first is written."""
+    source = read(written(tmp_path, {"name": ["a", "a", "a", "b"], "duration_ns": [1, 2, 3, 4]}))
+    path = tmp_path / "out.parquet"
+    assert write_launch_parquet(source, Region(include=("b",)), path) == 1
+    assert [row[2] for row in rows_of(read(path))] == [4]
+
+
+def test_a_file_writes_as_it_was_read(tmp_path: Path) -> None:
+    columns = {"name": ["a", "b", "a", "c", "b"], "duration_ns": [1, 2, 3, 4, 5]}
+    source = read(written(tmp_path, columns))
+    path = tmp_path / "out.parquet"
+    assert write_launch_parquet(source, Region(), path) == 5
+    assert rows_of(read(path)) == rows_of(source)
+
+
+def test_two_files_are_one_workload(tmp_path: Path) -> None:
+    first = written(tmp_path, {"name": ["a", "b"], "duration_ns": [1, 2]})
+    first = first.rename(tmp_path / "first.parquet")
+    second = written(tmp_path, {"name": ["b", "c"], "duration_ns": [3, 4]})
+    profile = read_profile([str(first), str(second)])
+    assert rows_of(profile) == [("a", 0, 1, 0, 0), ("b", 0, 2, 0, 0), ("b", 0, 3, 1, 0), ("c", 0, 4, 1, 0)]
+    pooled = count_durations(profile, Grouping(GroupBy.NAME, pool_devices=True))
+    assert {group.key: int(n) for group, n in zip(pooled.groups, pooled.group_launches, strict=True)} == {
+        "a": 1,
+        "b": 2,
+        "c": 1,
+    }
+
+
+def test_a_row_group_of_many_processes_is_decoded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = {"name": list("abcabc"), "duration_ns": [1, 2, 3, 4, 5, 6], "process": [0, 1, 2, 3, 4, 5]}
+    profile = read(written(tmp_path, columns))
+    decoded: list[int] = []
+    plain = ParquetSource.read
+
+    def noted(source: ParquetSource, row_group: int, wanted: Sequence[str]) -> pa.Table:
+        decoded.append(row_group)
+        return plain(source, row_group, wanted)
+
+    monkeypatch.setattr(ParquetSource, "read", noted)
+    assert rows_of(profile) == [("abcabc"[at], 0, at + 1, at, 0) for at in range(6)]
+    assert decoded == [0, 1]
+
+
+def test_a_column_that_holds_no_numbers_is_refused_though_cells_are_empty(tmp_path: Path) -> None:
+    columns = {"name": ["a", "b"], "duration_ns": [1, 2], "stream": ["x", None]}
+    profile = read(written(tmp_path, columns))
+    with pytest.raises(
+        ProfileError, match="column stream: holds string, not whole numbers; write the column"
+    ):
+        list(profile.batches(["stream"]))

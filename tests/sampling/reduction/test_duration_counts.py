@@ -1,0 +1,240 @@
+"""The reduction to (group, duration, count), held against counting one launch at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import EmptySelectionError
+from sampling.profile import launch_table
+from sampling.profile.launch_table import LaunchTable
+from sampling.profile.names import short_name
+from sampling.reduction import duration_counts
+from sampling.reduction.duration_counts import DURATION_BITS, DurationCounts, count_durations, range_std_ns
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+
+# The first two share a short name, the first three what stands before "(".
+NAMES = ("void a::f<(int)4>(int)", "void b::f<(int)4>(int)", "void a::f<(int)5>(int)", "ncclKernel_AllReduce")
+GROUPINGS = [
+    Grouping(by, pool_devices=pool)
+    for by in (GroupBy.LAUNCH, GroupBy.NAME, GroupBy.SHORT_NAME, GroupBy.STEM_SCRIPT)
+    for pool in (False, True)
+]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a small profile."""
+
+    process: int
+    device: int
+    name: str
+    grid_x: int
+    duration_ns: int
+
+
+def profiles(durations: st.SearchStrategy[int]) -> st.SearchStrategy[list[Launch]]:
+    """Launches in id order."""
+    launch = st.builds(
+        Launch, st.integers(0, 1), st.integers(0, 1), st.sampled_from(NAMES), st.integers(0, 2), durations
+    )
+    return st.lists(launch, min_size=1, max_size=60).map(
+        lambda launches: sorted(launches, key=lambda launch: (launch.process, launch.device))
+    )
+
+
+SHORT = st.integers(0, 6)
+# Around the widest duration that fits a packed key, and far above it.
+MIXED = st.one_of(
+    SHORT, st.integers(2**DURATION_BITS - 2, 2**DURATION_BITS + 2), st.integers(2**50, 2**50 + 3)
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_pieces() -> Iterator[None]:
+    """Cut profiles, parts and run-length blocks so small that every border is met."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch_table, "_SPAN_LAUNCHES", 7)
+        patch.setattr(duration_counts, "_PART_LAUNCHES", 16)
+        patch.setattr(duration_counts, "_RUN_BLOCK", 3)
+        yield
+
+
+@pytest.fixture(scope="session")
+def built(launch_table: Callable[..., LaunchTable]) -> Callable[[list[Launch]], LaunchTable]:
+    """Build a profile of launches given in id order."""
+
+    def build(launches: list[Launch]) -> LaunchTable:
+        return launch_table(
+            [launch.name for launch in launches],
+            [launch.duration_ns for launch in launches],
+            grid_x=[launch.grid_x for launch in launches],
+            process=[launch.process for launch in launches],
+            device=[launch.device for launch in launches],
+        )
+
+    return build
+
+
+def expected_key(launch: Launch, grouping: Grouping) -> str:
+    """Return the key of a launch's group, as the specification of keys says."""
+    name = {
+        GroupBy.SHORT_NAME: short_name(launch.name),
+        GroupBy.STEM_SCRIPT: launch.name.split("(")[0],
+    }.get(grouping.by, launch.name)
+    if grouping.by is GroupBy.LAUNCH:
+        shape = f"{launch.grid_x}x1x1" if launch.grid_x else "?"
+        name += f" <<<{shape}, {shape}>>>"
+    return name if grouping.pool_devices else f"{name} process {launch.process} device {launch.device}"
+
+
+def by_group(counts: DurationCounts) -> dict[str, dict[int, int]]:
+    """Return key -> duration -> launches, in rank order."""
+    result = {}
+    for index, group in enumerate(counts.groups):
+        rows = slice(counts.offsets[index], counts.offsets[index + 1])
+        durations = counts.duration_ns[rows].tolist()
+        assert durations == sorted(set(durations))
+        result[group.key] = dict(zip(durations, counts.count[rows].tolist(), strict=True))
+    return result
+
+
+def check_reduction(counts: DurationCounts, launches: list[Launch]) -> None:
+    """Hold a reduction of these launches against counting them."""
+    expected: dict[str, Counter[int]] = {}
+    for launch in launches:
+        key = expected_key(launch, counts.grouping)
+        expected.setdefault(key, Counter())[launch.duration_ns] += 1
+    found = by_group(counts)
+    assert found == expected
+    totals = {key: sum(duration * n for duration, n in group.items()) for key, group in expected.items()}
+    assert list(found) == sorted(totals, key=lambda key: (-totals[key], key))
+    assert counts.offsets[0] == 0
+    assert counts.offsets[-1] == len(counts.count) == len(counts.duration_ns)
+    assert counts.launches == len(launches)
+    assert counts.total_duration_ns == sum(launch.duration_ns for launch in launches)
+    assert counts.group_launches.tolist() == [sum(group.values()) for group in found.values()]
+    assert counts.group_duration_ns.tolist() == [totals[key] for key in found]
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS, ids=lambda grouping: f"{grouping.by}-{grouping.pool_devices}")
+@given(launches=profiles(SHORT))
+def test_every_launch_is_counted_in_its_group(
+    grouping: Grouping, launches: list[Launch], built: Callable[[list[Launch]], LaunchTable]
+) -> None:
+    check_reduction(count_durations(built(launches), grouping), launches)
+
+
+@given(launches=profiles(MIXED), grouping=st.sampled_from(GROUPINGS))
+def test_durations_too_wide_for_one_key_are_counted_alike(
+    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]
+) -> None:
+    check_reduction(count_durations(built(launches), grouping), launches)
+
+
+@given(launches=profiles(SHORT), grouping=st.sampled_from(GROUPINGS))
+def test_two_keys_give_what_one_packed_key_gives(
+    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duration_counts, "fits", lambda *_: False)
+        check_reduction(count_durations(built(launches), grouping), launches)
+
+
+@given(
+    launches=profiles(SHORT),
+    grouping=st.sampled_from(GROUPINGS),
+    region=st.builds(
+        Region,
+        devices=st.sampled_from([(), (0,), (1,), (0, 1)]),
+        processes=st.sampled_from([(), (0,), (1,)]),
+        include=st.sampled_from([(), ("a::",), ("a::", "nccl"), (r"\(int\)5",)]),
+        exclude=st.sampled_from([(), ("communication",), ("b::",)]),
+        launches=st.sampled_from([None, (0, 5), (3, None), (None, 20), (10, 30)]),
+    ),
+)
+def test_a_region_counts_what_passes_every_filter(
+    launches: list[Launch],
+    grouping: Grouping,
+    region: Region,
+    built: Callable[[list[Launch]], LaunchTable],
+) -> None:
+    low, high = region.launches or (None, None)
+    kept = [
+        launch
+        for launch in launches[slice(low, high)]
+        if (not region.devices or launch.device in region.devices)
+        and (not region.processes or launch.process in region.processes)
+        and (not region.include or any(text.replace("\\", "") in launch.name for text in region.include))
+        and not ("communication" in region.exclude and "nccl" in launch.name)
+        and not ("b::" in region.exclude and "b::" in launch.name)
+    ]
+    if not kept:
+        with pytest.raises(EmptySelectionError, match="leaves no launch"):
+            count_durations(built(launches), grouping, region)
+        return
+    check_reduction(count_durations(built(launches), grouping, region), kept)
+
+
+@given(launches=profiles(MIXED), grouping=st.sampled_from(GROUPINGS))
+def test_the_spread_is_the_population_standard_deviation(
+    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]
+) -> None:
+    counts = count_durations(built(launches), grouping)
+    durations: dict[str, list[int]] = {}
+    for launch in launches:
+        durations.setdefault(expected_key(launch, grouping), []).append(launch.duration_ns)
+    expected = [float(np.std(np.array(durations[group.key], dtype=np.longdouble))) for group in counts.groups]
+    # A mean of 2^50 ns, 13 days, is known to a quarter of a nanosecond.
+    resolution_ns = max(launch.duration_ns for launch in launches) * 2.0**-51
+    np.testing.assert_allclose(counts.group_std_ns, expected, rtol=1e-9, atol=1e-9 + resolution_ns)
+
+
+def test_the_spread_of_long_launches_does_not_cancel(counts_of: Callable[..., DurationCounts]) -> None:
+    counts = counts_of({"k": [10**11 + step for step in (-1, 0, 1)]})
+    np.testing.assert_allclose(counts.group_std_ns, np.std([-1, 0, 1]), rtol=1e-12)
+
+
+def test_the_spread_of_ranges_with_gaps_between_them(counts_of: Callable[..., DurationCounts]) -> None:
+    counts = counts_of({"k": [1, 1, 2, 5, 5, 9, 20]})
+    std = range_std_ns(counts, np.array([0, 3]), np.array([2, 5]))
+    np.testing.assert_allclose(std, [np.std([1, 1, 2]), np.std([9, 20])])
+
+
+def test_groups_of_equal_total_stand_in_order_of_their_keys(counts_of: Callable[..., DurationCounts]) -> None:
+    counts = counts_of({"c": [2, 2], "b": [4], "a": [1, 1, 2], "z": [5]})
+    assert [group.name for group in counts.groups] == ["z", "a", "b", "c"]
+
+
+@given(launches=profiles(SHORT), grouping=st.sampled_from(GROUPINGS))
+def test_a_launch_finds_its_group_by_its_raw_code(
+    launches: list[Launch],
+    grouping: Grouping,
+    built: Callable[[list[Launch]], LaunchTable],
+) -> None:
+    profile = built(launches)
+    counts = count_durations(profile, grouping)
+    label = "signature" if grouping.needs_shape else "name"
+    at = 0
+    for batch in profile.batches([label]):
+        for code in batch[label].tolist():
+            group = counts.group_of_raw[code * len(profile.sequences) + batch.span.sequence]
+            assert counts.groups[group].key == expected_key(launches[at], grouping)
+            at += 1
+
+
+def test_progress_counts_the_launches_read(launch_table: Callable[..., LaunchTable]) -> None:
+    told: list[tuple[int, int, str]] = []
+    count_durations(
+        launch_table(["k"] * 20, range(20)), Grouping(), progress=lambda *place: told.append(place)
+    )
+    assert told[-1] == (20, 20, "reading")
+    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)

@@ -1,0 +1,94 @@
+"""The time a device is busy, held against counting every nanosecond."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.profile import launch_table as launch_table_module
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.overlap import device_times
+from sampling.reduction.region import Region, selections
+
+Build = Callable[..., LaunchTable]
+
+LAUNCHES = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 12)), min_size=1, max_size=40
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_spans() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch_table_module, "_SPAN_LAUNCHES", 5)
+        yield
+
+
+def check_times(profile: LaunchTable, rows: list[tuple[int, int, int]], region: Region) -> None:
+    """Hold the times against one slot a nanosecond; rows are (device, start, duration)."""
+    found = device_times(profile, selections(profile, region))
+    devices = sorted({device for device, _, _ in rows})
+    assert [time.sequence.device for time in found] == devices
+    for time in found:
+        here = sorted((start, duration) for device, start, duration in rows if device == time.sequence.device)
+        busy = {at for start, duration in here for at in range(start, start + duration)}
+        assert time.kernel_ns == sum(duration for _, duration in here)
+        assert time.busy_ns == len(busy)
+        assert time.first_start_ns == here[0][0]
+        assert time.last_end_ns == max(start + duration for start, duration in here)
+        reach, overlapping = 0, 0
+        for start, duration in here:
+            overlapping += duration > 0 and start < reach
+            reach = max(reach, start + duration)
+        assert time.overlapping == overlapping
+        expected = 1 - len(busy) / time.kernel_ns if time.kernel_ns else 0
+        assert time.overlap_share == pytest.approx(expected)
+
+
+@given(rows=LAUNCHES)
+def test_busy_time_is_the_union_of_the_launches(
+    rows: list[tuple[int, int, int]], launch_table: Build
+) -> None:
+    """Launches in order of their starts, cut into spans of five."""
+    device, start, duration = (list(column) for column in zip(*rows, strict=True))
+    profile = launch_table(["k"] * len(rows), duration, device=device, start_ns=start, order=start)
+    check_times(profile, rows, Region())
+
+
+@given(rows=LAUNCHES.filter(lambda rows: len(rows) <= 5))
+def test_within_a_span_the_order_of_launches_does_not_matter(
+    rows: list[tuple[int, int, int]], launch_table: Build
+) -> None:
+    device, start, duration = (list(column) for column in zip(*rows, strict=True))
+    order = list(range(len(rows)))
+    profile = launch_table(["k"] * len(rows), duration, device=device, start_ns=start, order=order)
+    check_times(profile, rows, Region())
+
+
+def test_only_the_selected_launches_count(launch_table: Build) -> None:
+    profile = launch_table(["k"] * 8, [10] * 8, start_ns=range(0, 40, 5))
+    check_times(profile, [(0, start, 10) for start in range(10, 25, 5)], Region(launches=(2, 5)))
+
+
+def test_kernels_of_two_streams_hide_each_other(launch_table: Build) -> None:
+    starts = [0, 0, 100, 100, 200, 200]
+    profile = launch_table(["k"] * 6, [50] * 6, start_ns=starts, stream=[1, 2] * 3)
+    (time,) = device_times(profile, selections(profile, Region()))
+    assert (time.kernel_ns, time.busy_ns, time.overlapping) == (300, 150, 3)
+    assert time.overlap_share == 0.5
+
+
+def test_long_starts_do_not_overflow(launch_table: Build) -> None:
+    epoch = 1_763_000_000_000_000_000
+    profile = launch_table(["k"] * 12, [1000] * 12, start_ns=np.arange(12) * 1000 + epoch)
+    (time,) = device_times(profile, selections(profile, Region()))
+    assert (time.busy_ns, time.overlapping) == (12_000, 0)
+
+
+def test_without_starts_nothing_is_said(launch_table: Build) -> None:
+    profile = launch_table(["k"], [5])
+    assert device_times(profile, selections(profile, Region())) == ()

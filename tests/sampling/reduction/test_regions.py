@@ -1,0 +1,388 @@
+"""Which launches count: every filter alone and together, and which of them is blamed for leaving none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
+from sampling.plan.drawn_launches import find_drawn_launches
+from sampling.profile import launch_table as launch_table_module
+from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
+from sampling.profile.named_ranges import RangeEvents, runs_of
+from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts, Span
+from sampling.profile.workload import Workload
+from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_list import list_launches
+from sampling.reduction.overlap import device_times
+from sampling.reduction.region import Region, Selection, selections
+from sampling.strata.drawing import Draw
+
+# Two processes with two devices each, three launches on each; the duration is the id.
+PROCESS = [0] * 6 + [1] * 6
+DEVICE = ([0] * 3 + [1] * 3) * 2
+NAMES = ["gemm(int)", "relu(int)", "ncclDevKernel_AllReduce_Sum(int)"] * 4
+BY_NAME = Grouping(GroupBy.NAME)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_spans() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch_table_module, "_SPAN_LAUNCHES", 2)
+        yield
+
+
+@pytest.fixture(scope="module")
+def profile(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
+    """Return the profile of twelve launches."""
+    return launch_table(NAMES, range(12), process=PROCESS, device=DEVICE)
+
+
+@pytest.mark.parametrize(
+    ("region", "ids"),
+    [
+        (Region(), range(12)),
+        (Region(devices=(1,)), [3, 4, 5, 9, 10, 11]),
+        (Region(devices=(0, 1)), range(12)),
+        (Region(devices=(0, 7)), [0, 1, 2, 6, 7, 8]),
+        (Region(processes=(1,)), range(6, 12)),
+        (Region(processes=(1,), devices=(0,)), [6, 7, 8]),
+        (Region(include=("gemm",)), [0, 3, 6, 9]),
+        (Region(include=("^gemm", "relu")), [0, 1, 3, 4, 6, 7, 9, 10]),
+        (Region(include=("GEMM",), exclude=()), []),
+        (Region(exclude=("communication",)), [0, 1, 3, 4, 6, 7, 9, 10]),
+        (Region(exclude=("gemm", "relu")), [2, 5, 8, 11]),
+        (Region(include=("int",), exclude=("communication", "gemm")), [1, 4, 7, 10]),
+        (Region(launches=(4, 8)), [4, 5, 6, 7]),
+        (Region(launches=(None, 3)), [0, 1, 2]),
+        (Region(launches=(11, None)), [11]),
+        (Region(launches=(5, 100)), range(5, 12)),
+        (Region(launches=(2, 10), devices=(0,), include=("relu",)), [7]),
+        (Region(launches=(6, None), processes=(0,)), []),
+        (Region(launches=(3, 3)), []),
+    ],
+)
+def test_what_passes_every_filter_counts(region: Region, ids: list[int], profile: LaunchTable) -> None:
+    if not list(ids):
+        with pytest.raises(EmptySelectionError):
+            count_durations(profile, BY_NAME, region)
+        return
+    assert sorted(count_durations(profile, BY_NAME, region).duration_ns.tolist()) == list(ids)
+
+
+def test_a_selection_knows_the_ids_of_the_whole_profile(profile: LaunchTable) -> None:
+    chosen = selections(profile, Region(devices=(1,), launches=(4, 11)))
+    ids = [id_ for part in chosen for id_ in range(part.first_id, part.first_id + part.launches)]
+    assert ids == [4, 5, 9, 10]
+    for part in chosen:
+        batch = profile.read(part.span, ["duration_ns"])["duration_ns"][part.rows]
+        assert batch.tolist() == list(range(part.first_id, part.first_id + part.launches))
+
+
+@pytest.mark.parametrize(
+    ("region", "message"),
+    [
+        (Region(devices=(5,)), r"--device 5 leaves no launch; the device numbers here are 0, 1"),
+        (Region(processes=(3, 4)), r"--process 3,4 leaves no launch; the process numbers here are 0, 1"),
+        (Region(processes=(1,), devices=(5,)), r"--device 5 leaves"),
+        (Region(launches=(12, 20)), r"--launches 12:20 leaves no launch \(ids run from 0 to 11\)"),
+        (Region(include=("conv",)), r"--include 'conv' leaves no launch"),
+        (Region(include=("^relu",), exclude=("nccl", "relu")), r"--exclude 'relu' leaves no launch"),
+        (Region(include=("nccl",), exclude=("communication",)), r"--exclude 'communication' leaves"),
+        (Region(launches=(0, 1), exclude=("gemm",)), r"--exclude 'gemm' leaves"),
+        (Region(include=("gemm",), launches=(1, 3)), r"--include 'gemm' leaves"),
+    ],
+)
+def test_the_filter_that_leaves_nothing_is_named(region: Region, message: str, profile: LaunchTable) -> None:
+    with pytest.raises(EmptySelectionError, match=message):
+        count_durations(profile, BY_NAME, region)
+
+
+@pytest.mark.parametrize("where", ["include", "exclude"])
+def test_what_is_no_regular_expression_is_refused(where: str) -> None:
+    with pytest.raises(OptionError, match=r"'\(gemm' is not a regular expression"):
+        Region(**{where: ("(gemm",)})
+
+
+def test_an_empty_range_name_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"--range is empty"):
+        Region(named_range="")
+
+
+# --- time and ranges: the launches that are left need not follow each other --------------------------------
+
+# Two devices with six launches each, in API order; two streams let later launches start earlier.
+START = [100, 300, 150, 350, 400, 120, 1000, 1200, 1100, 1300, 1250, 1500]
+API = [0, 10, 20, 30, 40, 50, 5, 15, 25, 35, 45, 55]
+RANGES = (("step 1", 0, 18), ("step 2", 18, 40), ("inner", 22, 32), ("late", 50, 52), ("late", 55, 60))
+
+
+def with_ranges(
+    start_ns: Sequence[int],
+    api_ns: Sequence[int],
+    device: Sequence[int],
+    ranges: Sequence[tuple[str, int, int]],
+    kernels: KernelTable | None = None,
+) -> LaunchTable:
+    """Return a profile whose durations are 1, 2, 3... in the order given here."""
+    kernels = KernelTable() if kernels is None else kernels
+    builder = LaunchTableBuilder("x", kernels)
+    order = np.array(api_ns, dtype=np.int64)
+    builder.append(
+        LaunchColumns(
+            name=kernels.names.intern(["gemm" if index % 2 else "relu" for index in range(len(api_ns))]),
+            duration_ns=np.arange(1, len(api_ns) + 1),
+            order=order,
+            device=np.array(device),
+            start_ns=np.array(start_ns, dtype=np.int64),
+            api_start_ns=order,
+        )
+    )
+    texts = tuple(dict.fromkeys(text for text, _, _ in ranges))
+    columns = zip(*((texts.index(text), 0, low, high) for text, low, high in ranges), strict=True)
+    events = RangeEvents(texts, *(np.array(column, dtype=np.int64) for column in columns))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch_table_module, "_SPAN_LAUNCHES", 5)
+        return builder.finish(
+            format_name="test",
+            file=ProfileFile("x", Path("x"), 0),
+            facts=RecordingFacts(),
+            ranges=lambda sequences, begun: runs_of(events, sequences, begun),
+        )
+
+
+@pytest.fixture(scope="module")
+def timed() -> LaunchTable:
+    """Return twelve launches with times and ranges; launch i lasts i + 1."""
+    return with_ranges(START, API, [0] * 6 + [1] * 6, RANGES)
+
+
+def ids_of(profile: Profile, region: Region) -> list[int]:
+    """Return the ids that a region selects, as every user of selections sees them."""
+    chosen = selections(profile, region)
+    ids = [id_ for part in chosen for id_ in part.ids(np.arange(part.launches)).tolist()]
+    read = [
+        value
+        for part in chosen
+        for value in profile.read(part.span, ["duration_ns"])["duration_ns"][part.rows].tolist()
+    ]
+    assert read == [id_ + 1 for id_ in ids]
+    assert [part.first_id for part in chosen] == [part.ids(np.arange(1)).tolist()[0] for part in chosen]
+    return ids
+
+
+@pytest.mark.parametrize(
+    ("region", "ids"),
+    [
+        (Region(time_ns=(0, None)), range(12)),
+        (Region(time_ns=(None, None)), range(12)),
+        (Region(time_ns=(0, 51)), [0, 2, 5]),
+        (Region(time_ns=(0, 50)), [0, 5]),
+        (Region(time_ns=(20, 51)), [2, 5]),
+        (Region(time_ns=(21, 250)), [1, 2]),
+        (Region(time_ns=(900, None)), range(6, 12)),
+        (Region(time_ns=(900, 1151), devices=(1,)), [6, 7, 8, 10]),
+        (Region(time_ns=(None, 1), devices=(0,)), [0]),
+        (Region(time_ns=(0, 51), launches=(1, 5)), [2]),
+        (Region(named_range="step 1"), [0, 1, 6, 7]),
+        (Region(named_range="step 2"), [2, 3, 8, 9]),
+        (Region(named_range="step"), [0, 1, 2, 3, 6, 7, 8, 9]),
+        (Region(named_range="inner"), [3, 8]),
+        (Region(named_range="late"), [5, 11]),
+        (Region(named_range="e", devices=(0,)), [0, 1, 2, 3, 5]),
+        (Region(named_range="e", launches=(3, 9)), [3, 5, 6, 7, 8]),
+        (Region(named_range="step 1", time_ns=(200, None)), [1, 6, 7]),
+        (Region(named_range="e", time_ns=(0, 51)), [0, 2, 5]),
+    ],
+)
+def test_times_and_ranges_select_by_rows(region: Region, ids: list[int], timed: LaunchTable) -> None:
+    assert ids_of(timed, region) == list(ids)
+    counts = count_durations(timed, BY_NAME, region)
+    assert sorted(counts.duration_ns.tolist()) == [id_ + 1 for id_ in ids]
+    assert list_launches(timed, counts).id.tolist() == list(ids)
+
+
+def test_names_are_filtered_within_ranges_and_times(timed: LaunchTable) -> None:
+    counts = count_durations(timed, BY_NAME, Region(named_range="step", time_ns=(0, 51), exclude=("gemm",)))
+    assert counts.duration_ns.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("region", "message"),
+    [
+        (Region(time_ns=(1401, None)), r"--time 1401: leaves no launch \(they start from 0 to 1400 ns\)"),
+        (Region(time_ns=(5, 5)), r"--time 5:5 leaves no launch"),
+        (Region(time_ns=(0, 10), devices=(1,)), r"--time 0:10 leaves no launch"),
+        (
+            Region(named_range="forward"),
+            (
+                r"--range 'forward' leaves no launch: none was issued in a range whose name contains it; "
+                r"names there are: 'step 1', 'step 2', 'inner', 'late'$"
+            ),
+        ),
+        (Region(named_range="late", launches=(0, 5)), r"--range 'late' leaves no launch of those"),
+        (Region(named_range="inner", time_ns=(0, 10)), r"--time 0:10 leaves"),
+        (Region(named_range="inner", include=("conv",)), r"--include 'conv' leaves"),
+    ],
+)
+def test_the_time_or_range_that_leaves_nothing_is_named(
+    region: Region, message: str, timed: LaunchTable
+) -> None:
+    with pytest.raises(EmptySelectionError, match=message):
+        count_durations(timed, BY_NAME, region)
+
+
+def test_only_a_few_names_are_listed() -> None:
+    many = with_ranges([0], [0], [0], [(f"range {number}", 0, 9) for number in range(20)])
+    with pytest.raises(EmptySelectionError, match=r"'range 4', \.\.\.$"):
+        selections(many, Region(named_range="x"))
+
+
+def test_what_a_profile_does_not_record_cannot_be_asked_for(profile: LaunchTable) -> None:
+    with pytest.raises(NotApplicableError, match=r"--time needs the start .* start_ns"):
+        selections(profile, Region(time_ns=(0, 5)))
+    with pytest.raises(NotApplicableError, match=r"format test has none; give an nsys SQLite .*Kineto"):
+        selections(profile, Region(named_range="step"))
+
+
+def test_every_file_has_a_first_launch_of_its_own() -> None:
+    kernels = KernelTable()
+    files = [
+        with_ranges([start, start + 40, start + 80], [0, 1, 2], [0] * 3, RANGES, kernels)
+        for start in (7, 5_000)
+    ]
+    workload = Workload(files)
+    chosen = selections(workload, Region(time_ns=(30, 50)))
+    assert [part.ids(np.arange(part.launches)).tolist() for part in chosen] == [[1], [4]]
+    assert [part.first_id for part in selections(workload, Region(named_range="step 1"))] == [0, 3]
+
+
+def test_the_first_launch_is_that_of_the_file_whatever_else_is_filtered(timed: LaunchTable) -> None:
+    assert ids_of(timed, Region(time_ns=(1400, None), devices=(1,))) == [11]
+    late_first = with_ranges([50, 60, 70, 80, 90, 95, 10], range(7), [0] * 7, RANGES)
+    assert ids_of(late_first, Region(time_ns=(0, 41))) == [0, 6]
+
+
+def test_rows_that_follow_each_other_stay_a_slice(timed: LaunchTable) -> None:
+    for region in (
+        Region(),
+        Region(time_ns=(None, 2000)),
+        Region(named_range="step 1"),
+        Region(launches=(1, 9)),
+    ):
+        assert all(isinstance(part.rows, slice) for part in selections(timed, region))
+
+
+def test_devices_are_busy_with_the_launches_that_are_left(timed: LaunchTable) -> None:
+    (only,) = device_times(timed, selections(timed, Region(time_ns=(0, 51))))
+    assert (only.kernel_ns, only.first_start_ns, only.last_end_ns) == (1 + 3 + 6, 100, 153)
+
+
+def test_converting_writes_the_launches_that_are_left(timed: LaunchTable, tmp_path: Path) -> None:
+    path = tmp_path / "left.parquet"
+    assert write_launch_parquet(timed, Region(time_ns=(0, 51)), path) == 3
+    written = read_profile([str(path)])
+    assert [d for batch in written.batches(["duration_ns"]) for d in batch["duration_ns"].tolist()] == [
+        1,
+        3,
+        6,
+    ]
+
+
+@given(
+    wanted=st.lists(st.booleans(), min_size=1, max_size=12),
+    low=st.integers(0, 11),
+    first_row=st.integers(0, 11),
+    data=st.data(),
+)
+def test_a_selection_narrows_to_what_is_still_wanted(
+    wanted: list[bool], low: int, first_row: int, data: st.DataObject
+) -> None:
+    """Held against a list of rows; the span's first launch has id 70."""
+    rows = list(range(min(low, len(wanted) - 1), len(wanted)))
+    span = Span(sequence=0, first_ordinal=0, launches=len(wanted))
+    part: Selection | None = Selection(span, slice(rows[0], len(wanted)), 70 + rows[0])
+    for still in (wanted[rows[0] :], data.draw(st.lists(st.booleans(), min_size=12, max_size=12))):
+        assert part is not None
+        inside = still[: len(rows)]
+        rows = [row for row, is_left in zip(rows, inside, strict=True) if is_left]
+        part = part.narrowed(np.array(inside))
+        assert (part is None) == (not rows)
+        if part is None:
+            return
+        assert part.launches == len(rows)
+        assert np.arange(len(wanted))[part.rows].tolist() == rows
+        assert part.ids(np.arange(len(rows))).tolist() == [70 + row for row in rows]
+        assert part.first_id == 70 + rows[0]
+        told = np.arange(len(wanted) - min(first_row, len(wanted)))
+        held = first_row + told[part.holds(told, first_row)]
+        assert held.tolist() == [row for row in rows if row >= first_row]
+        assert isinstance(part.rows, slice) or rows != list(range(rows[0], rows[-1] + 1))
+
+
+def mostly_all(most: int) -> st.SearchStrategy[tuple[int, int]]:
+    return st.tuples(st.integers(0, most // 2), st.integers(most // 2, most))
+
+
+WINDOWS = st.none() | st.tuples(st.none() | st.integers(0, 20), st.none() | st.integers(15, 40))
+LAUNCHES = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 1)), min_size=1, max_size=25)
+NAMED = st.lists(
+    st.builds(lambda text, when: (text, *when), st.sampled_from(["a", "ab", "b"]), mostly_all(25)),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(
+    launches=LAUNCHES,
+    ranges=NAMED,
+    time_ns=WINDOWS,
+    text=st.sampled_from([None, "a", "b", "ab"]),
+    low=st.integers(0, 10),
+)
+def test_any_filters_keep_what_each_launch_by_itself_passes(
+    launches: list[tuple[int, int]],
+    ranges: list[tuple[str, int, int]],
+    time_ns: tuple[int | None, int | None] | None,
+    text: str | None,
+    low: int,
+) -> None:
+    """API times are the places in the list; ids follow (device, place); durations tell the places."""
+    start_ns, device = (list(column) for column in zip(*launches, strict=True))
+    made = with_ranges(start_ns, range(len(launches)), device, ranges)
+    region = Region(launches=(low, None), time_ns=time_ns, named_range=text)
+
+    in_id_order = sorted(range(len(launches)), key=lambda place: (device[place], place))
+    exact = [each for each in ranges if each[0] == text]
+    meant = exact or [each for each in ranges if text is not None and text in each[0]]
+
+    def passes(place: int) -> bool:
+        after_first = start_ns[place] - min(start_ns)
+        earliest, latest = time_ns or (None, None)
+        in_time = (earliest or 0) <= after_first and (latest is None or after_first < latest)
+        return in_time and (text is None or any(since <= place < until for _, since, until in meant))
+
+    kept = [id_ for id_, place in enumerate(in_id_order) if id_ >= low and passes(place)]
+    if not kept:
+        with pytest.raises(EmptySelectionError):
+            count_durations(made, BY_NAME, region)
+        return
+    chosen = selections(made, region)
+    assert [id_ for part in chosen for id_ in part.ids(np.arange(part.launches)).tolist()] == kept
+    counts = count_durations(made, BY_NAME, region)
+    assert counts.launches == len(kept)
+    # Every launch has a duration of its own: drawing each pair's only launch must find it again.
+    pairs = np.arange(len(counts.duration_ns))
+    ones = np.ones(len(pairs), dtype=np.int64)
+    located = find_drawn_launches(made, counts, Draw(ones, pairs, ones - 1, ones))
+    assert sorted(located.id.tolist()) == kept
+    assert [in_id_order[id_] + 1 for id_ in located.id.tolist()] == counts.duration_ns.tolist()

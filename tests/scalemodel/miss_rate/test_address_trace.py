@@ -1,0 +1,529 @@
+"""Address traces: text, binary, CSV and Accel-Sim's, against the accesses they were written from."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalemodel.errors import InputError, OptionError
+from scalemodel.traces import trace_file
+from scalemodel.traces.address_trace import AddressTrace, TraceFormat, read_address_trace
+
+LINE = 128
+
+
+def written(folder: Path, content: str | bytes, name: str = "trace") -> str:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
+def lines_in(folder: Path, content: str | bytes, **options: object) -> list[int]:
+    trace = read_address_trace([written(folder, content)], **options)  # type: ignore[arg-type]
+    found: list[int] = trace.line.tolist()
+    return found
+
+
+def refusal(folder: Path, content: str | bytes, **options: object) -> InputError:
+    with pytest.raises(InputError) as refused:
+        lines_in(folder, content, **options)
+    return refused.value
+
+
+# ---------------------------------------------------------------------------------------------------- text
+
+
+def test_text_is_decimal_or_hexadecimal_with_comments(tmp_path: Path) -> None:
+    content = "# a trace\n\n0x80\n255  # inline\n\t0XFf00\r\n   # alone\n0\n18446744073709551615\n"
+    expected = [1, 1, 0xFF00 // LINE, 0]
+    assert lines_in(tmp_path, content.replace("18446744073709551615\n", "")) == expected
+    assert lines_in(tmp_path, "0xffffffffffffffff") == [(2**64 - 1) // LINE]
+    assert lines_in(tmp_path, "9999999999999999999") == [9999999999999999999 // LINE]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**63), st.booleans()), min_size=1, max_size=50))
+def test_any_addresses_as_text(addresses: list[tuple[int, bool]]) -> None:
+    content = "\n".join(hex(address) if is_hex else str(address) for address, is_hex in addresses)
+    file = trace_file.TraceFile("t", b"", io.BytesIO(content.encode()))
+    from scalemodel.traces.addresses import read_text
+
+    assert read_text(file, LINE).line.tolist() == [address // LINE for address, _ in addresses]
+
+
+def test_text_says_no_instructions(tmp_path: Path) -> None:
+    trace = read_address_trace([written(tmp_path, "1\n2\n")])
+    assert (trace.thread_instructions, trace.warp_instructions, trace.line_bytes) == (None, None, LINE)
+
+
+@pytest.mark.parametrize(
+    ("content", "row"),
+    [
+        ("1\n2\nthree\n4\n", 3),
+        ("1\n\n# c\n2 3\n", 4),
+        ("1\n0x\n", 2),
+        ("1\nff\n", 2),
+        ("1\n-2\n", 2),
+        ("1\n0x12345678901234567\n", 2),
+        ("1\n99999999999999999999\n", 2),
+    ],
+)
+def test_text_that_is_no_address_is_refused_with_its_row(tmp_path: Path, content: str, row: int) -> None:
+    error = refusal(tmp_path, content)
+    assert (error.row, error.remedy is not None) == (row, True)
+
+
+def test_rows_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_file, "_PIECE_BYTES", 5)
+    assert lines_in(tmp_path, "0x80\n# c\n\n256\n384") == [1, 2, 3]
+    assert refusal(tmp_path, "0x80\n# c\n\n256\nx\n384\n").row == 5
+
+
+# -------------------------------------------------------------------------------------------------- binary
+
+
+def test_binary_must_be_asked_for(tmp_path: Path) -> None:
+    addresses = np.array([0, 127, 128, 2**64 - 1], dtype="<u8")
+    assert lines_in(tmp_path, addresses.tobytes(), trace_format=TraceFormat.BINARY) == [0, 0, 1, 2**57 - 1]
+    error = refusal(tmp_path, addresses.tobytes())
+    assert "known format" in error.message
+    assert "binary" in str(error.remedy)
+
+
+def test_binary_of_a_broken_length_is_refused(tmp_path: Path) -> None:
+    for trace_format, bits in ((TraceFormat.BINARY, 64), (TraceFormat.BINARY_32, 32)):
+        error = refusal(tmp_path, bytes(13), trace_format=trace_format)
+        assert f"its bytes, 13, are no whole number of {bits // 8}-byte addresses" in error.message
+        assert f"{bits}-bit" in str(error.remedy)
+
+
+def test_binary_addresses_of_32_bits(tmp_path: Path) -> None:
+    addresses = np.array([0, 127, 128, 2**32 - 1], dtype="<u4")
+    assert lines_in(tmp_path, addresses.tobytes(), trace_format=TraceFormat.BINARY_32) == [0, 0, 1, 2**25 - 1]
+
+
+def test_local_memory_is_told_of_accel_sim_alone(tmp_path: Path) -> None:
+    path = tmp_path / "trace.txt"
+    path.write_text("0x80\n0x100\n")
+    told: list[str] = []
+    read_address_trace([str(path)], tell=told.append)
+    assert told == []
+    read_address_trace([str(path), str(path)], with_local=True, tell=told.append)
+    assert told == ["only Accel-Sim's traces tell local accesses from others"]
+
+
+# ----------------------------------------------------------------------------------------------------- CSV
+
+
+def test_csv_reads_the_columns_by_name(tmp_path: Path) -> None:
+    content = "warp,Address , size,what\n0,0x80,4,load\n1, 250 ,16,store\n2,0,300,load\n"
+    assert lines_in(tmp_path, content) == [1, 1, 2, 0, 1, 2]
+    assert lines_in(tmp_path, "address\n128\n0x100\n") == [1, 2]
+    assert lines_in(tmp_path, '\ufeff"address"\n"128"\n') == [1]
+
+
+def test_csv_line_size(tmp_path: Path) -> None:
+    assert lines_in(tmp_path, "address,size\n64,64\n", line_bytes=32) == [2, 3]
+    assert lines_in(tmp_path, "address,size\n64,64\n", line_bytes=1) == list(range(64, 128))
+
+
+@pytest.mark.parametrize(
+    ("content", "row", "column"),
+    [
+        ("address,size\n1,4\nx,4\n", 3, "address"),
+        ("address,size\n1,4\n,4\n", 3, "address"),
+        ("address,size\n1,0\n", 2, "size"),
+        ("address,size\n1,4\n1,four\n", 3, "size"),
+        ("address,size\n1,4\n0xffffffffffffffff,2\n", 3, "size"),
+        ("address,size\n1,4\n1\n", 3, None),
+        ("address\n1\n\n", 3, "address"),
+        ("address\n0\nx5\n", 3, "address"),
+    ],
+)
+def test_csv_that_is_wrong_is_refused_with_its_place(
+    tmp_path: Path, content: str, row: int, column: str | None
+) -> None:
+    error = refusal(tmp_path, content)
+    assert (error.row, error.column) == (row, column)
+
+
+def test_csv_without_the_column_is_refused_if_it_is_said_to_be_one(tmp_path: Path) -> None:
+    assert "no column address" in refusal(tmp_path, "pc,size\n1,2\n", trace_format=TraceFormat.CSV).message
+
+
+def test_csv_of_a_header_alone_has_no_access(tmp_path: Path) -> None:
+    for content in ("address", "address\n", "address,size\n"):
+        assert "no access" in refusal(tmp_path, content).message
+
+
+def test_csv_rows_are_counted_over_batches(tmp_path: Path) -> None:
+    # Arrow reads blocks of a MiB: the wrong row is in the third.
+    rows = [f"{number},{number * 128:#018x}" for number in range(130_000)]
+    rows[110_000] = "1,none"
+    assert refusal(tmp_path, "n,address\n" + "\n".join(rows) + "\n").row == 110_002
+
+
+# ----------------------------------------------------------------------------------------------- Accel-Sim
+
+HEADER = """-kernel name = _Z6vecAddPdS_S_i
+-kernel id = 1
+-grid dim = (2,1,1)
+-block dim = (64,1,1)
+-shmem = 0
+-nregs = 12
+-binary version = 70
+-cuda stream id = 0
+-shmem base_addr = 0x00007f8125000000
+-local mem base_addr = 0x00007f8123000000
+-nvbit version = 1.5.5
+-accelsim tracer version = {version}
+-enable lineinfo = {lineinfo}
+
+#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width ...
+"""
+SHARED, LOCAL = 0x7F8125000000, 0x7F8123000000
+ALL = 0xFFFFFFFF
+
+
+def kernel(*blocks: list[list[str]], version: int = 5, lineinfo: int = 0, cluster: bool = False) -> str:
+    """A trace of thread blocks of warps of instruction lines."""
+    text = [HEADER.format(version=version, lineinfo=lineinfo)]
+    for number, warps in enumerate(blocks):
+        text += ["", "#BEGIN_TB", "", f"thread block = {number},0,0"]
+        if cluster:
+            text += ["cluster id = 0,0,0", "cluster cta = 0,0,0", "cluster rank = 0"]
+        for warp, instructions in enumerate(warps):
+            text += [
+                "",
+                f"warp = {warp}",
+                f"insts = {len(instructions)}",
+                *(f"{one} " for one in instructions),
+            ]
+        text += ["", "#END_TB"]
+    return "\n".join(text) + "\n"
+
+
+def load(address: int, opcode: str = "LDG.E.SYS", mask: int = ALL, width: int = 4, stride: int = 4) -> str:
+    return f"0010 {mask:08x} 1 R2 {opcode} 1 R4 {width} 1 {address:#x} {stride} 0"
+
+
+MOVE = "0000 ffffffff 1 R1 MOV 0 0 0"
+
+
+def trace_in(folder: Path, content: str, **options: object) -> AddressTrace:
+    return read_address_trace([written(folder, content)], **options)  # type: ignore[arg-type]
+
+
+def test_a_trace_by_hand_takes_turns_and_counts_instructions(tmp_path: Path) -> None:
+    first = [MOVE, load(0x1000), "0020 0000000f 0 STG.E 2 R1 R2 8 0 0x2000 0x2008 0x3000 0x2010 0"]
+    second = ["0000 00000001 1 R2 LDG.E 1 R4 4 2 0x4000 0", load(0x5000, mask=0x0000FF00, stride=-128)]
+    third = [MOVE]
+    trace = trace_in(tmp_path, kernel([first, second], [third]))
+    # In turns: (MOVE, the load of 0x4000, MOVE), (0x1000, eight lines down from 0x5000), (0x2000, 0x3000).
+    eight = [0x5000 // LINE - step for step in range(7, -1, -1)]
+    assert trace.line.tolist() == [
+        0x4000 // LINE,
+        0x1000 // LINE,
+        *eight,
+        0x2000 // LINE,
+        0x3000 // LINE,
+    ]
+    assert trace.thread_instructions == 32 + 32 + 4 + 1 + 8 + 32
+    assert trace.warp_instructions == 6
+
+
+def test_differences_are_from_one_active_thread_to_the_next(tmp_path: Path) -> None:
+    # As in the published example of the format: a base, and 31 differences.
+    row = "16 16 16"
+    steps = f"{row} 2000 {row} 976 {row} 2000 {row} 6096 {row} 4048 {row} 3024 {row} 976 {row}"
+    line = f"1020 ffffffff 1 R24 LDG.E.128.CONSTANT.SYS 1 R44 16 2 0x7efe7b60c300 {steps}"
+    address = 0x7EFE7B60C300 + np.cumsum([0, *map(int, steps.split())])
+    expected = sorted({int(one) // LINE for one in address})
+    assert trace_in(tmp_path, kernel([[line]], version=3)).line.tolist() == expected
+    backwards = "0010 80000101 0 STG.E 2 R1 R2 4 2 0x8000 -4096 512 0"
+    assert trace_in(tmp_path, kernel([[backwards]])).line.tolist() == sorted(
+        [0x8000 // LINE, (0x8000 - 4096) // LINE, (0x8000 - 4096 + 512) // LINE]
+    )
+
+
+def test_an_access_across_a_line_end_touches_both(tmp_path: Path) -> None:
+    assert trace_in(tmp_path, kernel([[load(124, mask=1, width=8, stride=0)]])).line.tolist() == [0, 1]
+
+
+def test_only_global_memory_counts_and_local_if_asked_for(tmp_path: Path) -> None:
+    instructions = [
+        load(0x100, "LDS"),
+        load(0x200, "ATOMS.ADD"),
+        load(0x300, "LDSM.16.M88.4"),
+        load(0x400, "CCTL.IVALL"),
+        load(0x500, "LDL"),
+        load(LOCAL + 0x80, "ST.E"),
+        load(SHARED + 0x80, "LD.E"),
+        load(SHARED + (1 << 24) - 128, "LD.E"),
+        load(SHARED + (1 << 24), "LD.E"),
+        load(0x600, "RED.E.ADD.F32.FTZ.RN.STRONG.GPU"),
+        load(0x700, "ATOMG.E.ADD"),
+        load(0x800, "LDGSTS.E.BYPASS.128"),
+        load(LOCAL, "LDG.E"),
+        load(0x900, "LDG.E", mask=0),
+        load(0xA00, "LD.E.64"),
+    ]
+    counted = [SHARED + (1 << 24), 0x600, 0x700, 0x800, LOCAL, 0xA00]
+    content = kernel([instructions])
+    trace = trace_in(tmp_path, content)
+    assert trace.line.tolist() == [address // LINE for address in counted]
+    assert trace.warp_instructions == len(instructions)
+    counted[:0] = [0x500, LOCAL + 0x80]
+    assert lines_in(tmp_path, content, with_local=True) == [address // LINE for address in counted]
+
+
+def test_windows_that_the_header_does_not_know_hide_nothing(tmp_path: Path) -> None:
+    content = kernel([[load(0x80, "LD.E")]])
+    for name, base in (("shmem base_addr", SHARED), ("local mem base_addr", LOCAL)):
+        content = content.replace(f"-{name} = 0x{base:016x}", f"-{name} = 0x0000000000000000")
+    assert lines_in(tmp_path, content) == [1]
+
+
+def test_the_header_says_what_comes_first_on_a_line(tmp_path: Path) -> None:
+    with_source_line = [f"17 {one}" for one in (MOVE, load(0x80))]
+    assert lines_in(tmp_path, kernel([with_source_line], lineinfo=1)) == [1]
+    old = [f"0 0 0 1 {one}" for one in (MOVE, load(0x80))]
+    assert lines_in(tmp_path, kernel([old], version=2)) == [1]
+    assert lines_in(tmp_path, kernel([old]).replace("-accelsim tracer version = 5\n", "")) == [1]
+    newer = [f"{load(0x80)} 0 NoVal"]
+    assert lines_in(tmp_path, kernel([newer], version=6, cluster=True)) == [1]
+
+
+@dataclass(frozen=True)
+class Instruction:
+    opcode: str
+    mask: int
+    addresses: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"0010 {self.mask:08x} 1 R2 {self.opcode} 2 R4 R5 {self.fields}"
+
+    @property
+    def fields(self) -> str:
+        if self.opcode == "FADD":
+            return "0 0"
+        steps = [after - before for before, after in zip(self.addresses, self.addresses[1:], strict=False)]
+        is_run = "01" not in f"{self.mask:b}".rstrip("0")
+        if is_run and len(set(steps)) <= 1:
+            return f"4 1 {self.addresses[0] if self.addresses else 0:#x} {steps[0] if steps else 0} 0"
+        if self.mask % 3:
+            return f"4 2 {self.addresses[0]:#x} {' '.join(map(str, steps))} 0"
+        return f"4 0 {' '.join(f'0x{address:016x}' for address in self.addresses)} 0"
+
+
+@st.composite
+def instructions(draw: st.DrawFn) -> Instruction:
+    opcode = draw(st.sampled_from(["LDG.E", "STG.E.SYS", "LDS", "FADD"]))
+    run = ((1 << draw(st.integers(0, 32))) - 1) << draw(st.integers(0, 31)) & ALL
+    mask = draw(st.one_of(st.just(ALL), st.just(run), st.integers(0, ALL)))
+    base, stride = 4 * draw(st.integers(2**20, 2**45)), 4 * draw(st.integers(-40, 40))
+    apart = draw(st.one_of(st.just(0), st.integers(0, 2**32)))
+    rng = np.random.default_rng(apart)
+    noise = 4 * rng.integers(-50, 50, 32) * (apart > 0)
+    addresses = [base + stride * rank + int(noise[rank]) for rank in range(mask.bit_count())]
+    return Instruction(opcode, mask, tuple(addresses))
+
+
+@given(
+    st.lists(st.lists(st.lists(instructions(), max_size=6), max_size=3), min_size=1, max_size=3), st.data()
+)
+def test_any_kernel_is_read_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, blocks: list[list[list[Instruction]]], data: st.DataObject
+) -> None:
+    """Read in small pieces or at once: each instruction in its turn, each of its lines once, ascending."""
+    warps = [warp for block in blocks for warp in block]
+    expected = [
+        line
+        for turn in range(max(map(len, warps), default=0))
+        for warp in warps
+        if turn < len(warp) and warp[turn].opcode in {"LDG.E", "STG.E.SYS"}
+        for line in sorted({address // LINE for address in warp[turn].addresses})
+    ]
+    executed = [one for warp in warps for one in warp]
+    content = kernel(*[[[str(one) for one in warp] for warp in block] for block in blocks])
+    path = written(tmp_path_factory.mktemp("kernel"), content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trace_file, "_PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
+        if not expected:
+            with pytest.raises(InputError, match="no access"):
+                read_address_trace([path])
+            return
+        trace = read_address_trace([path])
+    assert trace.line.tolist() == expected
+    assert trace.warp_instructions == len(executed)
+    assert trace.thread_instructions == sum(one.mask.bit_count() for one in executed)
+
+
+def test_kernels_follow_each_other_in_the_order_given(tmp_path: Path) -> None:
+    one = written(tmp_path, kernel([[load(0x80)]]), "kernel-1.traceg")
+    two = written(tmp_path, lzma.compress(kernel([[load(0x100), MOVE]]).encode()), "kernel-2.traceg.xz")
+    trace = read_address_trace([two, one, two])
+    assert trace.line.tolist() == [2, 1, 2]
+    assert (trace.warp_instructions, trace.thread_instructions) == (5, 5 * 32)
+    text = written(tmp_path, "0x180\n", "text")
+    mixed = read_address_trace([one, text])
+    assert mixed.line.tolist() == [1, 3]
+    assert (mixed.warp_instructions, mixed.thread_instructions) == (None, None)
+
+
+GOOD = kernel([[MOVE, load(0x80)], [MOVE]])
+
+
+def changed(old: str, new: str) -> str:
+    assert GOOD.count(old) >= 1
+    return GOOD.replace(old, new, 1)
+
+
+def row_of(text: str, what: str) -> int:
+    return next(row for row, line in enumerate(text.splitlines(), start=1) if what in line)
+
+
+LOAD = load(0x80)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (LOAD, LOAD.replace("LDG.E.SYS", "LDX.E"), "memory instruction is not read"),
+        (LOAD, LOAD.replace("LDG.E.SYS", "UTMALDG.2D"), "tensor memory accelerator"),
+        (LOAD, LOAD.replace(" 4 1 0x80", " 4 3 0x80"), "form of the addresses is not known"),
+        (LOAD, LOAD.replace(" 4 1 0x80", " 4 1 0xzz"), "address is no hexadecimal"),
+        (LOAD, LOAD.replace("0x80 4", "0x80 4.5"), "stride is no number"),
+        (LOAD, LOAD.replace("0x80 4 0", ""), "ends early"),
+        (LOAD, LOAD.replace("ffffffff", "1ffffffff"), "mask is not one of 32"),
+        (LOAD, LOAD.replace("ffffffff", "fffffffb"), "no run"),
+        (LOAD, LOAD.replace("0010 ", "zz10 "), "program counter"),
+        (LOAD, LOAD.replace(" 1 R2", " 9999 R2"), "number of destinations"),
+        (LOAD, LOAD.replace(" 1 R4", " x R4"), "number of sources"),
+        (LOAD, LOAD.replace(" R4 4 1", " R4 four 1"), "access width"),
+        (LOAD, "0010 ffffffff 1", "ends early"),
+        (LOAD, load(0x80, mask=0x7).replace(" 1 0x80 4 0", " 0 0x80 0x84"), "ends early"),
+        (LOAD, load(0x80, mask=0x7).replace(" 1 0x80 4 0", " 2 0x80 4"), "ends early"),
+        (LOAD, load(0x80, mask=0x7).replace(" 1 0x80 4 0", " 2 0x80 4 x"), "difference between addresses"),
+        ("warp = 1", "worp = 1", "no line of a trace"),
+        ("thread block = 0,0,0", "thread block = 0,0", "no line of a trace"),
+        ("insts = 2", "insts = 1", "one instruction more than the 1"),
+        ("insts = 2", "insts = 3", "has 2 instructions, not the 3"),
+        ("insts = 2", "", "outside of a warp"),
+        ("warp = 0\n", "", "announced without one"),
+        ("#END_TB", "#BEGIN_TB", "out of place"),
+        ("#BEGIN_TB", "", "outside of a thread block"),
+        ("#END_TB", "#END_TB\n-nregs = 3", "out of place"),
+        ("#END_TB", "#END_TB\n" + LOAD, "outside of a warp"),
+        ("tracer version = 5", "tracer version = five", "no value"),
+        ("-enable lineinfo = 0", "-enable lineinfo", "no line of a header"),
+    ],
+)
+def test_what_breaks_the_grammar_is_refused_with_its_row(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    content = changed(old, new)
+    error = refusal(tmp_path, content)
+    assert error.row is not None
+    assert message in error.message
+    if new.startswith(LOAD[:5]) and new != LOAD:
+        assert error.row == row_of(content, new)
+
+
+def test_rows_of_a_kernel_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = GOOD.replace("warp = 1", "warp = one")
+    for piece_bytes in (16, 100, 1000):
+        monkeypatch.setattr(trace_file, "_PIECE_BYTES", piece_bytes)
+        assert refusal(tmp_path, content).row == row_of(content, "warp = one")
+
+
+def test_a_file_that_ends_within_a_block_is_refused(tmp_path: Path) -> None:
+    assert "within a thread block" in refusal(tmp_path, GOOD[: GOOD.index("#END_TB")]).message
+
+
+def test_a_file_of_the_tracer_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    raw = HEADER.format(version=5, lineinfo=0) + "0 0 0 1 0 0 0 0 0 0 0 " + LOAD + "\n"
+    for content in (raw, HEADER.format(version=5, lineinfo=0)):
+        assert "post-traces-processing" in str(refusal(tmp_path, content).remedy)
+
+
+# --------------------------------------------------------------------------------------- files of all kinds
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+def test_compressed_files_are_read_as_they_are(tmp_path: Path, compress: object) -> None:
+    assert callable(compress)
+    for content, expected in (("0x80\n", [1]), ("address\n256\n", [2]), (GOOD, [1])):
+        assert lines_in(tmp_path, compress(content.encode())) == expected
+    packed = compress(np.arange(8, dtype="<u8").tobytes())
+    assert lines_in(tmp_path, packed, trace_format=TraceFormat.BINARY) == [0] * 8
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("start", ["", "address\n"])
+def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path: Path, compress: object, start: str) -> None:
+    assert callable(compress)
+    numbers = np.random.default_rng(0).integers(0, 2**40, 60_000)
+    whole = compress((start + "\n".join(map(str, numbers.tolist()))).encode())
+    assert "cut short or damaged" in refusal(tmp_path, whole[: len(whole) // 2]).message
+
+
+def test_standard_input_is_read(tmp_path: Path) -> None:
+    run = "from scalemodel.traces.address_trace import read_address_trace as r; print(r(['-']).line.tolist())"
+    for content in (b"0x80\n256\n", gzip.compress(b"address\n128\n256\n"), lzma.compress(b"128\n256\n")):
+        done = subprocess.run([sys.executable, "-c", run], input=content, capture_output=True, check=True)
+        assert done.stdout.decode().strip() == "[1, 2]"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"# nothing\n\n", "known format"),
+        (b"hello world\n", "known format"),
+        (b"pc,size\n1,2\n", "known format"),
+        (b"\x28\xb5\x2f\xfd\x00\x01", "zstd"),
+        (b"kernel-1.traceg\nkernel-2.traceg\n", "list of kernels"),
+        (b"MemcpyHtoD,0x00007efe7b500000,2052\nkernel-1.traceg\n", "list of kernels"),
+    ],
+)
+def test_what_is_no_trace_is_refused_with_a_remedy(tmp_path: Path, content: bytes, message: str) -> None:
+    error = refusal(tmp_path, content)
+    assert message in error.message
+    assert error.remedy is not None
+
+
+def test_files_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    for path, message in ((tmp_path / "none", "no such file"), (tmp_path, "is a folder")):
+        with pytest.raises(InputError, match=message):
+            read_address_trace([str(path)])
+    with pytest.raises(OptionError, match="no trace"):
+        read_address_trace([])
+
+
+@pytest.mark.parametrize("line_bytes", [0, -128, 96])
+def test_a_line_size_that_is_no_power_of_two_is_refused(tmp_path: Path, line_bytes: int) -> None:
+    with pytest.raises(OptionError, match="power of two"):
+        lines_in(tmp_path, "1\n", line_bytes=line_bytes)
+
+
+def test_the_format_is_recognised_behind_many_comments(tmp_path: Path) -> None:
+    comments = "# what was recorded, and how\n" * 2000
+    assert lines_in(tmp_path, comments + "0x80\n") == [1]
+    assert lines_in(tmp_path, gzip.compress((comments + "0x80\n").encode())) == [1]
+
+
+@pytest.mark.parametrize("content", [b"SQLite format 3\rx,y\n", b'a,"' + b"1" * 200_000 + b'"\n'])
+def test_what_csv_itself_cannot_take_is_no_trace(tmp_path: Path, content: bytes) -> None:
+    assert "is not a trace in a known format" in str(refusal(tmp_path, content))
+    error = refusal(tmp_path, content, trace_format=TraceFormat.CSV)
+    assert "no column address" in str(error)

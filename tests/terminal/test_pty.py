@@ -1,0 +1,306 @@
+"""The real program in a real terminal: bytes out, keys in, and the terminal as it was afterwards."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import signal
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.pseudo_terminal import ENTERED, LEFT, MOST_STARTUP_BYTES, PROJECT, Terminal
+
+MOST_BYTES_A_KEY = 16 * 1024
+MOST_BYTES_TO_OPEN = 40 * 1024
+MOUSE_ON = re.compile(rb"\x1b\[\?(1000|1002|1003|1005|1006|1015|1016)h")
+MOUSE_OFF = re.compile(rb"\x1b\[\?(1000|1002|1003|1005|1006|1015|1016)l")
+COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
+
+# By the signal; or by force, where a write to the terminal that has gone does not return.
+HUNG_UP = {-signal.SIGHUP, 128 + signal.SIGHUP}
+
+
+def test_start_look_and_quit(resnet: str) -> None:
+    terminal = Terminal(resnet)
+    terminal.read_until(b"explicit_convolve")
+    terminal.read_until(b"Command")
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    assert len(terminal.output) < MOST_STARTUP_BYTES
+    assert set(MOUSE_ON.findall(terminal.output)) == set(MOUSE_OFF.findall(terminal.output)) != set()
+    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 1
+    assert re.fullmatch(
+        r"joint, epsilon 0\.05: \d+ of 5,600 launches, [\d.]+x expected   "
+        r"kernelpoint sample \S+resnet50-like\.sqlite --method joint -o plan\.json",
+        terminal.after,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ"), [((), {"NO_COLOR": "1"}), (("--color", "never"), {}), (("--ascii",), {})]
+)
+def test_no_colour_or_no_unicode_is_written_where_none_is_wanted(
+    gpt: str, arguments: tuple[str, ...], environ: dict[str, str]
+) -> None:
+    terminal = Terminal(gpt, *arguments, **environ)
+    terminal.read_until(b"Command")
+    terminal.press(b"j")
+    terminal.read_until(b"#2 volta")
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    if "--ascii" in arguments:
+        assert terminal.output.isascii()
+    else:
+        assert COLOUR.findall(terminal.output) == []
+
+
+def test_a_terminal_without_unicode_gets_ascii(gpt: str) -> None:
+    terminal = Terminal(gpt, TERM="linux")
+    terminal.read_until(b"Command")
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    assert terminal.output.isascii()
+
+
+def test_the_window_is_as_large_as_it_is_whatever_the_environment_says(gpt: str) -> None:
+    terminal = Terminal(gpt, COLUMNS="47", LINES="99")
+    terminal.read_until(b"Command")
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    rows = {int(row) for row in re.findall(rb"\x1b\[([0-9]+);[0-9]+H", terminal.output)}
+    assert max(rows) == 24
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "code"),
+    [("no profile", (), 3), (None, (), 3), ("", ("--launches", "x"), 2)],
+)
+def test_failures_are_one_line_after_the_terminal_is_restored(
+    tmp_path: Path, content: str | None, arguments: tuple[str, ...], code: int
+) -> None:
+    file = tmp_path / "notes.txt"
+    if content is not None:
+        file.write_text(content)
+    terminal = Terminal(str(file), *arguments)
+    assert terminal.leave() == code
+    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT)
+    assert terminal.after.count("\n") == 0
+    assert terminal.after.startswith("kernelpoint: error: ")
+
+
+def test_filters_that_leave_nothing(resnet: str) -> None:
+    terminal = Terminal(resnet, "--include", "no such kernel")
+    assert terminal.leave() == 4
+    assert terminal.after.startswith("kernelpoint: error: ")
+
+
+CRASHING = """
+import sys
+from tui.app import planning
+from tui.app.groups import screen as groups
+def broken(*_):
+    local_secret = "in a local variable"
+    raise RuntimeError("a defect")
+{place} = broken
+from tui import cli
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "keys"),
+    [
+        pytest.param("groups.draw_group", b"", id="drawing"),
+        pytest.param("planning.load_study", b"", id="worker"),
+        pytest.param("groups.GroupsScreen.action_sort", b"s", id="key"),
+    ],
+)
+def test_a_crash_is_one_line_and_a_log_file(resnet: str, tmp_path: Path, place: str, keys: bytes) -> None:
+    script = tmp_path / "crashing.py"
+    script.write_text(CRASHING.format(place=place))
+    terminal = Terminal(resnet, program=(str(script),), TMPDIR=str(tmp_path))
+    if keys:
+        terminal.read_until(b"Command")
+        terminal.press(keys)
+    assert terminal.leave() == 1
+    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 1
+    found = re.fullmatch(
+        r"kernelpoint: error: internal error: RuntimeError: a defect; .* (\S+\.log)", terminal.after
+    )
+    assert found
+    log = Path(found[1]).read_text()
+    assert "in broken" in log
+    assert b"local_secret" not in terminal.output
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> str:
+    """A profile that is never read to its end: nobody writes to this pipe."""
+    pipe = tmp_path / "endless.json"
+    os.mkfifo(pipe)
+    return str(pipe)
+
+
+IGNORING_HANGUPS = """
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from tui import cli
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["signalled", "no signal"])
+@pytest.mark.parametrize("reading", [False, True], ids=["shown", "reading"])
+def test_a_dropped_connection_ends_the_program(
+    resnet: str, endless: str, tmp_path: Path, own: bool, reading: bool
+) -> None:
+    terminal = Terminal(endless if reading else resnet, own=own, TMPDIR=str(tmp_path))
+    terminal.read_until(b"Reading endless.json" if reading else b"Command")
+    assert terminal.hang_up() in HUNG_UP
+    assert [path.name for path in tmp_path.iterdir()] == ["endless.json"], (
+        "neither a crash log nor a part of a file"
+    )
+
+
+def test_a_connection_that_takes_no_more_output_ends_a_program_that_ignores_hangups(gpt: str) -> None:
+    terminal = Terminal(gpt, program=("-c", IGNORING_HANGUPS), own=True)
+    terminal.read_until(b"Command")
+    # Unread, this fills the terminal's buffer and the queue before it: the program waits to write.
+    for _ in range(100):
+        terminal.press(b"jkx")
+        terminal.resize(79, 24)
+        terminal.resize(80, 24)
+    assert terminal.hang_up() in HUNG_UP
+
+
+@pytest.mark.parametrize(
+    ("number", "reading"), [(signal.SIGTERM, False), (signal.SIGTERM, True), (signal.SIGINT, False)]
+)
+def test_a_signal_ends_the_program_and_gives_the_terminal_back(
+    resnet: str, endless: str, number: signal.Signals, reading: bool
+) -> None:
+    terminal = Terminal(endless if reading else resnet)
+    terminal.read_until(b"Reading endless.json" if reading else b"Command")
+    terminal.send(number)
+    assert terminal.leave() == -number
+    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 1
+    assert terminal.after == ""
+
+
+def test_reading_can_be_left_while_it_hears_nothing(endless: str) -> None:
+    terminal = Terminal(endless)
+    terminal.read_until(b"q quit")
+    for size in ((1, 1), (10, 3), (80, 24)):
+        before = len(terminal.output)
+        terminal.resize(*size)
+        terminal.read_until(b"\x1b[", after=before)
+    terminal.read_until(b"q quit", after=before)
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    assert terminal.after == ""
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30)], ids=["as it was", "of another size"])
+def test_ctrl_z_gives_the_terminal_back_until_the_program_goes_on(resnet: str, size: tuple[int, int]) -> None:
+    terminal = Terminal(resnet)
+    terminal.read_until(b"Command")
+    # What is still to be painted would be painted afterwards in any case.
+    terminal.settle()
+    terminal.press(b"\x1a")
+    terminal.read_until(LEFT)
+    terminal.wait_for_state("T")
+    assert termios.tcgetattr(terminal.slave) == terminal.modes
+    before = terminal.settle()
+    terminal.resize(*size)
+    terminal.send(signal.SIGCONT)
+    terminal.read_until(b"Command", after=before)
+    terminal.settle()
+    painted = {int(row) for row in re.findall(rb"\x1b\[([0-9]+);1H", terminal.output[before:])}
+    assert painted == set(range(1, size[1] + 1)), "every row, for the terminal shows nothing of it by then"
+    terminal.press(b"\x03")
+    # A cell that is as it was is not written again: not all of "q quits" comes in one piece.
+    terminal.read_until(b" quits", after=before)
+    terminal.press(b"\x11")
+    assert terminal.leave() == 0
+    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 2
+
+
+def test_no_mouse_is_asked_for_where_none_is_wanted(resnet: str) -> None:
+    terminal = Terminal(resnet, "--no-mouse")
+    terminal.read_until(b"Command")
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    assert MOUSE_ON.findall(terminal.output) == []
+
+
+def test_a_key_takes_few_bytes_and_nothing_is_written_without_one(gpt: str) -> None:
+    terminal = Terminal(gpt)
+    terminal.read_until(b"Command")
+    before = terminal.settle()
+    opening = {b"?", b"/", b"\x10", b"2", b"1"}
+    for key in (
+        b"j",
+        b"G",
+        b"s",
+        b"x",
+        b"\t",
+        b"y",
+        b"?",
+        b"q",
+        b"/",
+        b"a",
+        b"\x1b",
+        b"\x10",
+        b"\x1b",
+        b"2",
+        b"1",
+    ):
+        terminal.press(key)
+        # A cursor that blinks in a field would never let it settle.
+        after = terminal.settle()
+        assert after - before < (MOST_BYTES_TO_OPEN if key in opening else MOST_BYTES_A_KEY), key
+        before = after
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+
+
+def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
+    names = "import sys; import tui.commands.open_profile, tui.app.running; print(*sys.modules, sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", names], cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
+    )
+    imported = set(done.stdout.split())
+    assert "textual.app" in imported
+    assert not imported & {"numpy", "sampling.plan.study", "tui.engine.studies", "tui.app.frame.view"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "option"),
+    [
+        (b"3j\r\x7f1\r", "--epsilon 0.01"),
+        (b"3jj\r\x7f\x7f\x7f\x7f0.9\r", "--confidence 0.9"),
+    ],
+)
+def test_keys_in_one_packet_are_taken_in_their_order(gpt: str, keys: bytes, option: str) -> None:
+    terminal = Terminal(gpt)
+    terminal.read_until(b"Command")
+    terminal.press(keys + b"q")
+    assert terminal.leave() == 0
+    assert f" {option} --method joint -o plan.json" in terminal.after
+
+
+def test_what_follows_the_key_that_opens_a_field_goes_there(gpt: str) -> None:
+    terminal = Terminal(gpt)
+    terminal.read_until(b"Command")
+    terminal.press(b"/gemm\rjjY")
+    terminal.read_until(b"\x1b]52;")
+    terminal.read_until(b"\x07")
+    copied = base64.b64decode(terminal.output.rpartition(b"\x1b]52;c;")[2].partition(b"\x07")[0]).decode()
+    assert copied.endswith("gpt2-like.json.gz --filter gemm")
+    terminal.press(b"q")
+    assert terminal.leave() == 0

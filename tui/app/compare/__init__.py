@@ -1,0 +1,1 @@
+"""View 4: all methods compared."""

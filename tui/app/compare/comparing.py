@@ -1,0 +1,190 @@
+"""Comparing methods in a thread of its own: what it tells the view, and what is known so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass
+from enum import StrEnum
+from threading import Event, Thread
+
+from textual.message import Message
+
+from sampling.methods.registry import check_settings
+from sampling.plan.study import Study
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from tui.app.overrides_file import printed_options
+from tui.app.planning import CancelledError, throttled
+from tui.app.state import Session
+from tui.engine.comparing import comparison_of
+from tui.engine.studies import grouping_of
+from tui.options.command_line import options_of
+from tui.options.commands import CompareOptions
+from tui.text.comparison import Row, comparison_row
+
+MOST_LAUNCHES_UNASKED = 200_000
+"""A larger profile is compared when asked for: it may take minutes."""
+
+THREAD = "kernelpoint-compare"
+"""The name of the thread that compares."""
+
+
+@dataclass
+class MethodProgress(Message):
+    """Where a method stands; a later report takes the place of one not yet handled."""
+
+    generation: int
+    method: str
+    words: str
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether this report makes the other needless."""
+        return isinstance(message, MethodProgress)
+
+
+@dataclass
+class MethodCompared(Message):
+    """One method is done, or does not apply."""
+
+    generation: int
+    row: Row
+    notes: tuple[str, ...]
+
+
+@dataclass
+class ComparisonEnded(Message):
+    """Nothing more is coming; `error` is why, where not all methods are done."""
+
+    generation: int
+    notes: tuple[str, ...] = ()
+    error: Exception | None = None
+
+
+class Ending(StrEnum):
+    """Why a comparison goes on no more."""
+
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is known so far.
+
+    Attributes
+    ----------
+    asked : what `compare` would be given.
+    methods : all that are compared, in this order.
+    rows : of those done, as `compare` lists them.
+    notes : what methods have to say, by method; what feature files have, by "".
+    doing : the method under way and what it does, in words; None if none is.
+    ending : None while it goes on.
+    problem : why it failed.
+    """
+
+    asked: CompareOptions
+    methods: tuple[str, ...]
+    rows: tuple[Row, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+    doing: tuple[str, str] | None = None
+    ending: Ending | None = None
+    problem: str | None = None
+
+
+def is_compared_unasked(study: Study) -> bool:
+    """Return whether a workload is small enough to be compared as soon as the view is opened."""
+    return study.counts.launches <= MOST_LAUNCHES_UNASKED
+
+
+def asked_of(session: Session) -> CompareOptions:
+    """Return what `compare` is to be given; in the app all files are one workload."""
+    return options_of(CompareOptions, printed_options(session), one_workload=len(session.profiles) > 1)
+
+
+class CompareSort(StrEnum):
+    """What methods are sorted by; those that do not apply come last."""
+
+    METHOD = "method"
+    SPEEDUP = "speedup"
+    ERROR = "mean error"
+    DRAWN = "drawn"
+
+
+def next_sort(sort: CompareSort) -> CompareSort:
+    """Return the order that follows, the first after the last."""
+    orders = list(CompareSort)
+    return orders[(orders.index(sort) + 1) % len(orders)]
+
+
+def sorted_rows(rows: Sequence[Row], sort: CompareSort) -> list[Row]:
+    """Return the rows in order: highest speedup, least error or fewest launches first; else as given."""
+    figures: dict[CompareSort, Callable[[Row], float]] = {
+        CompareSort.METHOD: lambda _: 0,
+        CompareSort.SPEEDUP: lambda row: -(row["speedup"] or 0),
+        CompareSort.ERROR: lambda row: row["error_mean"],
+        CompareSort.DRAWN: lambda row: row["samples"],
+    }
+    there = [row for row in rows if row["applicable"]]
+    return [*sorted(there, key=figures[sort]), *(row for row in rows if not row["applicable"])]
+
+
+def start_comparing(
+    profile: Profile,
+    options: CompareOptions,
+    methods: Sequence[str],
+    generation: int,
+    post: Callable[[Message], object],
+) -> Callable[[], None]:
+    """Compare methods one after the other; return what cancels it.
+
+    The thread is its own, and a daemon: a method that does not tell where it stands, and so cannot be
+    stopped, keeps nobody waiting, not even who leaves the app. What it finds then is dropped.
+    """
+    cancelled = Event()
+
+    def tell(message: Message) -> None:
+        if not cancelled.is_set():
+            post(message)
+
+    def work() -> None:
+        try:
+            notes = _compare(profile, options, methods, generation, tell, cancelled)
+        except CancelledError:
+            return
+        except Exception as error:
+            # The view knows which are defects.
+            tell(ComparisonEnded(generation, error=error))
+        else:
+            tell(ComparisonEnded(generation, notes))
+
+    Thread(target=copy_context().run, args=(work,), name=THREAD, daemon=True).start()
+    return cancelled.set
+
+
+def _compare(
+    profile: Profile,
+    options: CompareOptions,
+    methods: Sequence[str],
+    generation: int,
+    tell: Callable[[Message], None],
+    cancelled: Event,
+) -> tuple[str, ...]:
+    """Compare them, and return what is to be said of the feature files."""
+    method = methods[0]
+
+    def report(done: int, total: int, what: str) -> None:
+        share = f", {100 * done / total:.0f} %" if total else ""
+        tell(MethodProgress(generation, method, what + share))
+
+    progress: Progress = throttled(report, cancelled.is_set)
+    check_settings(options.set)
+    comparison = comparison_of(profile, options.profiles, options, progress)
+    for method in methods:
+        tell(MethodProgress(generation, method, "designing"))
+        progress(0, 0, "designing")
+        compared = comparison.compare(method, grouping_of(options, method))
+        notes = () if compared.design is None else compared.design.notes
+        tell(MethodCompared(generation, comparison_row(" ".join(options.profiles), compared), notes))
+    return tuple(report.sentence for report in comparison.reports)

@@ -1,0 +1,280 @@
+"""View 4: all methods on this workload, what each saves and how wrong it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+
+from sampling.errors import SamplingError
+from sampling.methods.registry import method_names
+from tui.app.actions import APP, COMPARE, VIEW, bindings
+from tui.app.compare.comparing import (
+    CompareSort,
+    ComparisonEnded,
+    Ending,
+    Findings,
+    MethodCompared,
+    MethodProgress,
+    asked_of,
+    is_compared_unasked,
+    next_sort,
+    sorted_rows,
+    start_comparing,
+)
+from tui.app.compare.table import CompareTable, MethodHighlighted, PageChanged
+from tui.app.compare.wording import figures, invitation, standing, what_to_say
+from tui.app.compare.words import CompareWords
+from tui.app.frame.chart import Chart
+from tui.app.frame.copying import PaneText
+from tui.app.frame.line import PaneTitle
+from tui.app.frame.view import ViewScreen
+from tui.app.state import Session
+from tui.charts.grid import Grid, blank, fitted, put
+from tui.options.command_line import command_line
+from tui.output.writer import Canvas
+from tui.text.comparison import Row, comparison_scatter, comparison_text, scatter_text
+
+
+class CompareScreen(ViewScreen):
+    """The table of methods over their scatter."""
+
+    NAME = "Compare"
+    SUMMARY = "all methods on this workload: what each saves, how wrong it is"
+    SCOPES = (APP, COMPARE, VIEW)
+    BINDINGS = bindings(APP, COMPARE, VIEW)
+    AUTO_FOCUS = "CompareTable"
+    ABOUT: ClassVar[str] = (
+        "Every method plans this workload by the same options, and each plan is drawn 100 times. Drawn is "
+        "how many launches it simulates; bound is what it promises of the total, group of any kernel group; "
+        "mean, p95 and max are the errors of the draws, within is the share of them within epsilon. In the "
+        "scatter right is faster and down is less wrong; letters side by side share a place. No method takes "
+        "your split decisions."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._findings: Findings | None = None
+        self._sort = CompareSort.METHOD
+        self._generation = 0
+        self._cancel: Callable[[], None] | None = None
+        self._drawn: tuple[list[Row], str | None] | None = None
+
+    def compose_panes(self) -> ComposeResult:
+        """The table with what there is to say of a method, and the scatter."""
+        ascii_only = self.session.ascii_only
+        with Container(id="panes"):
+            with Vertical(id="methods-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield CompareTable(ascii_only=ascii_only)
+                yield CompareWords(ascii_only=ascii_only)
+            with Vertical(id="scatter-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield Chart(id="scatter")
+
+    def follow(self, shown: Session | None, session: Session) -> None:
+        """Compare a small workload at once; say where what is shown is of other options."""
+        study = session.study
+        if study is None:
+            return
+        if shown is None and is_compared_unasked(study):
+            self._start()
+        else:
+            self._show()
+
+    def on_unmount(self) -> None:
+        """Nobody waits for what is still under way."""
+        self._stop()
+
+    def _start(self) -> None:
+        study = self.session.study
+        if study is None:
+            return
+        self._stop()
+        self._generation += 1
+        methods = method_names()
+        self._findings = Findings(asked_of(self.session), methods, doing=(methods[0], "designing"))
+        self._cancel = start_comparing(
+            study.profile, self._findings.asked, methods, self._generation, self.post_message
+        )
+        self._show()
+
+    def _stop(self) -> None:
+        if self._cancel is not None:
+            self._cancel()
+            self._cancel = None
+
+    def _is_wanted(self, generation: int) -> bool:
+        """Return whether the thread that tells something was neither cancelled nor started anew since."""
+        findings = self._findings
+        return generation == self._generation and findings is not None and findings.ending is None
+
+    def _know(self, generation: int, change: Callable[[Findings], Findings]) -> None:
+        """Take what the thread tells."""
+        if self._findings is not None and self._is_wanted(generation):
+            self._findings = change(self._findings)
+            self._show()
+
+    @on(MethodProgress)
+    def _take_progress(self, event: MethodProgress) -> None:
+        if self._findings is None or not self._is_wanted(event.generation):
+            return
+        shown, doing = self._findings.doing, (event.method, event.words)
+        self._findings = replace(self._findings, doing=doing)
+        if shown is None or shown[0] != event.method:
+            self._show()
+        else:
+            self.query_one(CompareTable).tell(event.words)
+
+    @on(MethodCompared)
+    def _take_row(self, event: MethodCompared) -> None:
+        notes = tuple((event.row["method"], note) for note in event.notes)
+        self._know(
+            event.generation,
+            lambda known: replace(
+                known, rows=(*known.rows, event.row), notes=(*known.notes, *notes), doing=None
+            ),
+        )
+
+    @on(ComparisonEnded)
+    def _take_end(self, event: ComparisonEnded) -> None:
+        error = event.error
+        if error is not None and not isinstance(error, SamplingError | OSError):
+            self.app.fail(error)
+            return
+        notes = tuple(("", note) for note in event.notes)
+        self._know(
+            event.generation,
+            lambda known: replace(
+                known,
+                notes=(*known.notes, *notes),
+                doing=None,
+                ending=Ending.DONE if error is None else Ending.FAILED,
+                problem=None if error is None else str(error),
+            ),
+        )
+
+    @on(MethodHighlighted)
+    def _follow_cursor(self) -> None:
+        self._show_words()
+        self._show_scatter()
+
+    @on(PageChanged)
+    def _show(self) -> None:
+        """Show all that is known."""
+        findings, session = self._findings, self.session
+        order = "" if self._sort is CompareSort.METHOD else f" by {self._sort.value}"
+        doing = None if findings is None else findings.doing
+        table = self.query_one(CompareTable)
+        table.show(self._rows(), doing, invitation(session))
+        beyond = len(table.methods) - table.page
+        more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
+        self.query_one("#methods-pane PaneTitle", PaneTitle).show(
+            f"[4] Methods{order}", standing(findings, session) + more
+        )
+        self._show_words()
+        self._show_scatter()
+
+    def _rows(self) -> list[Row]:
+        return [] if self._findings is None else sorted_rows(self._findings.rows, self._sort)
+
+    def _highlighted(self) -> Row | None:
+        method = self.query_one(CompareTable).highlighted
+        return next((row for row in self._rows() if row["method"] == method), None)
+
+    def _show_words(self) -> None:
+        """Say why it failed; else what the method under the cursor has to say."""
+        words = what_to_say(self._findings, self._highlighted(), self.session)
+        self.query_one(CompareWords).show(words)
+
+    def _show_scatter(self) -> None:
+        row = self._highlighted()
+        applies = row is not None and row["applicable"]
+        at_cursor = figures(row) if row is not None and applies else ""
+        self.query_one("#scatter-pane PaneTitle", PaneTitle).show("[tab] Speedup against error", at_cursor)
+        rows, selected = self._rows(), None if row is None else row["method"]
+        if (rows, selected) != self._drawn:
+            self._drawn = (rows, selected)
+            self.query_one(Chart).show(partial(draw_scatter, rows, selected, self.session.ascii_only))
+
+    def action_run(self) -> None:
+        """Compare anew, by the options as they are now."""
+        self._start()
+
+    def action_cancel(self) -> None:
+        """Compare no further; what is there stays."""
+        findings = self._findings
+        if findings is not None and findings.ending is None:
+            self._stop()
+            self._findings = replace(findings, doing=None, ending=Ending.CANCELLED)
+            self._show()
+
+    def action_sort(self) -> None:
+        """Sort by the next figure."""
+        self._sort = next_sort(self._sort)
+        self._show()
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor."""
+        self.query_one(CompareTable).move(rows)
+
+    def action_page(self, pages: int) -> None:
+        """Move the cursor by as many methods as are in sight."""
+        table = self.query_one(CompareTable)
+        table.move(pages * table.page)
+
+    def action_take(self) -> None:
+        """Plan by the method under the cursor."""
+        method = self.query_one(CompareTable).highlighted
+        if method is None:
+            return
+        if method == self.session.options.method:
+            self.app.say(f"the plan is by {method} already")
+        else:
+            self.app.plan(options=replace(self.session.options, method=method))
+
+    def own_text(self) -> PaneText:
+        """The table with the reasons of methods that do not apply, or the scatter as it stands."""
+        rows, ascii_only = self._rows(), self.session.ascii_only
+        if not rows:
+            return PaneText("kernelpoint-compare", "")
+        canvas = Canvas(self.size.width, ascii_only=ascii_only, color=False)
+        if self._is_scatter_meant():
+            return PaneText(
+                "kernelpoint-compare-scatter", scatter_text(rows, canvas, *self._scatter_size()) + "\n"
+            )
+        return PaneText("kernelpoint-compare", comparison_text(rows, canvas) + "\n")
+
+    def command(self) -> str:
+        """`compare` of the methods done so far, as the table has them, by the options they were asked by."""
+        findings = self._findings
+        options = asked_of(self.session) if findings is None else findings.asked
+        methods = tuple(row["method"] for row in self._rows())
+        if methods and methods != method_names():
+            options = replace(options, methods=",".join(methods))
+        if self._is_scatter_meant():
+            width, height = self._scatter_size()
+            options = replace(options, scatter=True, width=width, height=height)
+        return command_line("compare", options)
+
+    def _is_scatter_meant(self) -> bool:
+        return self.focused is self.query_one(Chart)
+
+    def _scatter_size(self) -> tuple[int, int]:
+        """Return the scatter's columns and rows, of which a command takes no fewer than one."""
+        width, height = self.query_one(Chart).size
+        return max(width, 1), max(height, 1)
+
+
+def draw_scatter(rows: list[Row], selected: str | None, ascii_only: bool, width: int, height: int) -> Grid:
+    """Return the scatter of the methods so far, the one under the cursor marked."""
+    if not rows:
+        grid = blank(width, height)
+        put(grid, 0, 0, fitted("no method is compared yet", width, ascii_only=ascii_only))
+        return grid
+    return comparison_scatter(rows, width, height, ascii_only=ascii_only, selected=selected)

@@ -1,0 +1,143 @@
+"""The table of methods: a row a method, figures or the reason why there are none, the cursor a whole row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.app.compare.lines import CompareLine, compare_lines
+from tui.charts.palette import style_name
+from tui.terminal.printable import printable
+from tui.text.comparison import Row
+
+_HEADING_ROWS = 1
+
+
+class MethodHighlighted(Message):
+    """The cursor is on another method."""
+
+
+class PageChanged(Message):
+    """Other methods are in sight than before."""
+
+
+class CompareTable(Widget, can_focus=True):
+    """Methods with those columns that have room; words instead while there are none."""
+
+    DEFAULT_CSS = "CompareTable { height: 1fr; }"
+    COMPONENT_CLASSES = {"compare--heading", "compare--cursor", "compare--without"}  # noqa: RUF012
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._rows: Sequence[Row] = ()
+        self._doing: tuple[str, str] | None = None
+        self._words = ""
+        self._method: str | None = None
+        self._first = 0
+        self._drawn: tuple[int, str, list[CompareLine]] | None = None
+
+    def show(self, rows: Sequence[Row], doing: tuple[str, str] | None, words: str) -> None:
+        """Show these methods and the one under way; `words` where there is none."""
+        self._rows, self._doing, self._words, self._drawn = rows, doing, words, None
+        methods = self.methods
+        if self._method not in methods:
+            self._method = methods[0] if methods else None
+        self._keep_in_sight()
+        self.refresh()
+
+    def tell(self, words: str) -> None:
+        """Say where the method under way stands: one row is drawn, not the table."""
+        if self._doing is not None and self._doing[1] != words:
+            self._doing, self._drawn = (self._doing[0], words), None
+            row = _HEADING_ROWS + len(self._rows) - self._first
+            self.refresh(Region(0, row, self.size.width, 1))
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods of the rows, from the top."""
+        doing = [] if self._doing is None else [self._doing[0]]
+        return [row["method"] for row in self._rows] + doing
+
+    @property
+    def highlighted(self) -> str | None:
+        """The method under the cursor; None in an empty table."""
+        return self._method
+
+    @property
+    def page(self) -> int:
+        """How many methods are in sight at once."""
+        return max(self.size.height - _HEADING_ROWS, 1)
+
+    def move(self, rows: int) -> None:
+        """Put the cursor so many rows further down, at most on the last or first."""
+        methods = self.methods
+        if self._method is not None:
+            self._put_on(methods[min(max(methods.index(self._method) + rows, 0), len(methods) - 1)])
+
+    def _put_on(self, method: str) -> None:
+        if method != self._method:
+            self._method = method
+            self._keep_in_sight()
+            self.refresh()
+            self.post_message(MethodHighlighted())
+
+    def _keep_in_sight(self) -> None:
+        methods = self.methods
+        at = methods.index(self._method) if self._method is not None else 0
+        least, most = max(at - self.page + 1, 0), min(at, max(len(methods) - self.page, 0))
+        self._first = min(max(self._first, least), max(most, least))
+
+    def on_resize(self, _: events.Resize) -> None:
+        """The cursor stays in sight."""
+        self._keep_in_sight()
+        self.refresh()
+        self.post_message(PageChanged())
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor there."""
+        at = self._first + event.y - _HEADING_ROWS
+        methods = self.methods
+        if event.y >= _HEADING_ROWS and at < len(methods):
+            self._put_on(methods[at])
+
+    def render_line(self, y: int) -> Strip:
+        """The heading, or one method."""
+        width, base = self.size.width, self.rich_style
+        heading, lines = self._lines(width)
+        if not lines:
+            words = wrap(printable(self._words, ascii_only=self._ascii_only), max(width, 1))
+            text = words[y] if y < len(words) else ""
+            return Strip([Segment(text, base)]).adjust_cell_length(width, base)
+        if y < _HEADING_ROWS:
+            style = base + self.get_component_rich_style("compare--heading", partial=True)
+            return Strip([Segment(heading, style)]).adjust_cell_length(width, base)
+        at = self._first + y - _HEADING_ROWS
+        return self._method_strip(lines[at], width) if at < len(lines) else Strip.blank(width, base)
+
+    def _lines(self, width: int) -> tuple[str, list[CompareLine]]:
+        """Return the heading and the lines, made once a width."""
+        if self._drawn is None or self._drawn[0] != width:
+            made = compare_lines(self._rows, self._doing, width, ascii_only=self._ascii_only)
+            self._drawn = (width, *made)
+        return self._drawn[1:]
+
+    def _method_strip(self, line: CompareLine, width: int) -> Strip:
+        style = self.rich_style
+        if line.method == self._method:
+            style += self.get_component_rich_style("compare--cursor", partial=True)
+            mark = style
+        else:
+            if not line.has_figures:
+                style += self.get_component_rich_style("compare--without", partial=True)
+            mark = style + Style.parse(style_name(line.style))
+        segments = [Segment(line.symbol, mark), Segment(f" {line.text}", style)]
+        return Strip(segments).adjust_cell_length(width, style)

@@ -1,0 +1,136 @@
+"""What every view can do with its panes: copy, write, name the command that prints the same."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.worker import Worker, WorkerState
+
+from sampling.errors import SamplingError
+from scalemodel.errors import ScaleModelError
+from tui.app.frame import wording
+from tui.app.frame.copying import CopyingScreen, PaneText
+from tui.app.frame.findings import FindingsScreen
+from tui.app.frame.header_line import HeaderLine
+from tui.app.frame.keys_line import KeysLine
+from tui.app.frame.line import Line
+from tui.app.state import Session
+from tui.terminal.printable import printable_lines
+
+if TYPE_CHECKING:
+    from tui.app.app import KernelPointApp
+
+
+class ViewScreen(CopyingScreen):
+    """A view on the session: tabs, its own panes, the plan in a line, keys.
+
+    A view draws in `compose_panes` and `follow`; it follows the session only while it is on the screen.
+    """
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (140, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall"), (36, "-high")]  # noqa: RUF012
+
+    NAME: ClassVar[str]
+    SUMMARY: ClassVar[str]
+    """What it shows, in a few words."""
+    SCOPES: ClassVar[tuple[str, ...]]
+    """The scopes of its actions, as help lists them."""
+    ABOUT: ClassVar[str]
+    """How to read the view."""
+
+    app: KernelPointApp
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """What the app shows."""
+        return self.app.session
+
+    def compose(self) -> ComposeResult:
+        """The frame around the view's own panes."""
+        ascii_only = self.session.ascii_only
+        yield HeaderLine([(view.key, view.name) for view in self.app.views], self.NAME, ascii_only=ascii_only)
+        yield from self.compose_panes()
+        yield Line(ascii_only=ascii_only, id="plan")
+        yield KeysLine()
+
+    @abstractmethod
+    def compose_panes(self) -> ComposeResult:
+        """The view's own panes."""
+
+    @abstractmethod
+    def follow(self, shown: Session | None, session: Session) -> None:
+        """Show what differs from what is shown; nothing is shown yet where that is None."""
+
+    def on_mount(self) -> None:
+        """Follow the session from now on."""
+        self.watch(self.app, "session", self._follow)
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what changed while another view was open."""
+        if self._shown is not None:
+            self._follow(self.session)
+
+    def _follow(self, session: Session) -> None:
+        if session is self._shown or (self._shown is not None and not self.is_current):
+            return
+        shown, self._shown = self._shown, session
+        self._show_frame(session)
+        self.follow(shown, session)
+
+    def _show_frame(self, session: Session) -> None:
+        line = self.query_one("#plan", Line)
+        line.display = bool(session.profiles)
+        if session.study is not None:
+            self.query_one(HeaderLine).show(wording.workload_lines(session, session.study))
+            line.show(wording.status_lines(session, session.study))
+
+    @on(Worker.StateChanged)
+    def _notice_failure(self, event: Worker.StateChanged) -> None:
+        error = event.worker.error
+        if event.state is WorkerState.ERROR and isinstance(error, Exception):
+            self.worker_failed(event.worker, error)
+
+    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:  # noqa: ARG002
+        """Say why a worker of this view failed; what is no error of the engines' ends the app as a defect.
+
+        A view that has a place for the words says them there, and calls this for what is left.
+        """
+        if isinstance(error, SamplingError | ScaleModelError | OSError):
+            self.app.say(str(error), failed=True)
+        else:
+            self.app.fail(error)
+
+    def pane_text(self) -> PaneText:
+        """The text of the pane that has the focus, as its command prints it."""
+        own = self.own_text()
+        return PaneText(own.name, printable_lines(own.text, ascii_only=self.session.ascii_only))
+
+    @abstractmethod
+    def own_text(self) -> PaneText:
+        """That text as the view has it, which may have what cannot be shown in it."""
+
+    @abstractmethod
+    def command(self) -> str:
+        """The command line that prints what the pane in focus shows."""
+
+    def action_findings(self) -> None:
+        """Show every finding in full."""
+        if self.session.study is not None:
+            self.app.push_screen(FindingsScreen(self.session.study, ascii_only=self.session.ascii_only))
+
+    def action_copy_command(self) -> None:
+        """Copy the command line that prints the same; split decisions are written to a file it names."""
+        try:
+            line = self.command()
+        except OSError as error:
+            self.app.say(f"split decisions not written: {error.filename}: {error.strerror}", failed=True)
+            return
+        self.app.copy_to_clipboard(line)
+        self.app.say(line)

@@ -1,0 +1,121 @@
+"""The lines that stay in sight: what is open, what was found, what the plan costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from sampling.plan.study import Study
+from tui.app.overrides_file import options_with_overrides
+from tui.app.state import Session, decisions
+from tui.charts import quantities
+from tui.options.command_line import command_line
+from tui.options.plan_name import printed_plan_name
+from tui.scale import status as scale_status
+from tui.terminal.printable import printable
+from tui.terminal.tables import shortened
+from tui.text import facts
+
+_LEAST_NAME = 20
+
+
+def workload_lines(session: Session, study: Study) -> list[str]:
+    """Return what is open, the longest form first."""
+    counts = study.counts
+    launches, groups = quantities.count(counts.launches), quantities.count(len(counts.groups))
+    total = quantities.duration(counts.total_duration_ns)
+    names = ", ".join(Path(profile).name for profile in session.profiles)
+    device = facts.device_name(study)
+    text = f"{names}: {launches} launches in {groups} kernel groups, {total} of kernel time"
+    forms = [text, f"{names}: {launches} launches, {groups} groups, {total}", names]
+    return forms if device is None else [f"{text} on {device}", *forms]
+
+
+def findings_lines(study: Study) -> list[str]:
+    """Return the findings' codes, the longest form first; the gravest ones are marked."""
+    found = [f"{item.code}!" if item.severity == "warning" else item.code for item in study.findings]
+    if not found:
+        return ["[f] Findings: none"]
+    return [f"[f] Findings: {', '.join(found)}", f"[f] Findings: {len(found)}, first {found[0]}"]
+
+
+def group_key(study: Study, index: int, cells: int, *, ascii_only: bool) -> str:
+    """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
+    group = study.counts.groups[index]
+    whole = printable(group.key, ascii_only=ascii_only)
+    if len(whole) <= cells:
+        return whole
+    launched = group.key.removeprefix(group.name)
+    if len(study.sequences) == 1:
+        launched = launched.partition(" process ")[0]
+    room = cells - len(launched)
+    if room < _LEAST_NAME:
+        return shortened(group.key, cells, ascii_only=ascii_only)
+    return shortened(group.name, room, ascii_only=ascii_only) + launched
+
+
+def plan_lines(session: Session, study: Study) -> list[str]:
+    """Return what the plan costs and promises, the longest form first; split decisions are always named."""
+    row, who = facts.design_row(study), _who(session, study)
+    cost = f"{_drawn(study)}, {quantities.ratio(row['speedup'])}"
+    asked = f"{who}, epsilon {row['epsilon']:g}"
+    forms = [f"Plan: {asked}: {cost}", f"{asked}: {cost}", f"{who}: {cost}"]
+    if row["bound"] is not None and row["group_bound"] is not None:
+        total, group = quantities.share(row["bound"]), quantities.share(row["group_bound"])
+        forms[:0] = [
+            f"Plan: {asked}: {cost} expected; bounds: total {total}, group {group}",
+            f"{asked}: {cost}; total {total}, group {group}",
+            f"{who}: {cost}; total {total}, group {group}",
+        ]
+    elif row["bound"] is not None:
+        total = quantities.share(row["bound"])
+        forms[:0] = [
+            f"Plan: {asked}: {cost} expected; bound: total {total}",
+            f"Plan: {asked}: {cost}; total {total}",
+            f"{asked}: {cost}; total {total}",
+            f"{who}: {cost}; total {total}",
+        ]
+    else:
+        forms[:0] = [
+            f"Plan: {asked}: {cost}; no bound",
+            f"{asked}: {cost}; no bound",
+            f"{who}: {cost}; no bound",
+        ]
+    whole = ["Plan: " + facts.design_line(study).replace("\n", "; ")] if who == row["method"] else []
+    return [*whole, *forms]
+
+
+def _who(session: Session, study: Study) -> str:
+    """Return the plan's method, and how many split decisions are the user's."""
+    taken = decisions(session.overrides)
+    return f"{study.design.method} + {taken} of yours" if taken else study.design.method
+
+
+def _drawn(study: Study) -> str:
+    samples = quantities.count(study.design.samples)
+    return f"{samples} of {quantities.counted(study.counts.launches, 'launch', 'launches')}"
+
+
+def status_lines(session: Session, study: Study) -> list[str]:
+    """Return what the plan costs, what is being done about it, or why it stayed; the longest form first."""
+    if session.doing is not None:
+        return [f"Plan: {session.doing}"]
+    if session.problem is not None:
+        problem = session.problem.partition("; ")[0]
+        return [f"Plan unchanged: {session.problem}", f"Plan unchanged: {problem}"]
+    return plan_lines(session, study)
+
+
+def farewell(session: Session) -> str | None:
+    """Return what stays in the terminal, split decisions written to a file; None if nothing was loaded."""
+    if session.study is None:
+        return None if session.scale is None else scale_status.farewell(session.scale)
+    study = session.study
+    speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
+    line = f"{_who(session, study)}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
+    try:
+        options = options_with_overrides(session)
+    except OSError as error:
+        return f"{line}   (split decisions not written: {error.filename}: {error.strerror})"
+    options = replace(options, output=printed_plan_name(options))
+    return f"{line}   {command_line('sample', options, always=('method',))}"

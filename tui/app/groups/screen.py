@@ -1,0 +1,234 @@
+"""View 1: the kernel groups, and how long the launches of one of them take."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical
+from textual.timer import Timer
+from textual.widgets import Static
+
+from sampling.plan.study import Study
+from tui.app.actions import APP, GROUPS, TABLE, VIEW, bindings
+from tui.app.frame import wording
+from tui.app.frame.chart import Chart
+from tui.app.frame.copying import PaneText
+from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.view import ViewScreen
+from tui.app.groups.search_input import SearchInput
+from tui.app.groups.table import MOST_ROWS, GroupTable
+from tui.app.groups.wrapped import Wrapped
+from tui.app.messages import GroupHighlighted, SearchChanged, SearchClosed
+from tui.app.overrides_file import options_with_overrides
+from tui.app.state import Session, next_sort
+from tui.charts import quantities
+from tui.charts.grid import Grid, blank, put
+from tui.options.choices import GroupSort
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import GroupsOptions, HistogramOptions
+from tui.output.writer import Canvas
+from tui.text import facts
+from tui.text.group_list import list_groups
+from tui.text.histogram import group_histogram, histogram_text
+
+_DELAY_SECONDS = 0.08
+"""A cursor key that is held down draws one chart, not twenty."""
+
+_SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
+
+
+class GroupsScreen(ViewScreen):
+    """The table of kernel groups over the histogram of the selected one."""
+
+    NAME = "Groups"
+    SUMMARY = "the kernel groups, and how long their launches take"
+    SCOPES = (APP, TABLE, GROUPS, VIEW)
+    BINDINGS = bindings(APP, GROUPS, VIEW)
+    AUTO_FOCUS = "GroupTable"
+    ABOUT: ClassVar[str] = (
+        "A kernel group is all launches of one kernel with one grid and block. CoV is the spread of their "
+        "durations over the mean; strata are the clusters the plan splits a group into, each with its own "
+        "symbol and colour in the histogram, a line between; drawn is how many launches the plan simulates."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chart_timer: Timer | None = None
+        self._search_timer: Timer | None = None
+
+    def compose_panes(self) -> ComposeResult:
+        """The table, the histogram, the findings."""
+        ascii_only = self.session.ascii_only
+        with Container(id="panes"):
+            with Vertical(id="groups-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield GroupTable(ascii_only=ascii_only)
+                with Horizontal(id="search"):
+                    yield Static("/ ")
+                    yield SearchInput()
+            with Vertical(id="chart-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield Wrapped()
+                yield Chart(id="histogram")
+        yield Line(ascii_only=ascii_only, id="findings")
+
+    def on_mount(self) -> None:
+        """The field to filter by is there once it is asked for."""
+        self.query_one("#search").display = False
+
+    def on_screen_resume(self) -> None:
+        """Go to the group that another view went to."""
+        # Only now: while this view is open, the cursor may be further on than the session.
+        self.query_one(GroupTable).select(self.session.selected)
+
+    def follow(self, shown: Session | None, session: Session) -> None:
+        """Show what differs from what is shown."""
+        study = session.study
+        if study is None:
+            return
+        if shown is None or shown.study is not study:
+            self.query_one("#findings", Line).show(wording.findings_lines(study))
+        if shown is None or (shown.study, shown.sort, shown.search) != (study, session.sort, session.search):
+            self._show_groups(session, study)
+        if shown is None:
+            self._show_chart()
+        elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
+            self._show_chart_soon()
+
+    def _show_groups(self, session: Session, study: Study) -> None:
+        listed = list_groups(study, session.sort, session.search, MOST_ROWS)
+        self.query_one(GroupTable).show(study, listed, session.selected)
+        sort = _SORT_NAMES.get(session.sort, session.sort.value)
+        self.query_one("#groups-pane PaneTitle", PaneTitle).show(
+            f"[1] Kernel groups by {sort}", self._listing(session, study)
+        )
+        if session.selected not in listed.groups:
+            self.app.change(selected=listed.groups[0] if listed.groups else None)
+
+    def _listing(self, session: Session, study: Study) -> str:
+        """Return which groups are listed, of how many."""
+        listed, total = self.query_one(GroupTable).listed, quantities.count(len(study.counts.groups))
+        text = f'"{session.search}": {quantities.count(listed.matching)} of {total}' if session.search else ""
+        if len(listed.groups) == listed.matching:
+            return text
+        shown = f"showing {quantities.count(len(listed.groups))} of {quantities.count(listed.matching)}"
+        return f"{text}, {shown}" if text else shown
+
+    def _show_chart_soon(self) -> None:
+        if self._chart_timer is not None:
+            self._chart_timer.stop()
+        self._chart_timer = self.set_timer(_DELAY_SECONDS, self._show_chart)
+
+    def _show_chart(self) -> None:
+        """Show the chart with its title and the group's key, all three of one session."""
+        session, study = self.session, self.session.study
+        if study is None:
+            return
+        axis = "log" if session.log else "linear"
+        self.query_one("#chart-pane PaneTitle", PaneTitle).show(
+            f"[tab] {_name(study, session.selected)}", f"[x] {axis}"
+        )
+        self.query_one(Wrapped).show(partial(_key_within, session))
+        self.query_one(Chart).show(partial(draw_group, session))
+
+    @on(GroupHighlighted)
+    def _select(self) -> None:
+        # The cursor may have moved on since: what it is on now is what counts.
+        highlighted = self.query_one(GroupTable).highlighted
+        if highlighted not in {None, self.session.selected}:
+            self.app.change(selected=highlighted)
+
+    @on(SearchChanged)
+    def _search(self, event: SearchChanged) -> None:
+        # Typed text is filtered by once, not letter by letter.
+        if self._search_timer is not None:
+            self._search_timer.stop()
+        self._search_timer = self.set_timer(_DELAY_SECONDS, lambda: self.app.change(search=event.search))
+
+    @on(SearchClosed)
+    def _leave_search(self) -> None:
+        self.query_one("#search").display = False
+        self.query_one(GroupTable).focus()
+
+    def action_search(self) -> None:
+        """Type a text to filter by."""
+        self.query_one("#search").display = True
+        self.query_one(SearchInput).focus()
+
+    def action_clear_search(self) -> None:
+        """List all groups."""
+        self.query_one(SearchInput).value = ""
+
+    def action_sort(self) -> None:
+        """Sort by the next column, and go to what is first by it."""
+        session, sort = self.session, next_sort(self.session.sort)
+        if session.study is not None:
+            first = list_groups(session.study, sort, session.search, MOST_ROWS).groups[:1]
+            self.app.change(sort=sort, selected=next(iter(first), None))
+
+    def action_log(self) -> None:
+        """Change between logarithmic and linear durations."""
+        self.app.change(log=not self.session.log)
+
+    def own_text(self) -> PaneText:
+        """The table with all its columns and whole keys, or the chart as it stands."""
+        session, study = self.session, self.session.study
+        if study is None:
+            return PaneText("kernelpoint", "")
+        if self._is_chart_meant():
+            width, height = self._chart_size()
+            canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+            text = histogram_text(study, session.selected or 0, canvas, height, log=session.log)
+            return PaneText(f"kernelpoint-histogram-{(session.selected or 0) + 1}", text + "\n")
+        rows = [facts.group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
+        return PaneText("kernelpoint-groups", facts.groups_table(rows) + "\n" if rows else "")
+
+    def command(self) -> str:
+        """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""
+        session = self.app.planned
+        options = options_with_overrides(session)
+        if self._is_chart_meant():
+            width, height = self._chart_size()
+            kernel = f"#{(session.selected or 0) + 1}"
+            histogram_options = options_of(
+                HistogramOptions, options, kernel=kernel, log=session.log, width=width, height=height
+            )
+            return command_line("histogram", histogram_options)
+        listed = self.query_one(GroupTable).listed
+        top = None if len(listed.groups) == listed.matching else len(listed.groups)
+        groups_options = options_of(
+            GroupsOptions, options, sort=session.sort, filter=session.search or None, top=top
+        )
+        return command_line("groups", groups_options)
+
+    def _is_chart_meant(self) -> bool:
+        """Return whether the pane in focus is the chart of a group."""
+        return self.focused is self.query_one(Chart) and self.session.selected is not None
+
+    def _chart_size(self) -> tuple[int, int]:
+        """Return the chart's columns and rows, of which a command takes no fewer than one."""
+        width, height = self.query_one(Chart).size
+        return max(width, 1), max(height, 1)
+
+
+def draw_group(session: Session, width: int, height: int) -> Grid:
+    """Return the histogram of the selected kernel group, its strata as clusters."""
+    study, selected = session.study, session.selected
+    if study is None or selected is None:
+        grid = blank(width, height)
+        put(grid, 0, 0, "no kernel group matches")
+        return grid
+    return group_histogram(study, selected, width, height, log=session.log, ascii_only=session.ascii_only)
+
+
+def _name(study: Study, selected: int | None) -> str:
+    return "no kernel group" if selected is None else f"#{selected + 1} {facts.group_label(study, selected)}"
+
+
+def _key_within(session: Session, cells: int) -> str:
+    if session.study is None or session.selected is None:
+        return ""
+    return wording.group_key(session.study, session.selected, cells, ascii_only=session.ascii_only)

@@ -1,0 +1,82 @@
+"""The plan of view 3 as files: its own, and those that an exporter makes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sampling.errors import OptionError
+from sampling.plan.plan_file import read_plan
+from sampling.progress import Progress
+from sampling.simulators.registry import exporter_named
+from tui.app.plan.details import PlanDetails, launches_found
+from tui.engine.plan_writing import plan_json, write_text
+from tui.options.input_files import why_not_written
+from tui.options.plan_name import PLAN_NAME
+from tui.output.folder import write_folder
+
+
+def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
+    """Return why nothing can be written there; None where it can.
+
+    Parameters
+    ----------
+    name : of the path, as it was typed.
+    is_folder : whether it is to be one, which may be there if nothing is in it.
+    """
+    if not name:
+        return "a name is missing"
+    if is_folder and path.is_dir() and not any(path.iterdir()):
+        return None
+    if path.exists():
+        return f"{name} exists; give another name"
+    why_not = why_not_written(path)
+    if why_not is not None:
+        return f"{name} {why_not}"
+    folder = path.absolute().parent
+    return None if is_folder or folder.is_dir() else f"there is no such folder: {folder}"
+
+
+def write_plan(details: PlanDetails, path: Path, exporter: str | None, progress: Progress) -> str:
+    """Write the plan, or what an exporter makes of it; return in words what was written.
+
+    Raises
+    ------
+    OptionError : there is a file of that name.
+    """
+    if exporter is None:
+        save_plan(details, path, progress)
+        return f"plan written to {path}"
+    written, note = _export_plan(details, exporter, path, progress)
+    return f"written: {', '.join(written)}; {exporter}: {note}"
+
+
+def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
+    """Write a plan file.
+
+    Raises
+    ------
+    OptionError : there is a file of that name.
+    """
+    if path.exists():
+        raise OptionError(f"{path} exists", remedy="give another name")
+    write_text(_plan_file_text(details, progress), path)
+
+
+def _export_plan(details: PlanDetails, to: str, folder: Path, progress: Progress) -> tuple[list[str], str]:
+    """Write what a simulator or tool understands; return the paths, and what to know of them.
+
+    The exporter is given a plan file, as `export` gives it one.
+    """
+    exporter = exporter_named(to)
+    with TemporaryDirectory(prefix="kernelpoint-") as scratch:
+        path = Path(scratch) / PLAN_NAME
+        write_text(_plan_file_text(details, progress), path)
+        files = exporter.export(read_plan(str(path)))
+    return write_folder(folder, files, force=False), exporter.NOTE
+
+
+def _plan_file_text(details: PlanDetails, progress: Progress) -> str:
+    """Return the text of the plan file, as `sample -o` writes it."""
+    session, launches = details.session, launches_found(details, progress)
+    return plan_json(session.options, details.study, details.plan, launches, session.overrides)

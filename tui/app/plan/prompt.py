@@ -1,0 +1,129 @@
+"""Two rows that ask where the plan goes: a file of its own, or a folder for a simulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from sampling.simulators.registry import exporter_names
+from tui.app.frame.line import Line
+from tui.app.plan.files import why_not_there
+from tui.options.plan_name import PLAN_NAME, free_name
+
+
+@dataclass
+class PlaceGiven(Message):
+    """The plan is to go there.
+
+    Attributes
+    ----------
+    path : a file, or a folder where an exporter is chosen.
+    target : the exporter; None for the plan itself.
+    """
+
+    path: Path
+    target: str | None
+
+
+@dataclass
+class PromptLeft(Message):
+    """It is to go nowhere."""
+
+
+class PlaceInput(Input):
+    """The field for the name."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "leave", "Leave it", key_display="esc"),
+        Binding("up", "target(-1)", "Target", show=False),
+        Binding("down", "target(1)", "Target", show=False),
+    ]
+
+    @dataclass
+    class Turned(Message):
+        """Another target is wanted."""
+
+        by: int
+
+    def action_leave(self) -> None:
+        """Write nothing."""
+        self.post_message(PromptLeft())
+
+    def action_target(self, by: int) -> None:
+        """Choose another target."""
+        self.post_message(self.Turned(by))
+
+
+class PlanPrompt(Vertical):
+    """Asks for a name; what is wrong with one is said in the row above it."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._target: str | None = None
+        self._proposed = ""
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        """The words over the field."""
+        yield Line(ascii_only=self._ascii_only)
+        with Horizontal():
+            yield Static()
+            yield PlaceInput(compact=True, select_on_focus=False)
+
+    def ask(self, target: str | None) -> None:
+        """Ask for a file for the plan, or for a folder for what an exporter makes of it."""
+        self._target = target
+        self._propose()
+        self._explain()
+        self.display = True
+        self.query_one(PlaceInput).focus()
+
+    def _propose(self) -> None:
+        """Fill in a name that is free."""
+        name = free_name(PLAN_NAME if self._target is None else f"{self._target}-export")
+        field = self.query_one(PlaceInput)
+        self._proposed = field.value = name
+        field.cursor_position = len(name)
+
+    def _explain(self) -> None:
+        words = ["Save the plan to a new file; enter saves, esc leaves", "Save to a new file"]
+        if self._target is not None:
+            among = ", up and down change it" if len(exporter_names()) > 1 else ""
+            words = [f"Export for {self._target}{among}; enter writes, esc leaves", f"For {self._target}"]
+        self.query_one(Line).show(words)
+        self.query_one(Static).update("File: " if self._target is None else "Folder: ")
+
+    def close(self) -> None:
+        """Ask no more."""
+        self.display = False
+
+    @on(PlaceInput.Turned)
+    def _turn(self, event: PlaceInput.Turned) -> None:
+        event.stop()
+        if self._target is None:
+            return
+        names, field = exporter_names(), self.query_one(PlaceInput)
+        untouched = field.value == self._proposed
+        self._target = names[(names.index(self._target) + event.by) % len(names)]
+        if untouched:
+            self._propose()
+        self._explain()
+
+    @on(Input.Submitted)
+    def _take(self, event: Input.Submitted) -> None:
+        event.stop()
+        name = event.value.strip()
+        path = Path(name).expanduser()
+        problem = why_not_there(name, path, is_folder=self._target is not None)
+        if problem is None:
+            self.post_message(PlaceGiven(path, self._target))
+        else:
+            self.query_one(Line).show([problem])

@@ -1,0 +1,321 @@
+"""View 3: the plan, its options, what it costs at other bounds, its strata and launches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.message import Message
+from textual.timer import Timer
+from textual.worker import Worker, get_current_worker
+
+from sampling.errors import SamplingError
+from sampling.simulators.registry import exporter_names
+from tui.app.actions import APP, FORM, PLAN, VIEW, bindings
+from tui.app.frame.chart import Chart
+from tui.app.frame.copying import PaneText
+from tui.app.frame.line import PaneTitle
+from tui.app.frame.view import ViewScreen
+from tui.app.plan.detail_panes import PlanDetailPanes
+from tui.app.plan.details import PlanDetails
+from tui.app.plan.figures import PlanFigures
+from tui.app.plan.files import write_plan
+from tui.app.plan.findings_page import PlanFindings
+from tui.app.plan.long_table import PlanList
+from tui.app.plan.option_form import OptionForm, OptionsChanged
+from tui.app.plan.panes import DETAILS, PlanPane, pane_command, pane_text
+from tui.app.plan.prompt import PlaceGiven, PlanPrompt, PromptLeft
+from tui.app.plan.titles import detail_states, figures_states, fitting_title
+from tui.app.plan.wording import plan_figures
+from tui.app.plan.work import DetailsReady, PlanWork
+from tui.app.planning import CancelledError, throttled
+from tui.app.state import Session
+from tui.options.commands import SampleOptions
+from tui.output.writer import Canvas
+
+_DELAY_SECONDS = 0.08
+"""A key that is held down makes a plan at first and one at last, not twenty."""
+
+_SHORT, _WIDE, _HIGH = 20, 140, 36
+"""Below so many rows the details take the place of the options; from so many cells all have a place."""
+
+
+@dataclass
+class FileWritten(Message):
+    """A plan, or what an exporter made of it, is on the disk."""
+
+    words: str
+
+
+class PlanScreen(ViewScreen):
+    """The options beside the plan's figures, over what else is known of it."""
+
+    NAME = "Plan"
+    SUMMARY = "the plan's options, what it costs and promises; save and export"
+    SCOPES = (APP, FORM, PLAN, VIEW)
+    BINDINGS = bindings(APP, PLAN, VIEW)
+    AUTO_FOCUS = "OptionForm"
+    ABOUT: ClassVar[str] = (
+        "The plan is made anew whenever an option changes. drawn, sampled, speedup and this draw are of the "
+        "launches drawn with this seed; bound and group hold for any draw at the stated confidence, with "
+        "noise also where simulated times spread more than profiled ones; judged is what repeated draws "
+        "came to. floor is the least that a plan with launches of every kernel group samples."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._details: PlanDetails | None = None
+        self._work = PlanWork(self)
+        self._asked: SampleOptions | None = None
+        self._wanted: SampleOptions | None = None
+        self._plan_timer: Timer | None = None
+        self._details_open = False
+
+    def compose_panes(self) -> ComposeResult:
+        """Options and figures, the details, and a place to ask for a name."""
+        ascii_only = self.session.ascii_only
+        with Container(id="plan-panes"):
+            with Container(id="plan-top"):
+                with Vertical(id="options-pane", classes="pane"):
+                    yield PaneTitle(ascii_only=ascii_only)
+                    yield OptionForm(self.session.options, ascii_only=ascii_only)
+                with Vertical(id="figures-pane", classes="pane"):
+                    yield PaneTitle(ascii_only=ascii_only)
+                    yield PlanFigures(ascii_only=ascii_only)
+            yield PlanDetailPanes(ascii_only=ascii_only)
+        yield PlanPrompt(ascii_only=ascii_only)
+
+    def on_mount(self) -> None:
+        """Lay out, and keep saying which rows of a table are in sight."""
+        self._title("#options-pane").show("[3] Options", "enter, + -")
+        self._arrange()
+        for table in self.query(PlanList):
+            for name in ("scroll_y", "virtual_size"):
+                self.watch(table, name, self._show_titles_soon, init=False)
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Other panes may have room now."""
+        self._arrange()
+        self._work_on()
+
+    # What is shown.
+
+    def follow(self, shown: Session | None, session: Session) -> None:  # noqa: ARG002 - all of it is cheap
+        """Show the options, and the plan once it is made."""
+        study, form = session.study, self.query_one(OptionForm)
+        if study is None:
+            return
+        if session.doing is not None:
+            # What is being computed is of a plan that is no longer wanted.
+            self._work.stop()
+            form.show(session.options)
+        elif session.problem is not None:
+            form.show(session.options)
+            if form.attempt is not None and form.attempt.options == self._asked:
+                form.refuse(session.problem)
+        else:
+            form.accept(session.options)
+        if session.doing is None and (self._details is None or self._details.study is not study):
+            self.query_one(PlanFindings).show(study)
+            self._work.begin(session, study, self._details)
+        else:
+            self._work_on()
+        self._show_titles()
+
+    def _show_details(self, details: PlanDetails) -> None:
+        self._details = details
+        self.query_one(PlanFigures).show(plan_figures(details))
+        self._panes.show(details, self._work.problems)
+        self._show_titles()
+
+    def _show_titles_soon(self) -> None:
+        # Which rows are in sight is known only once they are laid out.
+        self.call_after_refresh(self._show_titles)
+
+    def _show_titles(self) -> None:
+        for pane in PlanPane:
+            title = self._title("#figures-pane" if pane is PlanPane.FIGURES else f"#{pane}-pane")
+            title.show(*fitting_title(pane, self._states_of(pane), title.size.width))
+
+    def _states_of(self, pane: PlanPane) -> tuple[str, ...]:
+        """Return what a pane shows of how much, the longest form first."""
+        if pane is PlanPane.FIGURES:
+            return figures_states(self.session, is_short=self._is_short())
+        if self._details is None or pane in self._work.problems:
+            return ("",)
+        return detail_states(pane, self._details, self._panes.place(pane))
+
+    def _title(self, pane: str) -> PaneTitle:
+        return self.query_one(f"{pane} PaneTitle", PaneTitle)
+
+    @property
+    def _panes(self) -> PlanDetailPanes:
+        return self.query_one(PlanDetailPanes)
+
+    # What is computed.
+
+    def _work_on(self) -> None:
+        """Compute what is missing in the panes that are in sight, one after the other."""
+        details = self._details
+        if details is None or self.session.doing is not None or details.study is not self.session.study:
+            return
+        self._work.go_on(details, self._is_in_sight)
+
+    @on(DetailsReady)
+    def _take_details(self, event: DetailsReady) -> None:
+        event.stop()
+        if self._work.is_stale(event):
+            return
+        if event.details is not None:
+            self._show_details(event.details)
+            return
+        self._work.end()
+        self._work_on()
+
+    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
+        """Say in the pane why what it shows could not be computed, or that nothing was written."""
+        if not isinstance(error, SamplingError | OSError):
+            super().worker_failed(worker, error)
+        elif worker.group == "files":
+            self.app.say(f"not written: {_words(error)}", failed=True)
+        elif self._work.pane is not None and not worker.is_cancelled:
+            self._work.end(_words(error))
+            if self._details is not None:
+                self._show_details(self._details)
+            self._work_on()
+
+    # The options.
+
+    @on(OptionsChanged)
+    def _plan_soon(self, event: OptionsChanged) -> None:
+        event.stop()
+        is_held = self._plan_timer is not None and not event.at_once
+        if self._plan_timer is not None:
+            self._plan_timer.stop()
+        self._wanted = event.options if is_held else None
+        self._plan_timer = self.set_timer(_DELAY_SECONDS, self._plan_last)
+        if not is_held:
+            self._plan(event.options)
+
+    def _plan_last(self) -> None:
+        """Plan by the last of many steps."""
+        self._plan_timer = None
+        if self._wanted is not None:
+            self._plan(self._wanted)
+            self._wanted = None
+
+    def _plan(self, options: SampleOptions) -> None:
+        self._asked = options
+        self.app.plan(options=options)
+
+    # The details.
+
+    def _arrange(self) -> None:
+        """Show the panes that have a place at this size."""
+        width, height = self.size
+        self.query_one("#plan-top").display = not (self._is_short() and self._details_open)
+        self._panes.display = self._details_open or not self._is_short()
+        self._panes.lay_out(has_room=width >= _WIDE and height >= _HIGH)
+        # What a title has room for is known only once it is laid out.
+        self._show_titles_soon()
+
+    def _is_in_sight(self, pane: PlanPane) -> bool:
+        """Return whether a pane is shown; the figures are wanted in any case."""
+        return pane is PlanPane.FIGURES or self._panes.is_in_sight(pane)
+
+    def _is_short(self) -> bool:
+        return self.size.height < _SHORT
+
+    def action_next_detail(self) -> None:
+        """Show the next of the details; where all are in sight, go to the next."""
+        panes, focused, is_short = self._panes, self._panes.focused, self._is_short()
+        if is_short and not self._details_open:
+            self._details_open = True
+        else:
+            panes.turn()
+            if is_short and panes.chosen is DETAILS[0]:
+                self.action_close_details()
+                return
+        self._arrange()
+        if is_short or focused is not None or panes.are_all_in_sight:
+            panes.content(panes.chosen).focus()
+        self._work_on()
+
+    def action_close_details(self) -> None:
+        """Go back to the options."""
+        self._details_open = False
+        self._arrange()
+        self.query_one(OptionForm).focus()
+
+    def _focused_pane(self) -> PlanPane:
+        """Return the pane that has the focus; options and figures are one."""
+        return self._panes.focused or PlanPane.FIGURES
+
+    # What leaves the app.
+
+    def action_save(self) -> None:
+        """Ask for a file for the plan."""
+        self._ask(None)
+
+    def action_export(self) -> None:
+        """Ask for a folder for what an exporter makes of the plan."""
+        self._ask(exporter_names()[0])
+
+    def _ask(self, target: str | None) -> None:
+        if self.session.doing is not None or self._details is None:
+            self.app.say("the plan is being made; save it once it is there")
+        else:
+            self.query_one(PlanPrompt).ask(target)
+
+    @on(PlaceGiven)
+    def _write_there(self, event: PlaceGiven) -> None:
+        self._leave_prompt()
+        if self._details is not None:
+            self._write(self._details, event.path, event.target)
+
+    @on(PromptLeft)
+    def _leave_prompt(self) -> None:
+        self.query_one(PlanPrompt).close()
+        top = self.query_one("#plan-top").display
+        (self.query_one(OptionForm) if top else self._panes.content(self._panes.chosen)).focus()
+
+    @work(thread=True, exit_on_error=False, group="files")
+    def _write(self, details: PlanDetails, path: Path, target: str | None) -> None:
+        worker = get_current_worker()
+        progress = throttled(lambda *_: None, lambda: worker.is_cancelled)
+        try:
+            self.post_message(FileWritten(write_plan(details, path, target, progress)))
+        except CancelledError:
+            return
+
+    @on(FileWritten)
+    def _say_written(self, event: FileWritten) -> None:
+        self.app.say(event.words)
+
+    def own_text(self) -> PaneText:
+        """What the command of the pane prints."""
+        if self._details is None:
+            return PaneText("kernelpoint-plan", "")
+        pane = self._focused_pane()
+        canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
+        return PaneText(f"kernelpoint-{pane}", pane_text(pane, self._details, self._chart_size(), canvas))
+
+    def command(self) -> str:
+        """`sample` with or without a list, or `trade-off`."""
+        if self._details is None:
+            return ""
+        return pane_command(self._focused_pane(), self._details, self._chart_size())
+
+    def _chart_size(self) -> tuple[int, int]:
+        width, height = self.query_one(Chart).size
+        return max(width, 1), max(height, 1)
+
+
+def _words(error: SamplingError | OSError) -> str:
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

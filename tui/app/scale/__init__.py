@@ -1,0 +1,1 @@
+"""View 5: the scale model."""

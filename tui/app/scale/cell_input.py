@@ -1,0 +1,90 @@
+"""The fields of the scale view: a cell of the table, and the one-line question below it."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.widgets import Input
+
+from tui.app.frame.line import Line
+from tui.app.scale.messages import CellLeft, CellTaken, PromptAnswered
+
+_LONGEST_CELL = 40
+
+
+class ScaleInput(Input):
+    """A field of one row, without a frame: every printable key is text."""
+
+    def __init__(self, text: str = "", *, selected: bool = False, longest: int = 0) -> None:
+        super().__init__(text, compact=True, select_on_focus=selected, max_length=longest)
+        self.cursor_blink = False
+
+
+class CellInput(ScaleInput):
+    """The cell that is being typed in."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "leave", "As it was", key_display="esc"),
+        Binding("enter", "take(0, 0)", "Take", key_display="enter"),
+        Binding("tab", "take(1, 0)", "Next cell", key_display="tab"),
+        Binding("shift+tab", "take(-1, 0)", "Cell before", show=False),
+        Binding("down", "take(0, 1)", "Next row", show=False),
+        Binding("up", "take(0, -1)", "Row before", show=False),
+    ]
+
+    def __init__(self, text: str, *, selected: bool) -> None:
+        super().__init__(text, selected=selected, longest=_LONGEST_CELL)
+
+    def action_take(self, cells: int, rows: int) -> None:
+        """Keep the text, and go on."""
+        self.post_message(CellTaken(self.value, cells, rows))
+
+    def action_leave(self) -> None:
+        """Leave the cell as it was."""
+        self.post_message(CellLeft())
+
+
+class PromptInput(ScaleInput):
+    """The answer to the one-line question."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape,tab,shift+tab", "give_up", "Leave", key_display="esc"),
+        Binding("enter", "answer", "Take", key_display="enter"),
+    ]
+
+    def action_answer(self) -> None:
+        """Keep the text."""
+        self.post_message(PromptAnswered(self.value.strip()))
+
+    def action_give_up(self) -> None:
+        """Leave things as they were."""
+        self.post_message(PromptAnswered(None))
+
+
+class Prompt(Horizontal):
+    """A question of one row, there while it is asked."""
+
+    DEFAULT_CSS = "Prompt { height: 1; display: none; }"
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+
+    def compose(self) -> ComposeResult:
+        """The question and its field."""
+        yield Line(ascii_only=self._ascii_only)
+        yield PromptInput(selected=True)
+
+    def ask(self, question: str, text: str) -> None:
+        """Ask, with an answer to begin with."""
+        line, field = self.query_one(Line), self.query_one(PromptInput)
+        line.styles.width = len(question) + 1
+        line.show([question])
+        field.value = text
+        self.display = True
+        field.focus()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self.display = False

@@ -1,1 +1,0 @@
-"""Screens: one module a screen; the views are registered in `tui.app.views`."""

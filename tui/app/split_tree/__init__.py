@@ -1,0 +1,1 @@
+"""View 2: the split tree, decision by decision."""

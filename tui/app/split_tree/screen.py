@@ -1,0 +1,310 @@
+"""View 2: how the kernel groups are split, decision by decision, and the user's own decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.worker import get_current_worker
+
+from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.reduction.group_by import GroupBy
+from sampling.splitting.tree import Verdict
+from tui.app.actions import APP, TREE, VIEW, bindings
+from tui.app.frame.copying import PaneText
+from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.view import ViewScreen
+from tui.app.overrides_file import options_with_overrides
+from tui.app.plan_problems import in_few_words
+from tui.app.split_tree.branches import Branches
+from tui.app.split_tree.card import SplitCard
+from tui.app.split_tree.histogram import SplitHistogram
+from tui.app.split_tree.walk_queue import Decided, UndoAsked, WalkMoved, WalkQueue, WalkRefused
+from tui.app.split_tree.walking import Change, WalkSpec, begin, decide, move, spec_of
+from tui.app.state import Session, decisions
+from tui.charts import quantities
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import TreeOptions
+from tui.output.writer import Canvas
+from tui.text import facts
+from tui.text.tree import TreeStop, card_lines, node_name, running_lines, tree_text
+
+_METHODS = ("root", "joint")
+
+
+class SplitTreeScreen(ViewScreen):
+    """The histogram and the facts of a node over the tree so far, and what it all would cost."""
+
+    NAME = "Split tree"
+    SUMMARY = "how each group is split, decision by decision"
+    SCOPES = (APP, TREE, VIEW)
+    BINDINGS = bindings(APP, TREE, VIEW)
+    AUTO_FOCUS = "#branches"
+    ABOUT: ClassVar[str] = (
+        "A method splits a kernel group in two where its parts, sampled together, cost less than the whole. "
+        "tau is what a node costs: the duration of its samples, tau old kept whole, tau new split. root asks "
+        "which is less; joint asks at the price that variance has in the whole plan. The row marked ? is the "
+        "decision that comes next, rows marked ! are decided by you; the plan follows your decisions and "
+        "keeps its bounds. The line at the foot is the plan if splitting ended here: groups of smaller rank "
+        "split to their end, later ones whole. Of its error bounds, total is that of the total time, worst "
+        "group the largest of any kernel group's own time, this group that of the group in focus. The sizes "
+        "of joint are final only at the end of all groups."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._method = _METHODS[0]
+        self._spec: WalkSpec | None = None
+        self._shown_spec: WalkSpec | None = None
+        self._stop: TreeStop | None = None
+        self._cursor: str | None = None
+        self._walk = WalkQueue(self.post_message)
+
+    def compose_panes(self) -> ComposeResult:
+        """The node, the tree, the running figures."""
+        ascii_only = self.session.ascii_only
+        with Container(id="panes"):
+            with Vertical(id="split-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield SplitHistogram(ascii_only=ascii_only, id="split-histogram")
+                yield SplitCard(ascii_only=ascii_only)
+            with Vertical(id="tree-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield Branches(ascii_only=ascii_only, id="branches")
+        yield Line(ascii_only=ascii_only, id="running")
+
+    def follow(self, shown: Session | None, session: Session) -> None:
+        """Walk by what the session asks, in the group it has in focus."""
+        if shown is None and decisions(session.overrides) and session.options.method in _METHODS:
+            self._method = session.options.method
+        if self._is_outdated(session):
+            self._begin(session)
+        elif self._stop is not None and session.selected not in {None, self._stop.group}:
+            self._go(partial(TreeWalk.enter, group=session.selected or 0))
+        elif shown is not None and shown.log != session.log:
+            self._show_histogram()
+
+    def _is_outdated(self, session: Session) -> bool:
+        """Return whether the session asks for another walk; while it plans, it may take its options back."""
+        spec = spec_of(session, self._method)
+        return session.doing is None and spec is not None and not spec.is_like(self._spec)
+
+    def _begin(self, session: Session) -> None:
+        """Walk by what the session asks."""
+        self._spec = spec_of(session, self._method)
+        if self._stop is None:
+            self.query_one(SplitCard).show(["splitting"])
+        if self._spec is not None:
+            self._change(begin(self._spec, session.selected or 0))
+
+    def _go(self, how: Callable[[TreeWalk], object]) -> None:
+        """Move on, and look at the decision that comes next there."""
+        self._cursor = None
+        self._change(move(how))
+
+    def _change(self, change: Change) -> None:
+        """Have the walk changed after all changes asked for before."""
+        if self._walk.add(change):
+            self._make_changes()
+
+    @work(thread=True, exit_on_error=False, group="tree")
+    def _make_changes(self) -> None:
+        worker = get_current_worker()
+        self._walk.work(lambda: worker.is_cancelled)
+
+    @on(WalkMoved)
+    def _show_walk(self, event: WalkMoved) -> None:
+        study = self.session.study
+        if study is None or event.at.counts is not study.counts:
+            return
+        self._stop, self._shown_spec = event.at, event.spec
+        if self._cursor is not None and self._cursor not in {node.path for node in event.at.nodes}:
+            self._cursor = None
+        if self.is_current and self.session.selected != event.at.group:
+            self.app.change(selected=event.at.group)
+        self._show()
+
+    @on(WalkRefused)
+    def _say_why_not(self, event: WalkRefused) -> None:
+        words = str(in_few_words(event.error, self.session.overrides, f"in the trees of {self._method}"))
+        if self._shown_spec is None:
+            self.query_one(SplitCard).show([words])
+            return
+        if self._method != self._shown_spec.method:
+            # The tree of the other method stays.
+            self._method, self._spec = self._shown_spec.method, self._shown_spec
+        self.app.say(words, failed=True)
+
+    @on(Decided)
+    def _plan_by_decision(self, event: Decided) -> None:
+        """Let the plan follow the walk, which goes by the decision already."""
+        spec = self._spec = event.spec
+        self.app.decide(spec.overrides, spec.method)
+        verdict = spec.overrides[spec.counts.groups[event.group].key][event.path]
+        what = "split" if verdict is Verdict.SPLIT else "kept whole"
+        self.app.say(f"#{event.group + 1} {node_name(event.path)} {what} by you; {spec.method} plans by it")
+
+    @on(UndoAsked)
+    def _undo(self) -> None:
+        if self.app.undo_decision():
+            left = decisions(self.session.overrides)
+            self.app.say(f"taken back; {quantities.counted(left, 'decision', 'decisions')} of yours left")
+        else:
+            self.app.say("there is no decision of yours to take back")
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the walk goes by what the session asks, and nothing more is to be done or drawn."""
+        is_drawn = self.query_one(SplitHistogram).is_resting
+        return self._walk.is_done and is_drawn and not self._is_outdated(self.session)
+
+    @property
+    def method(self) -> str:
+        """Whose trees are shown; those of another are being made if that was asked for."""
+        return self._method if self._shown_spec is None else self._shown_spec.method
+
+    @property
+    def looked_at(self) -> TreeStop | None:
+        """Where the walk stands, with the node under the cursor; None before it has begun."""
+        stop = self._stop
+        if stop is None or self._cursor is None:
+            return stop
+        return replace(stop, node=next(node for node in stop.nodes if node.path == self._cursor))
+
+    def _show(self) -> None:
+        """Show the words, the tree and the figures at once, the histogram when keys rest."""
+        stop = self.looked_at
+        if stop is None:
+            return
+        axis = "log" if self.session.log else "linear"
+        title, tree_title = self.query(PaneTitle)
+        title.show(f"[2] {self._title(stop)}", f"[x] {axis}  [m] {self.method}")
+        tree_title.show(
+            "[tab] Tree" if stop.ahead is None else "[tab] Tree so far", "+ split  - keep  u undo"
+        )
+        self.query_one(SplitCard).show(card_lines(stop))
+        self.query_one(Branches).look_at(stop)
+        self.query_one("#running", Line).show(running_lines(stop))
+        self._show_histogram()
+
+    def _title(self, stop: TreeStop) -> str:
+        """Return the group and which of its decisions is looked at."""
+        taken, study = len(stop.nodes), self.session.study
+        if stop.node is None:
+            place = f"all {quantities.counted(taken, 'decision', 'decisions')}"
+        elif stop.node.index == taken:
+            place = f"decision {quantities.count(taken + 1)}, {node_name(stop.node.path)}"
+        else:
+            so_far = "" if stop.ahead is None else " so far"
+            place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
+        label = "" if study is None else f": {facts.group_label(study, stop.group)}"
+        return f"#{stop.group + 1} {place}{label}"
+
+    def _show_histogram(self) -> None:
+        stop = self.looked_at
+        if stop is not None:
+            self.query_one(SplitHistogram).look_at(stop, log=self.session.log)
+
+    def action_step(self) -> None:
+        """Take the decision ahead."""
+        self._go(TreeWalk.step)
+
+    def action_step_back(self) -> None:
+        """Undo the last step."""
+        self._go(TreeWalk.back)
+
+    def action_next_group(self) -> None:
+        """Go to the next group."""
+        self._go(TreeWalk.next_group)
+
+    def action_previous_group(self) -> None:
+        """Go to the group before."""
+        self._go(TreeWalk.previous_group)
+
+    def action_finish_group(self) -> None:
+        """Take all decisions on the group."""
+        self._go(TreeWalk.finish_group)
+
+    def action_finish(self) -> None:
+        """Take all decisions."""
+        self._go(TreeWalk.finish)
+
+    def action_node_up(self) -> None:
+        """Look at the decision before."""
+        stop = self.looked_at
+        if stop is not None:
+            index = len(stop.nodes) if stop.node is None else stop.node.index
+            self._look_at(stop, max(index - 1, 0))
+
+    def action_node_down(self) -> None:
+        """Look at the decision after."""
+        stop = self.looked_at
+        if stop is not None and stop.node is not None:
+            self._look_at(stop, stop.node.index + 1)
+
+    def _look_at(self, stop: TreeStop, index: int) -> None:
+        self._cursor = stop.nodes[index].path if index < len(stop.nodes) else None
+        self._show()
+
+    def action_split_node(self) -> None:
+        """Split the node in focus."""
+        self._decide(Verdict.SPLIT)
+
+    def action_keep_node(self) -> None:
+        """Keep the node in focus whole."""
+        self._decide(Verdict.KEEP)
+
+    def _decide(self, verdict: Verdict) -> None:
+        stop, cursor = self._stop, self._cursor
+        node = None if stop is None or cursor is None else (stop.group, cursor)
+        self._change(decide(node, verdict, lambda *found: self.post_message(Decided(*found))))
+
+    def action_undo_decision(self) -> None:
+        """Take the last decision back."""
+        self._change(move(lambda _: self.post_message(UndoAsked())))
+
+    def action_method(self) -> None:
+        """Show the tree of the other method."""
+        self._method = _METHODS[(_METHODS.index(self._method) + 1) % len(_METHODS)]
+        self._begin(self.session)
+
+    def action_log(self) -> None:
+        """Change between logarithmic and linear durations."""
+        self.app.change(log=not self.session.log)
+
+    def own_text(self) -> PaneText:
+        """All of the view as `tree` prints it."""
+        stop, session = self.looked_at, self.session
+        if stop is None:
+            return PaneText("kernelpoint-tree", "")
+        canvas = Canvas(self.app.size.width, ascii_only=session.ascii_only, color=False)
+        return PaneText(f"kernelpoint-tree-{stop.group + 1}", tree_text(stop, canvas, log=session.log) + "\n")
+
+    def command(self) -> str:
+        """`tree` after as many decisions, looking at the same node."""
+        stop, spec, session = self.looked_at, self._shown_spec, self.session
+        group, taken = (0, 0) if stop is None else (stop.group, len(stop.nodes))
+        if spec is not None:
+            # The session may be ahead of the walk.
+            session = replace(session, options=spec.options, overrides=spec.overrides)
+        options = options_with_overrides(session)
+        if options.group_by is GroupBy.PUBLISHED and spec is not None:
+            # That of the plan's method, whose groups these are.
+            options = replace(options, group_by=spec.counts.grouping.by)
+        return command_line(
+            "tree",
+            options_of(
+                TreeOptions,
+                options,
+                kernel=f"#{group + 1}",
+                method=self.method,
+                decisions=taken,
+                node=None if self._cursor is None else node_name(self._cursor),
+                log=session.log,
+            ),
+        )

@@ -1,0 +1,99 @@
+"""What is asked of the walk of view 2, done in its order by one worker at a time, which tells the view."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+
+from textual.message import Message
+
+from sampling.errors import SamplingError
+from tui.app.planning import CancelledError, throttled
+from tui.app.split_tree.walking import Change, Walked, WalkSpec
+from tui.text.tree import TreeStop, stop_of
+
+
+@dataclass
+class WalkMoved(Message):
+    """The walk stands here now."""
+
+    spec: WalkSpec
+    at: TreeStop
+
+
+@dataclass
+class WalkRefused(Message):
+    """What was asked of the walk cannot be done; it stands where it stood."""
+
+    error: SamplingError
+
+
+@dataclass
+class Decided(Message):
+    """The walk goes by another decision of the user's."""
+
+    spec: WalkSpec
+    group: int
+    path: str
+
+
+@dataclass
+class UndoAsked(Message):
+    """The user takes the last decision back; those asked for before are taken."""
+
+
+class WalkQueue:
+    """The changes to a walk that are not made yet, and the walk.
+
+    Parameters
+    ----------
+    tell : takes a `WalkMoved` or a `WalkRefused` for each change made.
+    """
+
+    def __init__(self, tell: Callable[[Message], object]) -> None:
+        self._tell = tell
+        self._lock = Lock()
+        self._waiting: deque[Change] = deque()
+        self._has_worker = False
+        # For the worker alone, of which there is one at a time.
+        self._walked: Walked | None = None
+
+    def add(self, change: Change) -> bool:
+        """Have a change made after all those asked for before; return whether it takes a new worker."""
+        with self._lock:
+            self._waiting.append(change)
+            is_new, self._has_worker = not self._has_worker, True
+        return is_new
+
+    def work(self, is_cancelled: Callable[[], bool]) -> None:
+        """Make the changes until none is left, in a worker."""
+        progress = throttled(_unheard, is_cancelled)
+        while (change := self._next(is_cancelled)) is not None:
+            try:
+                self._walked = change(self._walked, progress)
+            except CancelledError:
+                continue
+            except SamplingError as error:
+                self._tell(WalkRefused(error))
+                continue
+            if self._walked is not None:
+                self._tell(WalkMoved(self._walked.spec, stop_of(self._walked.walk)))
+
+    def _next(self, is_cancelled: Callable[[], bool]) -> Change | None:
+        with self._lock:
+            if self._waiting and not is_cancelled():
+                return self._waiting.popleft()
+            self._has_worker = False
+            return None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all that was asked for is made."""
+        with self._lock:
+            return not self._waiting and not self._has_worker
+
+
+def _unheard(done: int, total: int, what: str) -> None:
+    """A progress report: the plan line says what is being done."""

@@ -1,1 +1,0 @@
-"""Widgets: they render what they are given, and decide nothing."""

@@ -1,0 +1,86 @@
+"""Numbers given for single kernels of a log, `KERNEL=N`, and the kernel meant by `--kernel`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sampling.errors import OptionError
+from sampling.projection.interval_log import IntervalLog
+from tui.terminal.diagnostics import note
+
+_COUNT = re.compile(r"\d{1,18}")
+_GRID = re.compile(r"\d{1,9}([x,]\d{1,9}){0,2}")
+
+
+def values_by_kernel(
+    flag: str, given: Sequence[str], logs: Sequence[IntervalLog], *, total: bool
+) -> list[int | None]:
+    """Return the number given for each kernel, None for those without one; later ones count.
+
+    Parameters
+    ----------
+    given : each "N", or "KERNEL=N" with a kernel as `--kernel` takes it; a substring means all that have it.
+    total : it is one of a whole kernel, so that a bare number means the only kernel; else it means all.
+
+    Raises
+    ------
+    OptionError : it is no number above 0, no kernel is meant, or a bare number could mean several.
+    """
+    found: list[int | None] = [None] * len(logs)
+    for text in given:
+        kernel, _, number = text.rpartition("=")
+        value = _number(flag, text, number, grid=total)
+        if not kernel and total and len(logs) > 1:
+            raise OptionError(
+                f"{flag} {text}: the log has {len(logs)} kernels",
+                remedy=f"say whose it is: KERNEL={number} with part of the name, or #1={number}",
+            )
+        for index in _meant(flag, kernel, logs) if kernel else range(len(logs)):
+            found[index] = value
+    return found
+
+
+def _number(flag: str, text: str, number: str, *, grid: bool) -> int:
+    """Return a count, or the product of a grid's dimensions."""
+    value = 0
+    if _COUNT.fullmatch(number):
+        value = int(number)
+    elif grid and _GRID.fullmatch(number):
+        value = 1
+        for size in re.split("[x,]", number):
+            value *= int(size)
+    if not 0 < value < 1 << 62:
+        raise OptionError(f"{flag} {text}: a number above 0 is meant, or KERNEL=N")
+    return value
+
+
+def _meant(flag: str, wanted: str, logs: Sequence[IntervalLog]) -> list[int]:
+    """Return the kernels of "#3" (its place in the log), or whose name contains the text."""
+    if wanted.startswith("#") and wanted[1:].isdecimal():
+        place = int(wanted[1:])
+        if not 1 <= place <= len(logs):
+            raise OptionError(f"{flag} {wanted}: the log's kernels are #1 to #{len(logs)}")
+        return [place - 1]
+    meant = [index for index, log in enumerate(logs) if wanted in log.name]
+    if not meant:
+        raise OptionError(
+            f"{flag} {wanted!r}: no kernel's name contains it (case counts)",
+            remedy="`kernelpoint project LOG` lists them",
+        )
+    return meant
+
+
+def chosen_log(logs: Sequence[IntervalLog], wanted: str | None, *, quiet: bool) -> int:
+    """Return the kernel meant by `--kernel`, of several the one with most cycles, which is said on stderr.
+
+    Raises
+    ------
+    OptionError : none is meant.
+    """
+    meant = list(range(len(logs))) if wanted is None else _meant("--kernel", wanted, logs)
+    chosen = max(meant, key=lambda index: int(logs[index].cycle[-1]))
+    if wanted is not None and len(meant) > 1:
+        shown = f"#{chosen + 1} {logs[chosen].name}"
+        note(f"--kernel {wanted!r} fits {len(meant)} kernels; the longest is shown: {shown}", quiet=quiet)
+    return chosen

@@ -1,0 +1,67 @@
+"""Says on stderr what is given and makes no difference: it may be a mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sampling.methods.registry import method_names, method_options, random_method
+from tui.options.choices import ErrorMean, NumberLocale, OutputFormat
+from tui.options.commands import CompareOptions, PlanningOptions
+from tui.terminal.diagnostics import note
+
+
+def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
+    """Say which options are given that none of the methods uses."""
+    of_joint = {
+        "--group-epsilon": options.group_epsilon,
+        "--min-samples": options.min_samples,
+        "--noise-floor": options.noise_floor,
+    }
+    used = _used(methods, options.set)
+    unused = [flag for flag, value in of_joint.items() if value is not None]
+    if unused and "joint" not in used:
+        note(f"{', '.join(unused)}: for the method joint alone; not used", quiet=options.quiet)
+    by = methods[0] if len(methods) == 1 else f"any of {', '.join(methods)}"
+    for setting in unused_settings(methods, options.set):
+        note(f"--set {setting}: not used by {by}", quiet=options.quiet)
+
+
+def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> list[str]:
+    """Return the settings that none of the methods looks at."""
+    used = _used(methods, settings)
+    return [setting for setting in settings if setting.partition(".")[0] not in used]
+
+
+def _used(methods: Sequence[str], settings: tuple[str, ...]) -> set[str]:
+    """Return the methods, and the one whose sampled time `random` is to have."""
+    like = method_options("random", settings).like if "random" in methods else None
+    return {name for name in (*methods, like) if name in method_names()}
+
+
+def note_unused_features(
+    features: Sequence[str], number_locale: NumberLocale, methods: Sequence[str], *, quiet: bool
+) -> None:
+    """Say if files of features are given that no method looks at, or how files write that are not given."""
+    if not features and number_locale is not NumberLocale.C:
+        note("--number-locale: there are no files of --features; not used", quiet=quiet)
+    if features and all(random_method(method) is not None for method in methods):
+        look = "looks" if len(methods) == 1 else "look"
+        note(f"--features: {', '.join(methods)} {look} at durations alone; not used", quiet=quiet)
+
+
+def note_unused_in_comparison(options: CompareOptions, methods: Sequence[str], workloads: int) -> None:
+    """Say which options of `compare` make no difference."""
+    note_unused(options, methods)
+    note_unused_features(options.features, options.number_locale, methods, quiet=options.quiet)
+    if options.mean is not ErrorMean.ARITHMETIC and workloads == 1:
+        note(
+            "--mean: it sums up several workloads, and there is one; not used",
+            quiet=options.quiet,
+        )
+    drawing = {"--width": options.width is not None, "--height": options.height is not None}
+    unused = [flag for flag, is_given in drawing.items() if is_given]
+    if options.scatter and options.format is not OutputFormat.TABLE:
+        flags = ", ".join(["--scatter", *unused])
+        note(f"{flags}: --format {options.format} draws nothing; not used", quiet=options.quiet)
+    elif unused and not options.scatter:
+        note(f"{', '.join(unused)}: of the chart of --scatter; not used", quiet=options.quiet)

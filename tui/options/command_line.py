@@ -1,0 +1,81 @@
+"""A command with its options as the line a person would type: "copy as command"."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Collection, Iterator
+from dataclasses import Field, fields
+from typing import Any, TypeVar
+
+from tui.options.commands import OutputOptions
+from tui.terminal.diagnostics import PROGRAM
+from tui.terminal.printable import printable
+
+Options = TypeVar("Options", bound=OutputOptions)
+
+
+def command_line(command: str, options: OutputOptions, *, always: Collection[str] = ()) -> str:
+    """Return the line that runs `command` with these options, quoted for a shell.
+
+    Parameters
+    ----------
+    command : its name in the registry.
+    options : written where they differ from their defaults.
+    always : names of fields to write in any case, since their defaults may change.
+    """
+    arguments: list[str] = []
+    flags: list[str] = []
+    # What comes out is named last, as a person would.
+    for option in sorted(fields(options), key=lambda option: option.name == "output"):
+        value = getattr(options, option.name)
+        if option.metadata.get("argument"):
+            arguments += map(str, value) if isinstance(value, tuple) else [str(value)]
+        elif value != option.default or option.name in always:
+            flags += _words(option, value)
+    if any(argument.startswith("-") and argument != "-" for argument in arguments):
+        words = [PROGRAM, *command.split(), *flags, "--", *arguments]
+    else:
+        words = [PROGRAM, *command.split(), *arguments, *flags]
+    return " ".join(_quoted(word, ascii_only=options.ascii) for word in words)
+
+
+def _quoted(word: str, *, ascii_only: bool) -> str:
+    r"""Return a word as a shell reads it; what cannot be shown is ``$'\033'``, which bash and zsh know."""
+    if printable(word, ascii_only=ascii_only) == word:
+        return shlex.quote(word)
+    return "$'" + "".join(_escaped(mark, ascii_only=ascii_only) for mark in word) + "'"
+
+
+def _escaped(mark: str, *, ascii_only: bool) -> str:
+    if mark in {"'", "\\"}:
+        return f"\\{mark}"
+    if printable(mark, ascii_only=ascii_only) == mark:
+        return mark
+    # Three digits end a byte, whatever follows; hexadecimal ones go on in some shells.
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(mark))
+
+
+def options_of(kind: type[Options], given: OutputOptions, **changes: Any) -> Options:
+    """Return the options of another command: what both take as given, the rest as changed or by default."""
+    shared = {option.name for option in fields(given)} & {option.name for option in fields(kind)}
+    return kind(**{name: getattr(given, name) for name in shared} | changes)
+
+
+def _words(option: Field[Any], value: Any) -> Iterator[str]:
+    """Yield the words that give one option its value."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _words(option, item)
+    elif value is True:
+        yield option.metadata["flags"][0]
+    elif value is not None and value is not False:
+        yield from _flag_and_value(option.metadata["flags"], str(value))
+
+
+def _flag_and_value(flags: tuple[str, ...], text: str) -> list[str]:
+    """Return a flag and its value, as one word where the value would read as another flag."""
+    long = next((flag for flag in flags if flag.startswith("--")), None)
+    if long is not None and text.startswith("-") and text != "-":
+        return [f"{long}={text}"]
+    return [flags[0], text]

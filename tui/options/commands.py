@@ -1,0 +1,323 @@
+"""The frozen options of every command: parsed from the command line, held by the app's state.
+
+One field is one option, see `tui.options.field`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sampling.reduction.group_by import GroupBy
+from tui.options.choices import AlignBy, ColorMode, ErrorMean, GroupSort, NumberLocale, OutputFormat, PlanList
+from tui.options.field import argument, option
+from tui.options.input_files import FeatureFile, InputFile
+
+OUTPUT_PANEL = "Output"
+_REGION = "Which launches"
+_PLAN = "Plan"
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What every command takes."""
+
+    format: OutputFormat = option(
+        OutputFormat.TABLE, "How to write the results.", "--format", panel=OUTPUT_PANEL
+    )
+    output: str | None = option(
+        None, "Where the results go; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="PATH"
+    )
+    quiet: bool = option(False, "No progress and no notes on stderr.", "--quiet", "-q", panel=OUTPUT_PANEL)
+    seed: int = option(0, "Seed of every random draw.", "--seed", panel=OUTPUT_PANEL)
+    ascii: bool = option(False, "Draw with ASCII alone.", "--ascii", panel=OUTPUT_PANEL)
+    color: ColorMode = option(ColorMode.AUTO, "When to colour.", "--color", panel=OUTPUT_PANEL)
+
+
+@dataclass(frozen=True)
+class RegionOptions(OutputOptions):
+    """Which launches count, and what a kernel group is."""
+
+    group_by: GroupBy = option(
+        GroupBy.LAUNCH, "What the launches of a kernel group share.", "--group-by", panel=_REGION
+    )
+    pool_devices: bool = option(
+        False, "Let a kernel group span processes and devices.", "--pool-devices", panel=_REGION
+    )
+    device: tuple[str, ...] = option(
+        (), "Only these devices (repeat, or 0,1).", "--device", panel=_REGION, metavar="N"
+    )
+    process: tuple[str, ...] = option(
+        (), "Only these processes (repeat, or 7,8).", "--process", panel=_REGION, metavar="N"
+    )
+    include: tuple[str, ...] = option(
+        (), "Only kernels whose full name matches.", "--include", panel=_REGION, metavar="REGEX"
+    )
+    exclude: tuple[str, ...] = option(
+        (),
+        "Not these kernels; `communication` stands for collectives.",
+        "--exclude",
+        panel=_REGION,
+        metavar="REGEX",
+    )
+    launches: str | None = option(
+        None, "Only launch ids A up to, not with, B.", "--launches", panel=_REGION, metavar="A:B"
+    )
+    time: str | None = option(
+        None,
+        "Only launches that start A up to, not with, B ns after the first.",
+        "--time",
+        panel=_REGION,
+        metavar="A:B",
+    )
+    range: str | None = option(
+        None, "Only launches of this NVTX or annotation range.", "--range", panel=_REGION, metavar="TEXT"
+    )
+
+
+@dataclass(frozen=True)
+class ProfileOptions(RegionOptions):
+    """A command that reads one workload."""
+
+    profiles: tuple[InputFile, ...] = argument((), "Profile files; several are one workload.", "PROFILE")
+
+
+@dataclass(frozen=True)
+class ConvertOptions(ProfileOptions):
+    """`convert`."""
+
+    output: str | None = option(
+        None, "Where the Parquet goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FILE"
+    )
+
+
+@dataclass(frozen=True)
+class PlanningOptions(RegionOptions):
+    """What is asked of a plan."""
+
+    epsilon: float = option(0.05, "Bound on the relative error of the total.", "--epsilon", "-e", panel=_PLAN)
+    confidence: float = option(0.95, "Share of draws that must meet it.", "--confidence", panel=_PLAN)
+    group_epsilon: str | None = option(
+        None, "joint: bound of every group, or none (0.25).", "--group-epsilon", panel=_PLAN, metavar="X"
+    )
+    min_samples: int | None = option(
+        None, "joint: least samples of a stratum (2).", "--min-samples", panel=_PLAN, metavar="N"
+    )
+    noise_floor: float | None = option(
+        None, "joint: spread allowed for simulation (0.05).", "--noise-floor", panel=_PLAN, metavar="X"
+    )
+    with_replacement: bool = option(
+        False, "Draw with replacement, as the papers derive.", "--with-replacement", panel=_PLAN
+    )
+    set: tuple[str, ...] = option(
+        (), "An option of one method.", "--set", panel=_PLAN, metavar="METHOD.NAME=VALUE"
+    )
+
+
+@dataclass(frozen=True)
+class MethodOptions(PlanningOptions):
+    """A plan, and the method that makes it."""
+
+    method: str = option("joint", "How to choose the launches.", "--method", "-m", panel=_PLAN)
+    features: tuple[FeatureFile, ...] = option(
+        (),
+        "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat); PROFILE is the one they are of.",
+        "--features",
+        panel=_PLAN,
+        metavar="[PROFILE=]FILE",
+    )
+    number_locale: NumberLocale = option(
+        NumberLocale.C, "How the files of --features write numbers.", "--number-locale", panel=_PLAN
+    )
+    overrides: InputFile | None = option(
+        None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
+    )
+
+
+@dataclass(frozen=True)
+class InfoOptions(PlanningOptions, ProfileOptions):
+    """`info`."""
+
+
+@dataclass(frozen=True)
+class SummaryOptions(MethodOptions, ProfileOptions):
+    """`summary`, and what `open` shows without a terminal."""
+
+
+@dataclass(frozen=True)
+class OpenOptions(SummaryOptions):
+    """`open`."""
+
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+
+
+@dataclass(frozen=True)
+class DemoOptions(MethodOptions):
+    """`demo`."""
+
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+
+
+@dataclass(frozen=True)
+class GroupsOptions(MethodOptions, ProfileOptions):
+    """`groups`."""
+
+    top: int | None = option(None, "Only the first N.", "--top", "-n", metavar="N", least=1)
+    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by.", "--sort")
+    filter: str | None = option(
+        None, "Only groups whose key contains this, in any case.", "--filter", metavar="TEXT"
+    )
+
+
+@dataclass(frozen=True)
+class HistogramOptions(MethodOptions, ProfileOptions):
+    """`histogram`."""
+
+    kernel: str | None = option(
+        None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
+    )
+    log: bool = option(False, "A logarithmic duration axis.", "--log")
+    width: int | None = option(None, "Columns; bins in data formats.", "--width", metavar="N", least=1)
+    height: int | None = option(None, "Rows.", "--height", metavar="N", least=1)
+
+
+@dataclass(frozen=True)
+class TreeOptions(PlanningOptions, ProfileOptions):
+    """`tree`."""
+
+    kernel: str | None = option(
+        None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
+    )
+    method: str = option("root", "Whose rule grows the tree.", "--method", "-m")
+    overrides: InputFile | None = option(
+        None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
+    )
+    max_depth: int | None = option(None, "Draw no deeper than this.", "--max-depth", metavar="N", least=0)
+    decisions: int | None = option(
+        None, "Only the first N decisions; the next is proposed.", "--decisions", metavar="N", least=0
+    )
+    node: str | None = option(None, "Show this node: root, or L or R a step.", "--node", metavar="PATH")
+    log: bool = option(False, "A logarithmic duration axis.", "--log")
+
+
+@dataclass(frozen=True)
+class SampleOptions(MethodOptions, ProfileOptions):
+    """`sample`."""
+
+    output: str | None = option(
+        None, "Where the plan goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="PLAN"
+    )
+    judge: int = option(
+        200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0
+    )
+    list: PlanList | None = option(None, "List these instead of the plan's figures.", "--list")
+
+
+@dataclass(frozen=True)
+class TradeOffOptions(MethodOptions, ProfileOptions):
+    """`trade-off`."""
+
+    epsilons: str | None = option(
+        None,
+        "Only these; round ones from a tenth of --epsilon to ten times of it if not given.",
+        "--epsilons",
+        panel=_PLAN,
+        metavar="X,Y",
+    )
+    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1)
+    height: int | None = option(None, "Rows of the chart.", "--height", metavar="N", least=1)
+
+
+@dataclass(frozen=True)
+class CompareOptions(PlanningOptions, ProfileOptions):
+    """`compare`."""
+
+    profiles: tuple[InputFile, ...] = argument((), "Profile files; each is a workload of its own.", "PROFILE")
+    methods: str | None = option(None, "Methods, by commas; all if not given.", "--methods", metavar="A,B")
+    repeats: int = option(100, "Draws of each method.", "--repeats", metavar="R", least=1)
+    features: tuple[FeatureFile, ...] = option(
+        (),
+        "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat); of several profiles, PROFILE is the one "
+        "they are of.",
+        "--features",
+        metavar="[PROFILE=]FILE",
+    )
+    number_locale: NumberLocale = option(
+        NumberLocale.C, "How the files of --features write numbers.", "--number-locale"
+    )
+    mean: ErrorMean = option(
+        ErrorMean.ARITHMETIC, "Over several profiles: arithmetic errors, or geometric.", "--mean"
+    )
+    one_workload: bool = option(False, "Take all files as one workload.", "--one-workload")
+    scatter: bool = option(False, "Draw speedup against mean error instead of the table.", "--scatter")
+    width: int | None = option(None, "Columns of the scatter.", "--width", metavar="N", least=1)
+    height: int | None = option(None, "Rows of the scatter.", "--height", metavar="N", least=1)
+
+
+@dataclass(frozen=True)
+class JudgeOptions(OutputOptions):
+    """`judge`."""
+
+    plan: InputFile = argument("", "A plan file.", "PLAN")
+    profiles: tuple[InputFile, ...] = argument(
+        (), "The profile it was made from, or another recording of the same program.", "PROFILE"
+    )
+    align: AlignBy = option(
+        AlignBy.NAMES, "What launches of another recording must share with the plan's.", "--align"
+    )
+    repeats: int = option(100, "Draws.", "--repeats", metavar="R", least=1)
+    fail_above: float | None = option(
+        None, "Exit 4 if the plan's error is above this fraction.", "--fail-above", metavar="X", fraction=True
+    )
+
+
+@dataclass(frozen=True)
+class ExportOptions(OutputOptions):
+    """`export`."""
+
+    output: str | None = option(
+        None, "The folder to write to; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FOLDER"
+    )
+    plan: InputFile = argument("", "A plan file.", "PLAN")
+    to: str = option("csv", "For which simulator or tool.", "--to", metavar="TARGET")
+    force: bool = option(False, "Overwrite files that exist.", "--force")
+
+
+@dataclass(frozen=True)
+class ProjectOptions(OutputOptions):
+    """`project`."""
+
+    logs: tuple[InputFile, ...] = argument(
+        (), "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
+    )
+    source: str | None = option(
+        None, "accel-sim or csv; recognised if not given.", "--from", metavar="SIMULATOR"
+    )
+    stability: float = option(
+        0.25,
+        "Steady below this deviation of the IPC, in per cent, as published.",
+        "--stability",
+        metavar="PERCENT",
+    )
+    window: int = option(3000, "Cycles over which it is taken.", "--window", metavar="CYCLES", least=1)
+    artifact: bool = option(False, "The rule of the published artifact.", "--artifact")
+    ctas_per_sm: tuple[str, ...] = option(
+        (), "CTAs that an SM holds at once.", "--ctas-per-sm", metavar="[KERNEL=]N"
+    )
+    sms: int | None = option(None, "SMs of the simulated GPU.", "--sms", metavar="N", least=1)
+    instructions: tuple[str, ...] = option(
+        (), "Instructions of the whole kernel.", "--instructions", metavar="[KERNEL=]N"
+    )
+    ctas: tuple[str, ...] = option(
+        (), "CTAs of the whole kernel, or its grid as XxYxZ.", "--ctas", "--grid", metavar="[KERNEL=]N"
+    )
+    kernel: str | None = option(
+        None,
+        "#NUMBER in the log, or part of the name: whose chart to draw.",
+        "--kernel",
+        "-k",
+        metavar="KERNEL",
+    )
+    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1)
+    height: int | None = option(None, "Rows of the chart.", "--height", metavar="N", least=1)

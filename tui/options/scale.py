@@ -1,0 +1,247 @@
+"""The frozen options of the commands of `scale`, made as those of `tui.options.commands`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from scalemodel.measurements import MpkiUnit, Scaling
+from tui.options.commands import OUTPUT_PANEL, OutputOptions
+from tui.options.field import argument, option
+from tui.options.input_files import InputFile
+
+_MEASURED = "What was measured"
+_RULES = "How to predict"
+_TRACE = "The trace"
+
+
+class ProportionalStart(StrEnum):
+    """Which scale model the rule `proportional` starts from; the paper's figures are from the smallest."""
+
+    SMALLEST = "smallest"
+    LARGEST = "largest"
+
+
+class CurveMethod(StrEnum):
+    """What counts misses where neither all nor a sample of the lines is asked for."""
+
+    EXACT = "exact"
+    SHARDS = "shards"
+    STAT_STACK = "statstack"
+
+
+class TraceForm(StrEnum):
+    """The formats of an address trace; all but the binary ones are recognised."""
+
+    TEXT = "text"
+    BINARY = "binary"
+    BINARY_32 = "binary32"
+    CSV = "csv"
+    ACCEL_SIM = "traceg"
+
+
+@dataclass(frozen=True)
+class ScaleOptions(OutputOptions):
+    """What a prediction and its validation take."""
+
+    scaling: Scaling | None = option(
+        None, "What grows with the system; strong if nothing says it.", "--scaling", panel=_MEASURED
+    )
+    simulated: tuple[str, ...] = option(
+        (), "Sizes of the scale models, by commas.", "--simulated", panel=_MEASURED, metavar="SIZES"
+    )
+    mpki_unit: MpkiUnit | None = option(
+        None,
+        "Whose thousand instructions the MPKI counts; thread if nothing says it.",
+        "--mpki-unit",
+        panel=_MEASURED,
+    )
+    modelled_curve: bool = option(
+        False,
+        "The MPKI are from a model of the cache: a cliff must be steeper.",
+        "--modelled-curve",
+        panel=_MEASURED,
+    )
+    rule: tuple[str, ...] = option(
+        (), "Scale rules, by commas (or repeat), or all.", "--rule", "-r", panel=_RULES, metavar="RULE"
+    )
+    confidence: float = option(
+        0.9, "Of the intervals: 0.8, 0.9 or 0.95.", "--confidence", panel=_RULES, metavar="LEVEL"
+    )
+    assume_f_mem: bool = option(
+        False, "Assume f_mem 0.5 where it is needed and not known.", "--assume-f-mem", panel=_RULES
+    )
+    proportional_from: ProportionalStart = option(
+        ProportionalStart.SMALLEST,
+        "Which scale model `proportional` starts from.",
+        "--proportional-from",
+        panel=_RULES,
+    )
+    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1, panel=OUTPUT_PANEL)
+    height: int | None = option(
+        None, "Rows of the chart.", "--height", metavar="N", least=1, panel=OUTPUT_PANEL
+    )
+
+
+@dataclass(frozen=True)
+class ScalePredictOptions(ScaleOptions):
+    """`scale predict`."""
+
+    files: tuple[InputFile, ...] = argument(
+        (),
+        "CSV of benchmark,size,ipc,mpki,f_mem,scaling,mpki_unit, whose two smallest sizes are the scale "
+        "models; or TOML: tables [ipc] and [mpki] of SIZE = VALUE, above them f_mem, simulated = [8, 16], "
+        "targets = [32], name, scaling, mpki_unit, peak_ipc_per_sm, all but [ipc] optional; or give --ipc. "
+        "What comes is linear, sub-linear or super-linear by the scale models: linear within 2 % of IPC per "
+        "size for each doubling, super-linear at a cliff.",
+        "FILE",
+        required=False,
+    )
+    benchmark: str | None = option(
+        None, "Only this one of a CSV, drawn.", "--benchmark", "-b", panel=_MEASURED, metavar="NAME"
+    )
+    name: str | None = option(
+        None, "What to call the benchmark in the results.", "--name", panel=_MEASURED, metavar="TEXT"
+    )
+    ipc: tuple[str, ...] = option(
+        (),
+        "IPC of a scale model (repeat, or by commas).",
+        "--ipc",
+        panel=_MEASURED,
+        metavar="SIZE=VALUE",
+    )
+    mpki: tuple[str, ...] = option(
+        (),
+        "MPKI of a size, the targets' too (repeat, or by commas).",
+        "--mpki",
+        panel=_MEASURED,
+        metavar="SIZE=VALUE",
+    )
+    mpki_from: InputFile | None = option(
+        None,
+        "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`; implies --modelled-curve.",
+        "--mpki-from",
+        panel=_MEASURED,
+        metavar="FILE",
+    )
+    f_mem: float | None = option(
+        None,
+        "Share of cycles in which all of an SM wait for memory, of the largest scale model.",
+        "--f-mem",
+        panel=_MEASURED,
+        metavar="X",
+        fraction=True,
+    )
+    peak_ipc_per_sm: float | None = option(
+        None, "The most an SM can do: bounds a cliff's gain.", "--peak-ipc-per-sm", panel=_MEASURED
+    )
+    target: tuple[str, ...] = option(
+        (), "Sizes to predict, by commas (or repeat).", "--target", "-t", panel=_RULES, metavar="SIZES"
+    )
+
+
+@dataclass(frozen=True)
+class ScaleOpenOptions(OutputOptions):
+    """`scale open`."""
+
+    files: tuple[InputFile, ...] = argument(
+        (), "CSV or TOML as `scale predict` reads them; made-up numbers if none.", "FILE", required=False
+    )
+    benchmark: str | None = option(
+        None, "Only this one of a CSV.", "--benchmark", "-b", panel=_MEASURED, metavar="NAME"
+    )
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+
+
+@dataclass(frozen=True)
+class ScaleValidateOptions(ScaleOptions):
+    """`scale validate`."""
+
+    file: InputFile = argument(
+        "",
+        "CSV of benchmark,size,ipc,mpki,f_mem,scaling,mpki_unit: the two smallest sizes of each are its "
+        "scale models, all larger ones are predicted and compared.",
+        "FILE",
+    )
+
+
+@dataclass(frozen=True)
+class ScaleDeriveOptions(OutputOptions):
+    """`scale derive`."""
+
+    output: str | None = option(
+        None,
+        "The folder to write to, one in it for each scale model; `-` is stdout. Else nothing is written.",
+        "-o",
+        "--output",
+        panel=OUTPUT_PANEL,
+        metavar="FOLDER",
+    )
+    file: InputFile = argument(
+        "",
+        "The target: a gpgpusim.config, or a TOML with a table [gpu] of sms, llc_mib, llc_slices, "
+        "memory_controllers and, where known, noc_gb_per_s, dram_gb_per_s; for chiplets, of one of them, and "
+        "chiplets, inter_chiplet_gb_per_s. A table [per_sm] of any names holds what each SM has for itself.",
+        "FILE",
+    )
+    factor: tuple[str, ...] = option(
+        (), "How many times smaller, by commas (or repeat).", "--factor", "-f", metavar="F"
+    )
+    size: tuple[str, ...] = option(
+        (),
+        "Or the sizes: 8,16 SMs and 4,8 chiplets as published if neither is given.",
+        "--size",
+        metavar="SIZES",
+    )
+    force: bool = option(False, "Overwrite files that exist.", "--force")
+
+
+@dataclass(frozen=True)
+class ScaleMrcOptions(OutputOptions):
+    """`scale mrc`."""
+
+    traces: tuple[InputFile, ...] = argument(
+        (),
+        "Address traces, one after the other: text, CSV, Accel-Sim's .traceg, or binary, little-endian "
+        "addresses of 64 bits, or of 32, which --from must name.",
+        "TRACE",
+    )
+    capacity: tuple[str, ...] = option(
+        (),
+        "Cache capacities, as 2MiB, or with the system size they belong to, as 8=2MiB (repeat, or by "
+        "commas); 64KiB doubled to 128MiB if none.",
+        "--capacity",
+        "-c",
+        metavar="[SIZE=]BYTES",
+    )
+    exact: bool = option(False, "Count every miss; so it is without --rate and --statstack.", "--exact")
+    rate: float | None = option(
+        None, "Look at this share of the cache lines only (SHARDS).", "--rate", metavar="X"
+    )
+    statstack: bool = option(False, "Estimate from reuse distances, without an error.", "--statstack")
+    confidence: float | None = option(
+        None, "Of the bounds with --rate; 0.95 if none.", "--confidence", metavar="LEVEL"
+    )
+    mpki_unit: MpkiUnit = option(
+        MpkiUnit.THREAD, "Whose thousand instructions to count misses in.", "--mpki-unit"
+    )
+    instructions: int | None = option(
+        None,
+        "Instructions of that unit; only where the trace does not state them itself.",
+        "--instructions",
+        metavar="N",
+        least=1,
+    )
+    line_bytes: int = option(128, "Bytes of a cache line.", "--line-bytes", metavar="N", panel=_TRACE)
+    with_local: bool = option(
+        False, "Count accesses to local memory too (Accel-Sim).", "--with-local", panel=_TRACE
+    )
+    source: TraceForm | None = option(
+        None,
+        "Text, CSV and traceg are recognised; binary (64-bit little-endian addresses) and binary32 (32-bit) "
+        "must be named.",
+        "--from",
+        panel=_TRACE,
+    )
+    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1, panel=OUTPUT_PANEL)

@@ -1,0 +1,1 @@
+"""The one owner of stdout and writer of files."""

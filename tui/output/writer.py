@@ -1,0 +1,267 @@
+"""Owns stdout, and is the one writer of files: whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from sampling.errors import OptionError
+from tui.options.choices import OutputFormat
+from tui.options.commands import OutputOptions
+from tui.options.input_files import why_not_written
+from tui.terminal import tty as terminal
+from tui.terminal.printable import printable, printable_lines
+from tui.version import __version__
+
+SCHEMA = 1
+STDOUT = "-"
+
+_COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
+# Control characters beyond those that JSON escapes itself, and what turns the direction of writing.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """What the human form is drawn for."""
+
+    width: int
+    ascii_only: bool
+    color: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command has to say, in every form.
+
+    Attributes
+    ----------
+    results : for JSON; an object, or a list where rows are listed.
+    human : draws the table form.
+    rows : for csv, jsonl and markdown; the results themselves if None.
+    warnings : codes or sentences a script should see.
+    """
+
+    command: str
+    results: Row | Sequence[Row]
+    human: Callable[[Canvas], str]
+    rows: Sequence[Row] | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, redirect: bool = True) -> None:
+    """Write the answer to stdout, or to the file of ``-o``.
+
+    Parameters
+    ----------
+    to_stderr : stdout is taken by the command's product.
+    redirect : whether ``-o`` means the results; False where it names the product.
+    """
+    if redirect and options.output not in {None, STDOUT}:
+        with (
+            new_file(Path(str(options.output))) as path,
+            path.open("w", encoding="utf-8", newline="") as stream,
+        ):
+            stream.write(_text(answer, options, stream))
+        return
+    screen = sys.stderr if to_stderr else sys.stdout
+    screen.write(_text(answer, options, screen))
+    screen.flush()
+
+
+def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
+    if options.format is OutputFormat.JSON:
+        return json_text(envelope(answer, options.seed)) + "\n"
+    if options.format is OutputFormat.TABLE:
+        canvas = canvas_for(options, stream)
+        return shown_text(answer.human(canvas), canvas) + "\n"
+    rows = answer.rows
+    if rows is None:
+        rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
+    writers = {
+        OutputFormat.CSV: _csv_text,
+        OutputFormat.JSONL: _jsonl_text,
+        OutputFormat.MARKDOWN: _markdown_text,
+    }
+    return writers[options.format](rows)
+
+
+def shown_text(text: str, canvas: Canvas) -> str:
+    """Return text for people as it may be shown: all of it printable, but for colour where that is wanted."""
+    if not canvas.color:
+        return printable_lines(text, ascii_only=canvas.ascii_only)
+    pieces = _COLOR.split(text)
+    pieces[::2] = [printable_lines(piece, ascii_only=canvas.ascii_only) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def canvas_for(options: OutputOptions, stream: TextIO) -> Canvas:
+    """Return what the stream and the options allow."""
+    return Canvas(
+        width=terminal.width(os.environ, stream),
+        ascii_only=terminal.ascii_only(options.ascii, os.environ, stream.encoding),
+        color=terminal.use_color(options.color.value, stream, os.environ),
+    )
+
+
+def envelope(answer: Answer, seed: int) -> dict[str, Any]:
+    """Return the versioned JSON object every command answers with."""
+    return {
+        "schema": SCHEMA,
+        "tool": "kernelpoint",
+        "version": __version__,
+        "command": answer.command,
+        "seed": seed,
+        "warnings": list(answer.warnings),
+        "results": answer.results,
+    }
+
+
+def json_text(document: Any) -> str:
+    """Return JSON without NaN or infinity, which become null."""
+    return _escaped(json.dumps(_finite(document), ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def _escaped(text: str) -> str:
+    """Return JSON with what a terminal must not get escaped too: the same data."""
+    return text if text.isascii() and "\x7f" not in text else _UNPRINTABLE.sub(_code_units, text)
+
+
+def _code_units(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _cell(value: Any) -> str:
+    """Return a value as one cell: dimensions as 8x1x1, nothing as nothing, what is nested as JSON."""
+    value = _finite(value)
+    if value is None:
+        return ""
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(item, int) for item in value):
+        return "x".join(map(str, value))
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _csv_text(rows: Sequence[Row]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    if rows:
+        writer.writerow(rows[0])
+    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    return stream.getvalue()
+
+
+def _jsonl_text(rows: Sequence[Row]) -> str:
+    texts = (json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) for row in rows)
+    return "".join(f"{_escaped(text)}\n" for text in texts)
+
+
+def _markdown_text(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
+    lines += [
+        "| " + " | ".join(printable(_cell(value)).replace("|", "\\|") for value in row.values()) + " |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Give a temporary file in the target's folder, renamed to it when all is written, else removed.
+
+    A link is followed, and what is no file (a pipe, a device) is written to, never replaced.
+
+    Raises
+    ------
+    OptionError : the command reads it, or the folder it is in: a recording cannot be made again.
+    OSError : it is a folder, or nothing can be written there.
+    """
+    why_not = why_not_written(path)
+    if why_not is not None:
+        raise OptionError(f"{path} {why_not}", remedy="give another file to write")
+    path = path.resolve()
+    if path.is_dir():
+        raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(2, "there is no such folder to write in", str(path.parent))
+    if path.exists() and not path.is_file():
+        with scratch_file() as scratch:
+            yield scratch
+            with scratch.open("rb") as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        return
+    temporary = _beside(path)
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.filename in {None, str(temporary)}:
+            # A full disk is told without a name, and the temporary file's means nothing to anybody.
+            error.filename = str(path)
+        raise
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _beside(path: Path) -> Path:
+    """Return a new empty file in the same folder."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
+    os.close(handle)
+    return Path(name)
+
+
+@contextmanager
+def scratch_file() -> Iterator[Path]:
+    """Give a temporary file for what cannot be written to a pipe directly."""
+    with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as stream:
+        yield Path(stream.name)
+
+
+def copy_to_stdout(path: Path) -> None:
+    """Write a file's bytes to stdout."""
+    with path.open("rb") as stream:
+        shutil.copyfileobj(stream, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+def write_stdout(text: str) -> None:
+    """Write a command's product to stdout."""
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""What the terminal is, and text and tables fit for it; stderr and the exit codes."""

@@ -1,0 +1,116 @@
+"""Owns stderr and the exit codes: notes, progress, and the one line that every failure becomes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+import traceback
+from enum import IntEnum
+
+import scalemodel.errors as scale_errors
+from sampling.errors import (
+    AnalysisError,
+    EmptySelectionError,
+    OptionError,
+    ProfileError,
+    SamplingError,
+)
+from tui.terminal.printable import printable
+
+PROGRAM = "kernelpoint"
+_REDRAW_SECONDS = 0.1
+_SHOWN_AFTER_SECONDS = 0.4
+
+
+class ExitCode(IntEnum):
+    """What a script reads."""
+
+    OK = 0
+    ANALYSIS = 1
+    USAGE = 2
+    INPUT = 3
+    EMPTY_OR_CHECK = 4
+    INTERRUPT = 130
+
+
+class CheckFailedError(Exception):
+    """A `--fail-above` check that did not hold."""
+
+
+_CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
+    (ProfileError, ExitCode.INPUT),
+    (EmptySelectionError, ExitCode.EMPTY_OR_CHECK),
+    (CheckFailedError, ExitCode.EMPTY_OR_CHECK),
+    (OptionError, ExitCode.USAGE),
+    (AnalysisError, ExitCode.ANALYSIS),
+    (SamplingError, ExitCode.ANALYSIS),
+    (scale_errors.InputError, ExitCode.INPUT),
+    (scale_errors.OptionError, ExitCode.USAGE),
+    (scale_errors.ScaleModelError, ExitCode.ANALYSIS),
+)
+
+
+def note(text: str, *, quiet: bool = False) -> None:
+    """Write a note to stderr on one line, after what stdout still holds."""
+    if quiet:
+        return
+    sys.stdout.flush()
+    sys.stderr.write(f"{PROGRAM}: {printable(text)}\n")
+
+
+def fail(text: str) -> None:
+    """Write the one error line."""
+    one_line = " ".join(text.split())
+    note(f"error: {one_line}")
+
+
+def exit_code_of(error: Exception) -> ExitCode:
+    """Say what failed, on one line, and return the exit code for it."""
+    also = "".join(f"; {added}" for added in getattr(error, "__notes__", ()))
+    for kind, code in _CODES:
+        if isinstance(error, kind):
+            fail(f"{error}{also}")
+            return code
+    if isinstance(error, OSError) and error.strerror is not None:
+        where = "reading or writing" if error.filename is None else error.filename
+        fail(f"{where}: {error.strerror}{also}")
+        return ExitCode.ANALYSIS
+    what = f"internal error: {type(error).__name__}: {error}{also}"
+    fail(f"{what}; the traceback is in {_traceback_file(error)}")
+    return ExitCode.ANALYSIS
+
+
+def _traceback_file(error: Exception) -> str:
+    handle, path = tempfile.mkstemp(prefix="kernelpoint-", suffix=".log")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        traceback.print_exception(error, file=stream)
+    return path
+
+
+class ProgressMeter:
+    """One line on stderr that is rewritten, and gone when the work is done; nothing where no one looks."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr.isatty()
+        self._last = time.monotonic() + _SHOWN_AFTER_SECONDS
+        self._written = False
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        """Take a report of the engine."""
+        now = time.monotonic()
+        if not self._shown or now - self._last < _REDRAW_SECONDS:
+            return
+        self._last = now
+        self._written = True
+        share = f" {100 * done // total}%" if total else ""
+        sys.stderr.write(f"\r\x1b[K{printable(what)[:60]}{share}")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Clear the line."""
+        if self._written:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._written = False

@@ -1,0 +1,43 @@
+"""Aligned tables for people: values whole, numbers to the right, text to the left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tui.terminal.printable import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading and the cells below it."""
+
+    heading: str
+    cells: Sequence[str]
+    to_right: bool = True
+
+
+def table(columns: Sequence[Column], *, gap: str = "  ", ascii_only: bool = False) -> str:
+    """Return the table as lines; the last column is not padded."""
+    cells_of = [[printable(cell, ascii_only=ascii_only) for cell in column.cells] for column in columns]
+    rows = [[column.heading for column in columns], *zip(*cells_of, strict=True)]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if column.to_right else cell.ljust(width)
+            for cell, width, column in zip(row, widths, columns, strict=True)
+        ]
+        lines.append(gap.join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def shortened(text: str, width: int, *, ascii_only: bool) -> str:
+    """Return the text in at most ``width`` columns, its middle left out: names differ at both ends."""
+    text = printable(text, ascii_only=ascii_only)
+    if len(text) <= width:
+        return text
+    mark = "..." if ascii_only else "…"
+    room = max(width - len(mark), 2)
+    tail = room // 3
+    return (text[: room - tail] + mark + text[len(text) - tail :])[:width]

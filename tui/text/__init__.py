@@ -1,0 +1,1 @@
+"""What each command says, as rows and words: the headless twin of each view."""

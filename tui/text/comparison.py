@@ -1,0 +1,170 @@
+"""The comparison of methods as text: a table with the reasons of those left out, or a scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
+
+from sampling.methods.registry import method_names
+from sampling.plan.comparison import Comparison
+from tui.charts import quantities
+from tui.charts.glyphs import LETTERS, cluster_style
+from tui.charts.grid import Grid
+from tui.charts.plain import plain
+from tui.charts.rich_sink import ansi
+from tui.charts.scatter import Point, scatter
+from tui.output.writer import Canvas
+from tui.terminal.printable import printable
+from tui.terminal.tables import Column, shortened, table
+
+HEIGHT = 20
+"""Rows of a scatter, where no others are asked for."""
+
+MEAN_OF = "mean of "
+"""What the ``profile`` of a mean starts with."""
+
+FIGURES = ("strata", "samples", "speedup", "bound", "group_bound")
+_DROPPED_FIRST = ("p95", "strata", "group", "max", "within", "drawn", "bound")
+ERRORS = ("error_mean", "error_p95", "error_max", "within_epsilon")
+
+Row = dict[str, Any]
+
+
+def comparison_row(profile: str, comparison: Comparison) -> Row:
+    """Return one method on one profile as the contract's `compare` lists it."""
+    design, judgement = comparison.design, comparison.judgement
+    row = {
+        "profile": profile,
+        "method": comparison.method,
+        "applicable": design is not None,
+        "reason": comparison.reason,
+        **dict.fromkeys((*FIGURES, *ERRORS)),
+        "seconds": comparison.seconds,
+    }
+    if design is not None and judgement is not None:
+        row |= {
+            "strata": design.strata_count,
+            "samples": design.samples,
+            "speedup": design.speedup,
+            "bound": design.bound,
+            "group_bound": design.group_bound,
+            "error_mean": judgement.error_mean,
+            "error_p95": judgement.error_p95,
+            "error_max": judgement.error_max,
+            "within_epsilon": judgement.within_epsilon,
+        }
+    return row
+
+
+def comparison_text(rows: Sequence[Row], canvas: Canvas) -> str:
+    """Return a table a profile, below it why methods do not apply."""
+    return _by_profile(rows, canvas, lambda of_profile: _table(of_profile, canvas))
+
+
+def scatter_text(rows: Sequence[Row], canvas: Canvas, width: int, height: int) -> str:
+    """Return a scatter a profile; methods that do not apply are in none."""
+
+    def drawn(of_profile: list[Row]) -> str:
+        grid = comparison_scatter(of_profile, width, height, ascii_only=canvas.ascii_only)
+        return ansi(grid) if canvas.color else plain(grid)
+
+    return _by_profile(rows, canvas, drawn)
+
+
+def comparison_scatter(
+    rows: Sequence[Row], width: int, height: int, *, ascii_only: bool, selected: str | None = None
+) -> Grid:
+    """Return the scatter of the methods of one profile; a method's letter and colour are always the same."""
+    points = [
+        Point(row["method"], *method_mark(row["method"]), row["speedup"], row["error_mean"])
+        for row in rows
+        if row["applicable"] and row["speedup"] is not None and row["error_mean"] is not None
+    ]
+    return scatter(points, width, height, ascii_only=ascii_only, selected=selected)
+
+
+def method_mark(method: str) -> tuple[str, int]:
+    """Return a method's letter and its style, by its place among all methods."""
+    place = method_names().index(method)
+    return LETTERS[place % len(LETTERS)], cluster_style(place)
+
+
+def _by_profile(rows: Sequence[Row], canvas: Canvas, drawn: Callable[[list[Row]], str]) -> str:
+    profiles = list(dict.fromkeys(row["profile"] for row in rows))
+    parts = []
+    for profile, of_profile in groupby(rows, key=lambda row: row["profile"]):
+        if len(profiles) > 1:
+            parts.append(_title(profile, canvas))
+        parts.append(drawn(list(of_profile)))
+    return "\n\n".join(parts)
+
+
+def _title(profile: str, canvas: Canvas) -> str:
+    """Return what a table is of; a mean names its profiles in full, for that is what tells it from others."""
+    import textwrap
+
+    if profile.startswith(MEAN_OF):
+        return textwrap.fill(
+            printable(profile, ascii_only=canvas.ascii_only), canvas.width, break_on_hyphens=False
+        )
+    return shortened(profile, canvas.width, ascii_only=canvas.ascii_only)
+
+
+def _table(rows: Sequence[Row], canvas: Canvas) -> str:
+    """Return the methods that apply with their figures, and why the others do not."""
+    there, missing = ([row for row in rows if row["applicable"] is whether] for whether in (True, False))
+    parts = [table(comparison_columns(there, canvas.width), gap=" ")] if there else []
+    return "\n".join([*parts, *reason_lines(missing, canvas)])
+
+
+def comparison_columns(rows: Sequence[Row], width: int, *, gap: str = " ") -> list[Column]:
+    """Return the columns of methods that apply; what is too wide goes without the figures that tell least.
+
+    Parameters
+    ----------
+    width : of the table, with `gap` between its columns.
+    """
+    columns = _all_columns(rows)
+    # The data formats have all.
+    for heading in _DROPPED_FIRST:
+        if len(table(columns, gap=gap).partition("\n")[0]) > width:
+            columns = [column for column in columns if column.heading != heading]
+    return columns
+
+
+def _all_columns(rows: Sequence[Row]) -> list[Column]:
+    def shown(heading: str, name: str, form: Any) -> list[Column]:
+        # Means have a few figures only.
+        if all(row[name] is None for row in rows):
+            return []
+        return [Column(heading, ["-" if row[name] is None else form(row[name]) for row in rows])]
+
+    return [
+        Column("method", [row["method"] for row in rows], to_right=False),
+        *shown("strata", "strata", quantities.count),
+        *shown("drawn", "samples", quantities.count),
+        *shown("speedup", "speedup", quantities.ratio),
+        *shown("bound", "bound", quantities.share),
+        *shown("group", "group_bound", quantities.share),
+        *shown("mean", "error_mean", quantities.share),
+        *shown("p95", "error_p95", quantities.share),
+        *shown("max", "error_max", quantities.share),
+        *shown("within", "within_epsilon", quantities.share),
+    ]
+
+
+def reason_lines(rows: Sequence[Row], canvas: Canvas) -> list[str]:
+    """Return why methods are not applicable, one after the other."""
+    import textwrap
+
+    lines = ["", "not applicable:"] if rows else []
+    for row in rows:
+        lines += textwrap.wrap(
+            printable(row["reason"], ascii_only=canvas.ascii_only),
+            canvas.width,
+            initial_indent="- ",
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+        )
+    return lines

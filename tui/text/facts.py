@@ -1,0 +1,238 @@
+"""The rows that several commands show: kernel groups, findings, devices, a plan's figures."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from sampling.plan.design import AnyDesign, Design
+from sampling.plan.judge import Judgement
+from sampling.plan.study import Study
+from sampling.profile.names import short_name
+from tui.charts import quantities
+from tui.output.writer import Canvas
+from tui.terminal.printable import printable
+from tui.terminal.tables import Column, shortened, table
+
+
+def group_row(study: Study, index: int) -> dict[str, Any]:
+    """Return one kernel group as the contract's `groups` lists it."""
+    group, of = study.counts.groups[index], study.groups
+    return {
+        "rank": index + 1,
+        "key": group.key,
+        "name": group.name,
+        "grid": _list(group.grid),
+        "block": _list(group.block),
+        "process": group.process,
+        "device": group.device,
+        "launches": int(of.launches[index]),
+        "total_duration_ns": int(of.total_duration_ns[index]),
+        "share": float(of.share[index]),
+        "mean_ns": float(of.mean_ns[index]),
+        "std_ns": float(of.std_ns[index]),
+        "cov": float(of.cov[index]) if of.mean_ns[index] else None,
+        "min_ns": int(of.min_ns[index]),
+        "max_ns": int(of.max_ns[index]),
+        "clusters": None if of.clusters is None else int(of.clusters[index]),
+        "samples": None if of.samples is None else int(of.samples[index]),
+    }
+
+
+def _list(dimensions: tuple[int, int, int] | None) -> list[int] | None:
+    return None if dimensions is None else list(dimensions)
+
+
+def groups_table(rows: list[dict[str, Any]]) -> str:
+    """Return kernel groups as a table with all figures and the whole key."""
+    share, *others, drawn = _group_columns(rows)[1:]
+    columns = [
+        _ranks(rows),
+        share,
+        Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
+        *others,
+        Column("strata", ["-" if row["clusters"] is None else str(row["clusters"]) for row in rows]),
+        drawn,
+        Column("kernel group", [row["key"] for row in rows], to_right=False),
+    ]
+    return table(columns)
+
+
+def short_groups_table(study: Study, rows: list[dict[str, Any]], canvas: Canvas) -> str:
+    """Return kernel groups as a table no wider than the canvas, short names and grids for keys."""
+    columns = _group_columns(rows)
+    taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
+    room = max(canvas.width - taken, 12)
+    labels = [
+        shortened(group_label(study, row["rank"] - 1), room, ascii_only=canvas.ascii_only) for row in rows
+    ]
+    return table([*columns, Column("kernel group", labels, to_right=False)])
+
+
+def _ranks(rows: list[dict[str, Any]]) -> Column:
+    return Column("rank", [f"#{row['rank']}" for row in rows])
+
+
+def _group_columns(rows: list[dict[str, Any]]) -> list[Column]:
+    drawn = ["-" if row["samples"] is None else quantities.count(row["samples"]) for row in rows]
+    return [
+        _ranks(rows),
+        Column("share", [quantities.share(row["share"]) for row in rows]),
+        Column("launches", [quantities.count(row["launches"]) for row in rows]),
+        Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
+        Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
+        Column("drawn", drawn),
+    ]
+
+
+def group_label(study: Study, index: int) -> str:
+    """Return a group in a few words: the function's own name, its grid, and where it ran if that differs."""
+    group = study.counts.groups[index]
+    label = short_name(group.name)
+    if group.grid is not None:
+        label += " " + "x".join(map(str, group.grid))
+    if group.device is not None and len(study.sequences) > 1:
+        label += f" @{group.process}:{group.device}"
+    return label
+
+
+def finding_rows(study: Study) -> list[dict[str, str]]:
+    """Return the findings as the contract lists them."""
+    return [asdict(finding) for finding in study.findings]
+
+
+def findings_text(study: Study, canvas: Canvas) -> str:
+    """Return the findings as indented paragraphs."""
+    import textwrap
+
+    if not study.findings:
+        return "Findings: none"
+    lines = ["Findings"]
+    for finding in study.findings:
+        said = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
+        text = printable(said, ascii_only=canvas.ascii_only)
+        mark = "! " if finding.severity == "warning" else "- "
+        lines += textwrap.wrap(text, canvas.width, initial_indent=f"  {mark}", subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def device_rows(study: Study) -> list[dict[str, Any]]:
+    """Return one row for every process and device that launches kernels."""
+    described = {(device.process, device.device): device for device in study.profile.facts.devices}
+    times = {time.sequence: time for time in study.device_times}
+    selected = study.launches_of_sequences
+    rows = []
+    for sequence in study.sequences:
+        device = described.get((sequence.process, sequence.device)) or described.get((None, sequence.device))
+        time = times.get(sequence)
+        rows.append(
+            {
+                "process": sequence.process,
+                "device": sequence.device,
+                "name": None if device is None else device.name,
+                "sm_count": None if device is None else device.sm_count,
+                "launches": selected[sequence],
+                "kernel_ns": None if time is None else time.kernel_ns,
+                "busy_ns": None if time is None else time.busy_ns,
+                "overlap_share": None if time is None else time.overlap_share,
+            }
+        )
+    return rows
+
+
+def device_name(study: Study) -> str | None:
+    """Return the names of the devices used, None where the profile does not say."""
+    names = dict.fromkeys(row["name"] for row in device_rows(study) if row["name"])
+    return ", ".join(names) or None
+
+
+def judged_row(judgement: Judgement | None) -> dict[str, Any] | None:
+    """Return the errors of repeated draws as the contract's `judged`."""
+    if judgement is None:
+        return None
+    return {
+        "repeats": judgement.repeats,
+        "error_mean": judgement.error_mean,
+        "error_p95": judgement.error_p95,
+        "error_max": judgement.error_max,
+        "within_epsilon": judgement.within_epsilon,
+    }
+
+
+def design_row(study: Study) -> dict[str, Any]:
+    """Return the figures of the design: what a plan costs and promises."""
+    design = study.design
+    return {
+        "method": design.method,
+        "epsilon": design.target.epsilon,
+        "confidence": design.target.confidence,
+        "strata": design.strata_count,
+        "samples": design.samples,
+        "sampled_duration_ns": design.sampled_duration_ns,
+        "speedup": study.speedup,
+        "bound": design.bound,
+        "group_bound": design.group_bound,
+        "bound_with_noise": design.bound_with_noise,
+    }
+
+
+def design_line(study: Study, judgement: Judgement | None = None) -> str:
+    """Return the design in a line or two: what it costs, and what its bound covers."""
+    row = design_row(study)
+    head = (
+        f"{row['method']}, epsilon {row['epsilon']:g} at confidence {row['confidence']:g}: "
+        f"{quantities.count(row['samples'])} of "
+        f"{quantities.counted(study.counts.launches, 'launch', 'launches')}, "
+        f"speedup {quantities.ratio(row['speedup'])}"
+    )
+    return f"{head}\n{bounds_line(study.design, judgement)}"
+
+
+def strata_text(strata: int) -> str:
+    """Return how many strata, in words."""
+    return quantities.counted(strata, "stratum", "strata")
+
+
+def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
+    """Return both bounds in words, and the judged coverage beside the stated confidence."""
+    if design.bound is None:
+        return "no bound: the launches are not drawn at random"
+    text = f"error bounds: {quantities.share(design.bound)} of the total time"
+    if design.group_bound is not None:
+        text += f", {quantities.share(design.group_bound)} of any kernel group's"
+    noisy, noisy_group = design.bound_with_noise, design.group_bound_with_noise
+    if noisy is not None and noisy_group is not None and isinstance(design, Design):
+        floor = quantities.share(design.strata.noise_floor or 0)
+        text += (
+            f"\n(with {floor} more spread in simulation: {quantities.share(noisy)} and "
+            f"{quantities.share(noisy_group)})"
+        )
+    if judgement is not None:
+        mean, p95 = quantities.share(judgement.error_mean), quantities.share(judgement.error_p95)
+        text += f"\n{draws_text(judgement.repeats)}: mean error {mean}, 95th percentile {p95}"
+        if judgement.within_epsilon is not None:
+            within, stated = map(quantities.share, (judgement.within_epsilon, design.target.confidence))
+            of_them = " of them" if judgement.repeats > 1 else ""
+            text += f";\n{within}{of_them} within epsilon, {stated} stated"
+    return text
+
+
+def draws_text(repeats: int) -> str:
+    """Return how often a plan was drawn, in words."""
+    return quantities.counted(repeats, "draw", "draws")
+
+
+def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
+    """Return the (shortest, longest) duration of each stratum of a group, ascending."""
+    counts = study.counts
+    strata = study.design.strata if isinstance(study.design, Design) else None
+    if strata is None or not (strata.group == group).any():
+        low, high = counts.offsets[group], counts.offsets[group + 1] - 1
+        return [(int(counts.duration_ns[low]), int(counts.duration_ns[high]))]
+    rows = np.flatnonzero(strata.group == group)
+    return [
+        (int(counts.duration_ns[strata.start[row]]), int(counts.duration_ns[strata.stop[row] - 1]))
+        for row in rows.tolist()
+    ]

@@ -1,0 +1,80 @@
+"""A plan in words and figures: what `sample` prints, and what the app's view of the plan copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sampling.plan.design import PickedDesign
+from sampling.plan.judge import Judgement
+from sampling.plan.plan import Plan
+from sampling.plan.study import Study
+from tui.charts import quantities
+from tui.output.writer import Answer, Canvas
+from tui.text import facts
+
+
+def plan_answer(
+    study: Study, plan: Plan, judgement: Judgement | None, rows: Sequence[dict[str, Any]]
+) -> Answer:
+    """Return the plan's figures as `sample` gives them in every form; the drawn launches are the rows."""
+    design = plan.design
+    results = {
+        "method": design.method,
+        "launches": study.counts.launches,
+        "strata": design.strata_count,
+        "samples": plan.samples,
+        "total_duration_ns": plan.total_duration_ns,
+        "sampled_duration_ns": plan.sampled_duration_ns,
+        "speedup": plan.speedup,
+        "bound": design.bound,
+        "group_bound": design.group_bound,
+        "bound_with_noise": design.bound_with_noise,
+        "group_bound_with_noise": design.group_bound_with_noise,
+        "estimate_ns": plan.estimate_ns,
+        "error": plan.error,
+        "floor_ns": plan.floor_ns,
+        "judged": facts.judged_row(judgement),
+        "details": dict(design.picks.details) if isinstance(design, PickedDesign) else None,
+    }
+    return Answer(
+        "sample",
+        results,
+        lambda canvas: plan_text(study, plan, judgement, canvas),
+        rows=rows,
+        warnings=plan_warnings(study, plan),
+    )
+
+
+def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
+    """Return what a script should see: findings, notes of the method, how files of features fitted."""
+    return (
+        *(finding.code for finding in study.findings),
+        *plan.design.notes,
+        *(report.sentence for report in study.reports),
+    )
+
+
+def plan_text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Canvas) -> str:
+    """Return the plan's figures and the findings as lines."""
+    design = plan.design
+    samples = quantities.count(plan.samples)
+    launches = quantities.counted(study.counts.launches, "launch", "launches")
+    sampled, total, floor, estimate = map(
+        quantities.duration,
+        (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),
+    )
+    speedup, expected = quantities.ratio(plan.speedup), quantities.ratio(design.speedup)
+    draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
+    lines = [
+        f"{design.method}: {samples} of {launches} in {facts.strata_text(design.strata_count)}",
+        f"sampled time {sampled} of {total}: speedup {speedup}, {expected} expected",
+        f"(a plan that visits every kernel group samples at least {floor} on average)",
+        facts.bounds_line(design, judgement if design.random else None),
+        f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
+    ]
+    if design.random:
+        lines.append("The bounds cover the profile's own durations, not simulated cycles.")
+    if study.findings:
+        lines += ["", facts.findings_text(study, canvas)]
+    return "\n".join(lines)

@@ -1,0 +1,151 @@
+"""A plan's strata and drawn launches as tables, for `sample --list` and for the app."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
+from sampling.plan.plan import Plan
+from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.study import Study
+from sampling.profile.names import short_name
+from tui.charts import quantities
+from tui.options.choices import PlanList
+from tui.output.writer import Answer, Canvas
+from tui.terminal.tables import Column, shortened
+from tui.text import facts
+from tui.text.plan import plan_warnings
+
+_GAP = 2
+_LEAST_LABEL = 12
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Strata or launches as a table of any width; each row is made when it is asked for.
+
+    Attributes
+    ----------
+    figures : the columns that have the width they need.
+    heading, labels : of the last column, which takes the room they leave.
+    """
+
+    figures: tuple[Column, ...]
+    heading: str
+    labels: tuple[str, ...]
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """The cells of each column of figures."""
+        return tuple(max(map(len, (column.heading, *column.cells))) for column in self.figures)
+
+    def head(self, width: int, *, ascii_only: bool) -> str:
+        """Return the headings."""
+        headings = [column.heading for column in self.figures]
+        return self._line(headings, self.heading, width, ascii_only=ascii_only)
+
+    def row(self, number: int, width: int, *, ascii_only: bool) -> str:
+        """Return a row, no wider than `width` where that has room for the figures."""
+        cells = [column.cells[number] for column in self.figures]
+        return self._line(cells, self.labels[number], width, ascii_only=ascii_only)
+
+    def text(self, width: int, *, ascii_only: bool) -> str:
+        """Return the headings and all rows as lines."""
+        rows = [self.row(number, width, ascii_only=ascii_only) for number in range(len(self.labels))]
+        return "\n".join([self.head(width, ascii_only=ascii_only), *rows])
+
+    def _line(self, cells: Sequence[str], label: str, width: int, *, ascii_only: bool) -> str:
+        room = max(width - sum(self.widths) - _GAP * len(self.widths), _LEAST_LABEL)
+        aligned = [cell.rjust(cells_of) for cell, cells_of in zip(cells, self.widths, strict=True)]
+        return (" " * _GAP).join([*aligned, shortened(label, room, ascii_only=ascii_only)]).rstrip()
+
+
+def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList) -> Answer:
+    """Return the strata or the drawn launches as `sample --list` gives them in every form."""
+    rows = stratum_rows(study, plan) if listed is PlanList.STRATA else launch_rows(launches)
+    return Answer(
+        "sample",
+        rows,
+        lambda canvas: list_text(study, plan, launches, listed, canvas),
+        warnings=plan_warnings(study, plan),
+    )
+
+
+def list_text(
+    study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList, canvas: Canvas
+) -> str:
+    """Return the strata or the drawn launches as a table no wider than the canvas."""
+    strata = listed is PlanList.STRATA
+    listing = stratum_listing(study, plan) if strata else launch_listing(study, plan, launches)
+    return listing.text(canvas.width, ascii_only=canvas.ascii_only)
+
+
+def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:
+    """Return one row a stratum, as the plan file has it; ``stratum`` is its 0-based place there."""
+    return [
+        {"stratum": number, **stratum._asdict()}
+        for number, stratum in enumerate(plan.design.facts(study.counts))
+    ]
+
+
+def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
+    """Return one row a drawn launch, as the plan file has it."""
+    return [_launch_row(launch) for launch in launches]
+
+
+def _launch_row(launch: PlannedLaunch) -> dict[str, Any]:
+    row = asdict(launch)
+    for name in ("grid", "block"):
+        row[name] = None if row[name] is None else list(row[name])
+    return row
+
+
+def stratum_listing(study: Study, plan: Plan) -> Listing:
+    """Return the strata: their size, spread and sample, and the kernel group they are of."""
+    strata = list(plan.design.facts(study.counts))
+    rank = {group.key: index for index, group in enumerate(study.counts.groups)}
+    figures = (
+        Column("stratum", [str(number) for number in range(len(strata))]),
+        Column("launches", [quantities.count(stratum.size) for stratum in strata]),
+        Column("drawn", [quantities.count(stratum.samples) for stratum in strata]),
+        Column("mean", [quantities.duration(stratum.mean_ns) for stratum in strata]),
+        Column("CoV", [_cov(stratum) for stratum in strata]),
+        Column("durations", [quantities.duration_range(each.low_ns, each.high_ns) for each in strata]),
+    )
+    return Listing(
+        figures, "kernel group", tuple(_group_label(study, stratum.key, rank) for stratum in strata)
+    )
+
+
+def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
+    """Return the drawn launches: which they are, what they took and what they stand for."""
+    figures = (
+        Column("launch", [str(launch.id) for launch in launches]),
+        Column("stratum", [str(number) for number in plan.stratum.tolist()]),
+        Column("duration", [quantities.duration(launch.duration_ns) for launch in launches]),
+        Column("stands for", [f"{launch.weight:,.6g}" for launch in launches]),
+        Column("occurrence", [str(launch.occurrence) for launch in launches]),
+    )
+    several = len(study.sequences) > 1
+    return Listing(figures, "kernel", tuple(_launch_label(launch, several=several) for launch in launches))
+
+
+def _cov(stratum: StratumFacts) -> str:
+    return f"{stratum.std_ns / stratum.mean_ns:.3f}" if stratum.mean_ns else quantities.UNKNOWN
+
+
+def _group_label(study: Study, key: str, rank: dict[str, int]) -> str:
+    """Return a stratum's kernel group by rank and label; a pick's label is its own."""
+    if key == WHOLE_WORKLOAD_KEY:
+        return "all"
+    return key if key not in rank else f"#{rank[key] + 1} {facts.group_label(study, rank[key])}"
+
+
+def _launch_label(launch: PlannedLaunch, *, several: bool) -> str:
+    label = short_name(launch.name)
+    if launch.grid is not None:
+        label += " " + "x".join(map(str, launch.grid))
+    return f"{label} @{launch.process}:{launch.device}" if several else label

@@ -1,0 +1,168 @@
+"""A trade-off as `trade-off` prints it: the chart over the table of its points."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from sampling.plan.trade_off import NoPoint, TradeOffPoint
+from sampling.strata.target import Target
+from tui.charts import quantities
+from tui.charts.grid import Grid
+from tui.charts.plain import plain
+from tui.charts.rich_sink import ansi
+from tui.charts.trade_off import trade_off_chart
+from tui.output.writer import Canvas
+from tui.terminal.printable import printable
+from tui.terminal.tables import Column, table
+
+HEIGHT = 16
+"""Rows of the chart where nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOff:
+    """What is known of a trade-off.
+
+    Attributes
+    ----------
+    target : what the plan itself is asked; its epsilon is the chosen one.
+    epsilons : all that are or will be computed, in any order.
+    points : those computed, in any order.
+    missing : the epsilons at which there turned out to be no plan, in any order.
+    """
+
+    method: str
+    target: Target
+    epsilons: tuple[float, ...]
+    points: tuple[TradeOffPoint, ...] = ()
+    missing: tuple[NoPoint, ...] = ()
+
+    @property
+    def tried(self) -> int:
+        """At how many epsilons it is known whether there is a point."""
+        return len(self.points) + len(self.missing)
+
+    @property
+    def ascending(self) -> list[TradeOffPoint]:
+        """The points by their epsilon."""
+        return sorted(self.points, key=lambda point: point.epsilon)
+
+    def chart(self, width: int, height: int, *, ascii_only: bool) -> Grid:
+        """Draw the points."""
+        return trade_off_chart(
+            self.points, self.epsilons, self.target.epsilon, width, height, ascii_only=ascii_only
+        )
+
+
+def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas) -> str:
+    """Return what was asked in a line, the chart of this size, its points in a table, what to know of it."""
+    grid = known.chart(width, height, ascii_only=canvas.ascii_only)
+    heading = f"{known.method}, confidence {known.target.confidence:g}"
+    lines = [heading, ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
+    level = level_text(known)
+    if level is not None:
+        lines += ["", *textwrap.wrap(level, canvas.width)]
+    for text in missing_texts(known):
+        lines += ["", *textwrap.wrap(printable(text, ascii_only=canvas.ascii_only), canvas.width)]
+    return "\n".join(lines)
+
+
+def missing_texts(known: TradeOff) -> list[str]:
+    """Return at which epsilons there is no plan, a text for each reason."""
+    reasons: dict[str, list[float]] = {}
+    for each in known.missing:
+        reasons.setdefault(each.problem.in_short, []).append(each.epsilon)
+    return [
+        f"No plan {epsilons_text(known, epsilons)}, {len(epsilons)} of {known.tried} points: {reason}."
+        for reason, epsilons in reasons.items()
+    ]
+
+
+def missing_forms(known: TradeOff) -> tuple[str, ...]:
+    """Return the same in a few words, the longest form first; none where all points are there."""
+    if not known.missing:
+        return ()
+    where = epsilons_text(known, [each.epsilon for each in known.missing])
+    there, problem = f"{len(known.points)} of {known.tried}", known.missing[0].problem
+    if problem.path is None or problem.group is None:
+        return f"{there} points: no plan {where}", f"{there} points", there
+    node = f"node {problem.path or 'root'} in #{problem.group + 1}"
+    return (
+        f"{there} points: {where} your decision on {node} fits none",
+        f"{there} points: no {node} {where}",
+        f"{there} points: elsewhere no {node}",
+        f"{there}: elsewhere no {node}",
+        f"{there} points",
+        there,
+    )
+
+
+def epsilons_text(known: TradeOff, epsilons: Sequence[float]) -> str:
+    """Return at which of the epsilons tried something is so: up to one, from one on, or each."""
+    tried = sorted([point.epsilon for point in known.points] + [each.epsilon for each in known.missing])
+    below = list(takewhile(lambda epsilon: epsilon in epsilons, tried))
+    above = list(takewhile(lambda epsilon: epsilon in epsilons, reversed(tried[len(below) :])))
+    between = sorted({*epsilons} - {*below, *above})
+    parts = [f"up to epsilon {below[-1]:g}"] if below else []
+    parts += [f"at epsilon {', '.join(f'{epsilon:g}' for epsilon in between)}"] if between else []
+    parts += [f"from epsilon {above[-1]:g} on"] if above else []
+    return " and ".join(parts)
+
+
+def level_text(known: TradeOff) -> str | None:
+    """Return from which epsilon on the plan stays the same, and why; None where it does not."""
+    first = _level_from(known)
+    if first is None:
+        return None
+    text = f"From epsilon {first:g} on the plan stays the same"
+    if known.method != "joint":
+        return f"{text}."
+    asked = quantities.counted(known.target.min_samples, "launch", "launches") + " a stratum"
+    if known.target.group_epsilon is not None:
+        asked = f"the bound of each kernel group, {known.target.group_epsilon:g}, and {asked}"
+    return f"{text}: {asked} ask for more than epsilon does."
+
+
+def level_forms(known: TradeOff) -> tuple[str, ...]:
+    """Return the same in a few words, the longest form first; none where the plan does not stay the same."""
+    first = _level_from(known)
+    if first is None:
+        return ()
+    forms = f"the same from {first:g} on", f"same from {first:g}"
+    if known.method != "joint":
+        return forms
+    asked = "min-samples" if known.target.group_epsilon is None else "group-epsilon, min-samples"
+    return f"{forms[0]}: {asked}", *forms
+
+
+def _level_from(known: TradeOff) -> float | None:
+    """Return the least epsilon from which on all plans are the same; None where the last two are not."""
+    points = known.ascending
+    cost = [(point.samples, point.sampled_duration_ns) for point in points]
+    level = list(takewhile(lambda each: each == cost[-1], reversed(cost)))
+    return points[len(cost) - len(level)].epsilon if len(level) > 1 else None
+
+
+def trade_off_table(known: TradeOff) -> str:
+    """Return the points in a table, by epsilon, the chosen one marked."""
+    points = known.ascending
+    chosen = ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points]
+    return table(
+        [
+            Column("epsilon", [f"{point.epsilon:g}" for point in points]),
+            Column("speedup", [quantities.ratio(point.speedup) for point in points]),
+            Column("drawn", [quantities.count(point.samples) for point in points]),
+            Column("strata", [quantities.count(point.strata) for point in points]),
+            Column("sampled", [quantities.duration(point.sampled_duration_ns) for point in points]),
+            Column("bound", [_share(point.bound) for point in points]),
+            Column("group", [_share(point.group_bound) for point in points]),
+            Column("", chosen, to_right=False),
+        ]
+    )
+
+
+def _share(bound: float | None) -> str:
+    return quantities.UNKNOWN if bound is None else quantities.share(bound)

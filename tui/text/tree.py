@@ -1,0 +1,215 @@
+"""A kernel group's split tree in words and charts, as `tree` prints it and view 2 shows and copies it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sampling.errors import OptionError
+from sampling.plan.walk.tree_walk import Running, TreeWalk
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.splitting.tree import SplitNode, Verdict
+from tui.charts import quantities
+from tui.charts.grid import Grid
+from tui.charts.histogram import histogram
+from tui.charts.plain import plain
+from tui.charts.quantities import counted
+from tui.charts.rich_sink import ansi
+from tui.charts.tree import tree
+from tui.output.writer import Canvas
+from tui.terminal.tables import shortened
+from tui.text.facts import strata_text
+
+ROOT = "root"
+_HISTOGRAM_HEIGHT = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeStop:
+    """Where somebody stands in the decisions on a kernel group.
+
+    Attributes
+    ----------
+    nodes : the decisions so far; ahead : the one that comes next, None when there is none left.
+    node : the one that is looked at, of those so far or the one ahead; None for the whole group.
+    running : what the decisions so far would cost; None where nobody asked.
+    is_plan : whether these are all decisions of all groups.
+    """
+
+    counts: DurationCounts
+    group: int
+    nodes: tuple[SplitNode, ...]
+    ahead: SplitNode | None = None
+    node: SplitNode | None = None
+    running: Running | None = None
+    is_plan: bool = False
+
+
+def stop_of(walk: TreeWalk) -> TreeStop:
+    """Return where a walk stands, looking at the decision that comes next."""
+    ahead = walk.ahead
+    return TreeStop(walk.counts, walk.group, walk.nodes, ahead, ahead, walk.running, walk.at_end)
+
+
+def node_name(path: str) -> str:
+    """Return a path as people read and write it."""
+    return path or ROOT
+
+
+def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
+    """Return the node that a name means.
+
+    Raises
+    ------
+    OptionError : there is none among these.
+    """
+    for node in nodes:
+        if node_name(node.path) == name:
+            return node
+    raise OptionError(
+        f"--node {name}: the tree has no such node so far",
+        remedy="root is meant, or L or R a step, as `kernelpoint tree` prints it",
+    )
+
+
+def stop_histogram(
+    stop: TreeStop, width: int, height: int, *, log: bool = False, ascii_only: bool = False
+) -> Grid:
+    """Return the durations of the node that is looked at, with its threshold; else those of the group."""
+    counts, node = stop.counts, stop.node
+    if node is None:
+        durations_ns, launches = counts.group_pairs(stop.group)
+        leaves = [node for node in stop.nodes if node.verdict is Verdict.KEEP]
+        clusters = [_range_ns(counts, leaf) for leaf in leaves]
+        return histogram(durations_ns, launches, clusters, width, height, log=log, ascii_only=ascii_only)
+    return histogram(
+        counts.duration_ns[node.start : node.stop],
+        counts.count[node.start : node.stop],
+        [],
+        width,
+        height,
+        log=log,
+        ascii_only=ascii_only,
+        threshold_ns=node.threshold_ns,
+    )
+
+
+def place_line(stop: TreeStop) -> str:
+    """Return how far the decisions on the group have come."""
+    taken = counted(len(stop.nodes), "decision", "decisions")
+    if stop.ahead is None:
+        return f"split to its end by {taken}"
+    return f"after {taken}, next {node_name(stop.ahead.path)}"
+
+
+def card_lines(stop: TreeStop) -> list[str]:
+    """Return the facts of the node that is looked at: its size, the verdict, kept whole, split.
+
+    Without a node, those of a group that is split to its end.
+    """
+    counts, node, group = stop.counts, stop.node, stop.group
+    if node is None:
+        durations_ns, _ = counts.group_pairs(group)
+        launches = int(counts.group_launches[group])
+        mean_ns, std_ns = int(counts.group_duration_ns[group]) / launches, float(counts.group_std_ns[group])
+        clusters = sum(node.verdict is Verdict.KEEP for node in stop.nodes)
+        return [
+            f"all: {_spread(launches, mean_ns, std_ns, int(durations_ns[0]), int(durations_ns[-1]))}",
+            f"{place_line(stop)}: {counted(clusters, 'cluster', 'clusters')}",
+        ]
+    whole = counted(node.samples_old, "sample", "samples")
+    lines = [
+        f"{node_name(node.path)}: "
+        + _spread(node.launches, node.mean_ns, node.std_ns, *_range_ns(counts, node)),
+        verdict_line(stop),
+        f"whole: tau old {quantities.duration(node.tau_old_ns)}, {whole}",
+    ]
+    if node.samples_new is None or node.tau_new_ns is None or node.threshold_ns is None:
+        return [*lines, "split: not looked at"]
+    parts, at = " + ".join(map(quantities.count, node.samples_new)), quantities.duration(node.threshold_ns)
+    return [*lines, f"split: tau new {quantities.duration(node.tau_new_ns)}, {parts} samples, at {at}"]
+
+
+def _spread(launches: int, mean_ns: float, std_ns: float, low_ns: int, high_ns: int) -> str:
+    """Return how many launches there are, and how long they take."""
+    cov = f"{std_ns / mean_ns:.3f}" if mean_ns > 0 else quantities.UNKNOWN
+    return (
+        f"{counted(launches, 'launch', 'launches')}, mean {quantities.duration(mean_ns)}, CoV {cov}, "
+        f"{quantities.duration_range(low_ns, high_ns)}"
+    )
+
+
+def verdict_line(stop: TreeStop) -> str:
+    """Return what became, or is proposed to become, of the node that is looked at, and why."""
+    node = stop.node
+    if node is None:
+        return ""
+    is_ahead = stop.ahead is not None and node.path == stop.ahead.path
+    verdict = "split" if node.verdict is Verdict.SPLIT else "keep whole"
+    if node.overridden:
+        # The reason says who decided.
+        return f"{'next: ' if is_ahead else ''}{verdict}; {node.reason}"
+    return f"{'proposed' if is_ahead else 'decided'}: {verdict}; {node.reason}"
+
+
+def running_lines(stop: TreeStop) -> list[str]:
+    """Return what the decisions so far would cost and promise, the longest wording first."""
+    running = stop.running
+    if running is None:
+        return []
+    speedup, samples = quantities.ratio(running.speedup), counted(running.samples, "sample", "samples")
+    total, worst, here = map(
+        quantities.share, (running.bound, running.worst_group_bound, running.group_bound)
+    )
+    head, short = ("All groups split", "All split") if stop.is_plan else ("If splitting ended here", "So far")
+    if running.provisional:
+        head, short = f"{head}, sizes not final", f"{short}, not final"
+    cost = f"speedup {speedup}, {samples} in {strata_text(running.strata)}"
+    bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
+    return [
+        f"{head}: {cost}; error bounds: {bounds}",
+        f"{head}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this group {here}",
+        f"{short}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this group {here}",
+        f"{short}: {speedup}, {samples}; bounds: total {total}, worst {worst}, this group {here}",
+        f"{short}: {speedup}, {samples}; bounds: total {total}, worst {worst}, this {here}",
+        f"{short}: {speedup}; bounds: total {total}, worst group {worst}, this group {here}",
+        f"{short}: {speedup}; total {total}, worst {worst}, this group {here}",
+        f"{short}: {speedup}; total {total}, worst {worst}, this {here}",
+        f"{speedup}; total {total}, worst {worst}, this {here}",
+    ]
+
+
+def tree_text(stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, log: bool = False) -> str:
+    """Return the group's key, a histogram, the tree so far and the reasons of all decisions."""
+    sink = ansi if canvas.color else plain
+    title = f"#{stop.group + 1} {stop.counts.groups[stop.group].key}"
+    chart = stop_histogram(stop, canvas.width, _HISTOGRAM_HEIGHT, log=log, ascii_only=canvas.ascii_only)
+    branches = tree(
+        stop.nodes,
+        canvas.width,
+        proposed=stop.ahead,
+        marked=None if stop.node is None else stop.node.path,
+        max_depth=max_depth,
+        ascii_only=canvas.ascii_only,
+    )
+    looked_at = stop.node is not None or stop.running is not None
+    card = [line for text in card_lines(stop) for line in _wrapped(text, canvas.width)] if looked_at else []
+    reasons = [
+        line
+        for node in stop.nodes
+        for line in _wrapped(f"{node_name(node.path)}: {node.verdict}, {node.reason}", canvas.width)
+    ]
+    running = [line for text in running_lines(stop)[:1] for line in _wrapped(text, canvas.width)]
+    place = _wrapped(place_line(stop), canvas.width) if stop.ahead is not None else []
+    title = shortened(title, canvas.width, ascii_only=canvas.ascii_only)
+    blocks = [[title, *place, sink(chart)], card, [sink(branches)], reasons, running]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, subsequent_indent="  ")
+
+
+def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:
+    return int(counts.duration_ns[node.start]), int(counts.duration_ns[node.stop - 1])
