@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.arrow import to_arrow, to_numpy
 
 # Hashing takes a sixth of the time of a sort, but importing pyarrow for it 0.1 s.
@@ -17,7 +17,7 @@ _TABLE_ENTRIES = 1 << 20
 _KEY_BITS = 63
 
 
-def dense_codes(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
     """Return a code for every row and, for every code, the first row that has it.
 
     Parameters
@@ -39,7 +39,7 @@ def dense_codes(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int6
     if len(key) == 0:
         return key, np.zeros(0, dtype=np.int64)
     bits = 0
-    column: NDArray[np.integer]
+    column: AnyIntArray
     for column in columns:
         # A column broadcast from one value has stride 0 and tells no rows apart.
         if column.strides == (0,) or (width := int(column.max()).bit_length()) == 0:
@@ -56,7 +56,7 @@ def dense_codes(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int6
     return _codes_of_key(key)
 
 
-def _codes_of_key(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _codes_of_key(key: IntArray) -> tuple[IntArray, IntArray]:
     if key.max() < min(_TABLE_ENTRIES, 4 * len(key)):
         return _codes_by_table(key)
     least = _HASHING_PAYS_FROM_ROWS if "pyarrow" in sys.modules else _IMPORT_PAYS_FROM_ROWS
@@ -68,7 +68,7 @@ def _codes_of_key(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
     return codes, _first_rows(codes, len(encoded.dictionary))
 
 
-def _codes_by_table(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _codes_by_table(key: IntArray) -> tuple[IntArray, IntArray]:
     """Code keys that are small enough to be places in a table."""
     first_row = _first_rows(key, int(key.max()) + 1)
     present = np.flatnonzero(first_row >= 0)
@@ -77,7 +77,7 @@ def _codes_by_table(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
     return code.take(key), first_row[present]
 
 
-def _first_rows(values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _first_rows(values: IntArray, size: int) -> IntArray:
     """Return (size,) the first row of each value, -1 for one that does not occur."""
     first_row = np.full(size, -1, dtype=np.int64)
     # Backwards: of several assignments to one place numpy keeps the last, which is the first row.

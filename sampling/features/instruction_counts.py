@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import INSTRUCTIONS
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted, listed
-
-FloatArray = NDArray[np.float64]
 
 _REMEDY = (
     "give --features the output of NVBit's instr_count, an ncu page with smsp__inst_executed.sum, "

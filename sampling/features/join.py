@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.formats.registry import read_features
 from sampling.features.joined import JoinedFeatures
@@ -20,8 +20,6 @@ from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
-
-IntArray = NDArray[np.int64]
 
 
 def with_features(

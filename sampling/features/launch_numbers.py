@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sampling.arrays import IntArray
 from sampling.text import counted
-
-IntArray = NDArray[np.int64]
 
 
 def missing_numbers(number: IntArray) -> int:

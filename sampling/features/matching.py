@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.features.launch_numbers import missing_numbers
 from sampling.features.names import ReconciledNames, demangled, reconcile_names
@@ -17,9 +18,6 @@ from sampling.features.sequences import Turn, sequences_of_rows
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
 from sampling.text import counted
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 _GRID, _BLOCK = slice(1, 4), slice(4, 7)
 _UNKNOWN = -1

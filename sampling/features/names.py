@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, IntArray
 from sampling.profile.names import NameTable
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 _MANGLED = ("_Z", "__Z")
 _UNNAMED = "@unnamed"

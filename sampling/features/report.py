@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.matching import Matches
 from sampling.features.names import demangled
@@ -15,8 +15,6 @@ from sampling.features.rows import FeatureRows, shortened
 from sampling.profile.names import short_name
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted
-
-IntArray = NDArray[np.int64]
 
 _EXAMPLES = 3
 _EXAMPLE_LENGTH = 40

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sampling.arrays import IntArray
 from sampling.reduction.launch_features import Features
-
-IntArray = NDArray[np.int64]
 
 #: The option that says how a file writes its numbers, as messages name it.
 LOCALE_OPTION = "--number-locale"

@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows
 from sampling.profile.profile import LaunchSequence
-
-IntArray = NDArray[np.int64]
 
 _UNKNOWN = -1
 _NAMED = 4

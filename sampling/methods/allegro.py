@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OptionError
 from sampling.methods.settings import Span, setting
 from sampling.progress import Progress
@@ -17,7 +17,7 @@ from sampling.splitting.groups import Overrides, split_groups
 from sampling.splitting.grower import TreeGrower
 from sampling.splitting.rule import ClusterArrays, Proposal, SplitRule
 from sampling.splitting.tree import Cluster, SplitTree, Verdict
-from sampling.strata.allocation import FloatArray, IntArray, single_sample_size
+from sampling.strata.allocation import single_sample_size
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
 
@@ -106,7 +106,7 @@ class SampleCountRule:
         whole: ClusterArrays,  # noqa: ARG002 - one form for all rules
         samples_old: IntArray,
         halves: ClusterArrays,
-    ) -> tuple[NDArray[np.bool_], IntArray]:
+    ) -> tuple[BoolArray, IntArray]:
         """Return which need more than the threshold, and what each half needs by itself."""
         alone = self.samples_alone(halves.launches, halves.mean_ns, halves.std_ns)
         return samples_old > self.threshold, alone

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sampling.strata.allocation import FloatArray, IntArray
+from sampling.arrays import FloatArray, IntArray
 
 # Beyond so many standard deviations and launches from the mean a number has no chance that float64 holds.
 _DEVIATIONS = 12

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OptionError
 from sampling.methods.settings import Span, setting
 from sampling.progress import Progress
@@ -19,13 +19,7 @@ from sampling.splitting.groups import Overrides, split_groups
 from sampling.splitting.grower import TreeGrower
 from sampling.splitting.rule import ClusterArrays, Proposal, SplitRule
 from sampling.splitting.tree import Cluster, SplitTree, Verdict
-from sampling.strata.allocation import (
-    FloatArray,
-    IntArray,
-    joint_sample_sizes,
-    single_sample_size,
-    water_filled_sample_sizes,
-)
+from sampling.strata.allocation import joint_sample_sizes, single_sample_size, water_filled_sample_sizes
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
 
@@ -110,7 +104,7 @@ class RootRule:
 
     def halve(
         self, whole: ClusterArrays, samples_old: IntArray, halves: ClusterArrays
-    ) -> tuple[NDArray[np.bool_], IntArray]:
+    ) -> tuple[BoolArray, IntArray]:
         """Return where two halves cost less than the whole, and the sizes that the comparison gave them."""
         samples_new = self._sizes(halves)
         tau_new_ns = (samples_new * halves.mean_ns).sum(axis=-1)

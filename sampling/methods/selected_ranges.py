@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.profile.profile import NamedRange
 from sampling.reduction.launch_list import LaunchList
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

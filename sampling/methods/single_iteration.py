@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.errors import NotApplicableError, OptionError
 from sampling.methods.picks import Picks
 from sampling.methods.selected_ranges import SelectedRanges, selected_ranges
@@ -22,7 +22,6 @@ NEEDS: tuple[str, ...] = ("a named range (NVTX, annotation), or the launch ids o
 PUBLISHED_GROUPING = GroupBy.NAME
 RANDOM = False
 
-IntArray = NDArray[np.int64]
 
 _NAME = "single-iteration"
 _GIVE_IDS = f"set {_NAME}.first and .last to the launch ids of one iteration, and .iterations to their number"

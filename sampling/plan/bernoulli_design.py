@@ -10,9 +10,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.methods.number_drawn import NumberDrawn
 from sampling.plan.design import Design
-from sampling.strata.allocation import IntArray, normal_quantile, sample_variance
+from sampling.strata.allocation import normal_quantile, sample_variance
 from sampling.strata.strata import distinct_launches
 
 # From this share on, draws that are made again are worth a note.

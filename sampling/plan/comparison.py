@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
 from sampling.features.join import with_features
 from sampling.features.report import JoinReport
@@ -24,7 +25,6 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region
-from sampling.strata.allocation import FloatArray
 from sampling.strata.target import Target
 
 Mean = Literal["arithmetic", "geometric"]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import OptionError
 from sampling.methods.picks import Picks
 from sampling.methods.registry import method_options, picking_method, random_method
@@ -18,7 +19,6 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.launch_list import LaunchList
 from sampling.seeds import Stream, generator
 from sampling.splitting.groups import Overrides
-from sampling.strata.allocation import IntArray
 from sampling.strata.bounds import bound, group_bounds
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata
 from sampling.strata.target import Target

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.parallel import ordered_map
 from sampling.plan.pair_lookup import PairLookup
 from sampling.profile.profile import Column, Profile, Span
@@ -18,8 +19,6 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import selections
 from sampling.strata.drawing import Draw
-
-IntArray = NDArray[np.int64]
 
 _BLOCK = 1 << 16
 # From this many wanted rows in a block on, one stable sort beats a comparison pass for each.
@@ -48,7 +47,7 @@ class DrawnLaunches:
 class _Matches(NamedTuple):
     """The signatures of a span, and for each block of it the rows whose pair is drawn with its number."""
 
-    signature: NDArray[np.integer]
+    signature: AnyIntArray
     blocks: list[tuple[IntArray, NDArray[np.int32]]]
 
 
@@ -199,16 +198,14 @@ class _Finder:
             self._seen += here
         self._count_signatures(matches.signature[counted_to:])
 
-    def _count_signatures(self, signature: NDArray[np.integer]) -> None:
+    def _count_signatures(self, signature: AnyIntArray) -> None:
         here = np.bincount(signature)
         if len(here) > len(self._signatures_seen):
             grown = len(here) - len(self._signatures_seen)
             self._signatures_seen = np.append(self._signatures_seen, np.zeros(grown, dtype=np.int64))
         self._signatures_seen[: len(here)] += here
 
-    def _note(
-        self, span: Span, start: int, draws: IntArray, rows: IntArray, signature: NDArray[np.integer]
-    ) -> None:
+    def _note(self, span: Span, start: int, draws: IntArray, rows: IntArray, signature: AnyIntArray) -> None:
         """Note the launches at some rows of the block that begins at ``start``; earlier ones are counted."""
         code = signature[rows]
         seen = np.zeros(int(code.max()) + 1, dtype=np.int64)
@@ -236,7 +233,7 @@ class _Finder:
         return np.concatenate(draws) if draws else np.zeros(0, dtype=np.int64)
 
 
-def rows_of_occurrences(values: NDArray[np.integer], wanted: IntArray, turn: IntArray) -> IntArray:
+def rows_of_occurrences(values: AnyIntArray, wanted: IntArray, turn: IntArray) -> IntArray:
     """Return (k,) the row where ``wanted[i]`` stands in ``values`` for the ``turn[i]``-th time, from 0."""
     if len(wanted) < _SORT_FROM:
         pairs = zip(wanted.tolist(), turn.tolist(), strict=True)
@@ -245,7 +242,7 @@ def rows_of_occurrences(values: NDArray[np.integer], wanted: IntArray, turn: Int
     return np.asarray(order[np.searchsorted(values[order], wanted) + turn])
 
 
-def occurrences_of_rows(values: NDArray[np.integer], rows: IntArray) -> IntArray:
+def occurrences_of_rows(values: AnyIntArray, rows: IntArray) -> IntArray:
     """Return (k,) how often the value in each of the rows stands above it."""
     if len(rows) < _SORT_FROM:
         return np.array(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray
 from sampling.plan.design import AnyDesign, PickedDesign
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
@@ -25,7 +25,7 @@ class Judgement:
     random : whether they vary, so that a share of them within epsilon means something.
     """
 
-    errors: NDArray[np.float64]
+    errors: FloatArray
     epsilon: float
     random: bool = True
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.reduction.duration_counts import DURATION_BITS
-
-IntArray = NDArray[np.int64]
 
 NOT_DRAWN = -1
 # Slots for each pair: an undrawn row then falls on a free slot, and is done, 15 times out of 16.
@@ -37,9 +36,7 @@ class PairLookup:
             self._table[slot[~lost]] = keys[left[~lost]]
             left, slot = left[lost], (slot[lost] + 1) & self._mask
 
-    def matches(
-        self, group: IntArray, duration_ns: NDArray[np.integer]
-    ) -> tuple[IntArray, NDArray[np.int32]]:
+    def matches(self, group: IntArray, duration_ns: AnyIntArray) -> tuple[IntArray, NDArray[np.int32]]:
         """Return the rows whose pair is drawn, ascending, and the pairs' numbers; a group of -1 never is."""
         whole_ns = duration_ns.astype(np.int64, copy=False)
         keys = self._keys(group, whole_ns)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.plan.design import AnyDesign, PickedDesign
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.speedup import speedup_of
@@ -13,7 +14,6 @@ from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.seeds import Stream, generator
-from sampling.strata.allocation import FloatArray, IntArray
 from sampling.strata.drawing import Draw, draw, estimate_total_ns, weights
 
 

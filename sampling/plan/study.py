@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.features.join import with_features
 from sampling.features.report import JoinReport
 from sampling.features.tables.number_cells import NumberLocale
@@ -22,7 +23,6 @@ from sampling.reduction.launch_list import list_launches
 from sampling.reduction.overlap import DeviceTime, device_times
 from sampling.reduction.region import Region, Selection, selected_sequences, selections
 from sampling.splitting.groups import Overrides
-from sampling.strata.allocation import FloatArray, IntArray
 from sampling.strata.target import Target
 
 

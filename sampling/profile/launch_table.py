@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
@@ -26,10 +26,8 @@ from sampling.profile.profile import (
     Span,
 )
 
-IntArray = NDArray[np.integer]
-
 #: Makes the named ranges from the sequences and the API start of every launch in id order, if there are any.
-MakeRanges = Callable[[tuple[LaunchSequence, ...], IntArray | None], RangeSource]
+MakeRanges = Callable[[tuple[LaunchSequence, ...], AnyIntArray | None], RangeSource]
 
 _SPAN_LAUNCHES = 1 << 20
 
@@ -53,16 +51,16 @@ class LaunchColumns:
     api_start_ns : when the call behind each launch began, for `LaunchTableBuilder.finish` to hand on.
     """
 
-    name: IntArray
-    duration_ns: IntArray
-    order: IntArray | None = None
-    process: IntArray | None = None
-    device: IntArray | None = None
-    grid: Sequence[IntArray] | None = None
-    block: Sequence[IntArray] | None = None
-    start_ns: IntArray | None = None
-    stream: IntArray | None = None
-    api_start_ns: IntArray | None = None
+    name: AnyIntArray
+    duration_ns: AnyIntArray
+    order: AnyIntArray | None = None
+    process: AnyIntArray | None = None
+    device: AnyIntArray | None = None
+    grid: Sequence[AnyIntArray] | None = None
+    block: Sequence[AnyIntArray] | None = None
+    start_ns: AnyIntArray | None = None
+    stream: AnyIntArray | None = None
+    api_start_ns: AnyIntArray | None = None
 
 
 class LaunchTableBuilder:
@@ -74,7 +72,7 @@ class LaunchTableBuilder:
     def __init__(self, path: str, kernels: KernelTable) -> None:
         self._path = path
         self._kernels = kernels
-        self._parts: list[dict[str, IntArray | None]] = []
+        self._parts: list[dict[str, AnyIntArray | None]] = []
         self._rows = 0
 
     def append(self, part: LaunchColumns, *, first_row: int | None = None) -> None:
@@ -143,7 +141,7 @@ class LaunchTableBuilder:
         # What only the order needed goes before the columns that stay are copied into it.
         for column in ("order", "process", "device"):
             del columns[column]
-        kept: dict[Column, IntArray] = {}
+        kept: dict[Column, AnyIntArray] = {}
         stored: tuple[Column, ...] = ("signature", "duration_ns", "start_ns", "stream")
         for name in stored:
             values = columns.pop(name)
@@ -159,7 +157,7 @@ class LaunchTableBuilder:
             ranges=None if ranges is None else ranges(sequences, _in_order(api_start_ns, order)),
         )
 
-    def _joined(self, column: str) -> IntArray | None:
+    def _joined(self, column: str) -> AnyIntArray | None:
         values = [part.pop(column) for part in self._parts]
         present = [value for value in values if value is not None]
         if len(present) < len(values):
@@ -167,13 +165,17 @@ class LaunchTableBuilder:
         return present[0] if len(present) == 1 else np.concatenate(present)
 
 
-def _in_order(values: IntArray | None, order: NDArray[np.int64] | None) -> IntArray | None:
+def _in_order(values: AnyIntArray | None, order: IntArray | None) -> AnyIntArray | None:
     return values if values is None or order is None else values[order]
 
 
 def in_sequences(
-    rows: int, *, process: IntArray | None, device: IntArray | None, by_time: Sequence[IntArray | None]
-) -> tuple[NDArray[np.int64] | None, tuple[LaunchSequence, ...]]:
+    rows: int,
+    *,
+    process: AnyIntArray | None,
+    device: AnyIntArray | None,
+    by_time: Sequence[AnyIntArray | None],
+) -> tuple[IntArray | None, tuple[LaunchSequence, ...]]:
     """Return the permutation of some launches into id order (None: already there) and their sequences.
 
     Parameters
@@ -201,7 +203,7 @@ def in_sequences(
     return permutation, sequences
 
 
-def _ascending(keys: Sequence[IntArray]) -> bool:
+def _ascending(keys: Sequence[AnyIntArray]) -> bool:
     """Return whether the rows already stand in the order of the keys, first key first."""
     if not keys:
         return True
@@ -224,7 +226,7 @@ class LaunchTable(Profile):
         files: tuple[ProfileFile, ...],
         kernels: KernelTable,
         sequences: tuple[LaunchSequence, ...],
-        columns: dict[Column, IntArray],
+        columns: dict[Column, AnyIntArray],
         facts: RecordingFacts,
         ranges: RangeSource | None = None,
     ) -> None:
@@ -251,7 +253,7 @@ class LaunchTable(Profile):
         """Return views of the columns, or the name codes looked up from the signatures."""
         start = self.sequences[span.sequence].first_id + span.first_ordinal
         rows = slice(start, start + span.launches)
-        values: dict[Column, IntArray] = {}
+        values: dict[Column, AnyIntArray] = {}
         for column in columns:
             if column == "name":
                 values[column] = self.kernels.signature_names()[self._columns["signature"][rows]]

@@ -18,11 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.profile.profile import LaunchSequence, NamedRange
-
-IntArray = NDArray[np.int64]
 
 #: Stands for the API start of a launch whose call was not recorded.
 NO_CALL = int(np.iinfo(np.int64).max)
@@ -95,7 +93,7 @@ NO_RANGES = RangeRuns((), *np.zeros((4, 0), dtype=np.int64))
 
 
 def runs_of(
-    events: RangeEvents, sequences: Sequence[LaunchSequence], api_start_ns: NDArray[np.integer] | None
+    events: RangeEvents, sequences: Sequence[LaunchSequence], api_start_ns: AnyIntArray | None
 ) -> RangeRuns:
     """Return the launches of every range.
 
@@ -119,9 +117,7 @@ def runs_of(
     return RangeRuns(events.texts, events.text[order[place]], sequence_of, first, stop)
 
 
-def _ordinals(
-    events: RangeEvents, rows: IntArray, api_start_ns: NDArray[np.integer]
-) -> tuple[IntArray, IntArray]:
+def _ordinals(events: RangeEvents, rows: IntArray, api_start_ns: AnyIntArray) -> tuple[IntArray, IntArray]:
     """Return the first and the stop ordinal of some ranges in one sequence, equal where it has no launch."""
     known = np.flatnonzero(api_start_ns != NO_CALL)
     if not len(known):

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray
+
 _COMMUNICATION = re.compile(
     r"nccl(Dev)?Kernel|ncclKernel|nccl:|rccl|nvshmem|msccl|(cross_device|one_shot|two_shot|custom)_?all_?reduce",
     re.IGNORECASE,
@@ -73,7 +75,7 @@ class NameTable:
         """Return the mangled name, or None where the profile has none."""
         return self._mangled[code]
 
-    def matching(self, predicate: Callable[[str], bool]) -> NDArray[np.bool_]:
+    def matching(self, predicate: Callable[[str], bool]) -> BoolArray:
         """Return for every code so far whether ``predicate`` holds for its full name."""
         return np.fromiter((predicate(name) for name in self._full[:]), dtype=np.bool_)
 

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.profile.content_hash import DiskState
 from sampling.profile.names import NameTable
@@ -121,9 +122,9 @@ class KernelTable:
 
     def intern(
         self,
-        name: NDArray[np.integer],
-        grid: Sequence[NDArray[np.integer]] | None,
-        block: Sequence[NDArray[np.integer]] | None,
+        name: AnyIntArray,
+        grid: Sequence[AnyIntArray] | None,
+        block: Sequence[AnyIntArray] | None,
     ) -> NDArray[np.int32]:
         """Return the signature code of every row, new signatures added.
 
@@ -144,7 +145,7 @@ class KernelTable:
             table = np.fromiter(map(self._intern_one, map(tuple, distinct.tolist())), dtype=np.int32)
         return table[codes] if len(codes) else np.zeros(0, dtype=np.int32)
 
-    def _bare_signatures(self, name: NDArray[np.integer]) -> NDArray[np.int32]:
+    def _bare_signatures(self, name: AnyIntArray) -> NDArray[np.int32]:
         """Return the codes of signatures that are a name alone, by a table over all names."""
         used = np.flatnonzero(np.bincount(name))
         table = np.zeros(int(used[-1]) + 1 if len(used) else 0, dtype=np.int32)
@@ -172,7 +173,7 @@ class KernelTable:
         """Return (signatures,) the name code of every signature so far."""
         return self.signature_rows()[:, 0].astype(np.int32)
 
-    def signature_rows(self) -> NDArray[np.int64]:
+    def signature_rows(self) -> IntArray:
         """Return (signatures, 7) name code, grid x, y, z and block x, y, z of every signature so far.
 
         Unknown dimensions are 0. The array is read-only and stays as it is when signatures are added.
@@ -221,9 +222,9 @@ class Batch:
     """
 
     span: Span
-    columns: Mapping[Column, NDArray[np.integer]] = field(repr=False)
+    columns: Mapping[Column, AnyIntArray] = field(repr=False)
 
-    def __getitem__(self, column: Column) -> NDArray[np.integer]:
+    def __getitem__(self, column: Column) -> AnyIntArray:
         return self.columns[column]
 
     def __len__(self) -> int:
@@ -289,7 +290,7 @@ class Profile(ABC):
         """For each sequence the file whose clock its starts are told by; starts compare within one only."""
         return (0,) * len(self.sequences)
 
-    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:
+    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return (span.launches,) the values of some of ``metric_names``, NaN where a launch has none.
 
         Threads may call this at once.

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray
 from sampling.profile.profile import (
     Batch,
     Column,
@@ -64,7 +64,7 @@ class Workload(Profile):
         profile, inner = self._inside(span)
         return replace(profile.read(inner, columns), span=span)
 
-    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:
+    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return the metrics of one span; NaN for those that the file it lies in does not have."""
         profile, inner = self._inside(span)
         values = profile.read_metrics(inner, [name for name in names if name in profile.metric_names])

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sampling.arrays import IntArray
 from sampling.errors import AnalysisError
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OptionError
 from sampling.projection.interval_log import IntervalLog, KernelFacts
-
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
 
 _ARTIFACT_SAMPLES = 6
 _LEAST_SAMPLES = 2

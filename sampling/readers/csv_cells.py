@@ -16,6 +16,7 @@ from typing import IO, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.arrow import first_true, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.readers.input_file import InputFile
@@ -274,7 +275,7 @@ def texts(table: Table, position: int) -> tuple[Any, NDArray[np.int32]]:
     return encoded.dictionary, to_numpy(encoded.indices).astype(np.int32, copy=False)
 
 
-def values(part: Part, table: Table, position: int, rows: NDArray[np.int64] | None) -> NDArray[Any]:
+def values(part: Part, table: Table, position: int, rows: IntArray | None) -> NDArray[Any]:
     """Return a number column as (n,) int64 or float64.
 
     Parameters

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
 from sampling.profile.profile import (
     Batch,
@@ -27,7 +27,7 @@ from sampling.profile.profile import (
 )
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.readers.parquet_source import REQUIRED, IntArray, ParquetSource, float_values
+from sampling.readers.parquet_source import REQUIRED, ParquetSource, float_values
 from sampling.readers.recording_facts import METADATA_KEY, facts_of_json
 
 FORMAT = "kernelpoint-parquet"
@@ -89,23 +89,23 @@ class LaunchParquet(Profile):
             values = self._decoded_once(row_group, tuple(columns))
         return Batch(span, {column: array[rows] for column, array in values.items()})
 
-    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:
+    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Decode the metrics of a row group and cut out the span."""
         row_group, offset = span.handle
         rows = slice(offset, offset + span.launches)
         table = self._source.read(row_group, list(names))
         return {name: float_values(table.column(name))[rows] for name in names}
 
-    def _decoded_once(self, row_group: int, columns: tuple[Column, ...]) -> Mapping[Column, IntArray]:
+    def _decoded_once(self, row_group: int, columns: tuple[Column, ...]) -> Mapping[Column, AnyIntArray]:
         """Return the columns of a row group that holds several sequences; each thread keeps its last ones."""
         key = (row_group, columns)
-        last: tuple[object, Mapping[Column, IntArray]] = getattr(self._last, "decoded", (None, {}))
+        last: tuple[object, Mapping[Column, AnyIntArray]] = getattr(self._last, "decoded", (None, {}))
         if last[0] != key:
             last = (key, self._decoded(row_group, columns))
             self._last.decoded = last
         return last[1]
 
-    def _decoded(self, row_group: int, columns: Sequence[Column]) -> Mapping[Column, IntArray]:
+    def _decoded(self, row_group: int, columns: Sequence[Column]) -> Mapping[Column, AnyIntArray]:
         """Return (rows of the row group,) values for each column."""
         source = self._source
         plain = [column for column in columns if column not in {"name", "signature"}]
@@ -113,7 +113,7 @@ class LaunchParquet(Profile):
         shape = _shape_columns(source, row_group) if "signature" in columns else {}
         varying = [name for name, value in shape.items() if value is None]
         table = source.read(row_group, [*named, *plain, *varying])
-        values: dict[Column, IntArray] = {
+        values: dict[Column, AnyIntArray] = {
             column: source.integers(table, column, row_group) for column in plain
         }
         if not named:
@@ -138,7 +138,7 @@ class LaunchParquet(Profile):
 class SortedLaunchParquet(Profile):
     """A Parquet profile whose rows had to be put in id order; its metrics are read when asked for."""
 
-    def __init__(self, source: ParquetSource, launches: LaunchTable, order: NDArray[np.int64]) -> None:
+    def __init__(self, source: ParquetSource, launches: LaunchTable, order: IntArray) -> None:
         self.format = launches.format
         self.files = launches.files
         self.kernels = launches.kernels
@@ -149,7 +149,7 @@ class SortedLaunchParquet(Profile):
         self._source = source
         self._launches = launches
         self._order = order
-        self._metrics: dict[str, NDArray[np.float64]] = {}
+        self._metrics: dict[str, FloatArray] = {}
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -160,12 +160,12 @@ class SortedLaunchParquet(Profile):
         """Return views of the columns."""
         return self._launches.read(span, columns)
 
-    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:
+    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return views of the metrics, each read whole and put in order the first time it is asked for."""
         start = self.sequences[span.sequence].first_id + span.first_ordinal
         return {name: self._in_id_order(name)[start : start + span.launches] for name in names}
 
-    def _in_id_order(self, name: str) -> NDArray[np.float64]:
+    def _in_id_order(self, name: str) -> FloatArray:
         # Two threads may read the same metric at once; both get the same values.
         if name not in self._metrics:
             parts = (
@@ -245,7 +245,7 @@ def _sorted_in_memory(source: ParquetSource, progress: Progress | None) -> Profi
     builder = LaunchTableBuilder(source.path, source.kernels)
     wanted = [*REQUIRED, *GRID, *BLOCK, "process", "device", "start_ns", "stream"]
     columns = [name for name in wanted if name in source.present]
-    placed: dict[str, list[IntArray]] = {name: [] for name in ("process", "device") if name in columns}
+    placed: dict[str, list[AnyIntArray]] = {name: [] for name in ("process", "device") if name in columns}
     for row_group, rows in enumerate(source.row_groups):
         table = source.read(row_group, columns)
         values = {name: source.integers(table, name, row_group) for name in columns if name != "name"}

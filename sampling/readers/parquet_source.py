@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.arrow import first_true, nulls_as, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, ProfileFile
@@ -37,8 +38,6 @@ _MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
 _COPY_AGAIN = "copy or write the file again"
 _WRITE_WHOLE_NUMBERS = "write the column again as integers, e.g. Parquet's INT64"
 _CORRECT_CELL = "correct the cell or leave the row out, and write the file again"
-
-IntArray = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ class ParquetSource:
         low = statistics.min
         return low if isinstance(low, int) and low == statistics.max and low >= 0 else None
 
-    def integers(self, table: pa.Table, column: str, row_group: int) -> IntArray:
+    def integers(self, table: pa.Table, column: str, row_group: int) -> AnyIntArray:
         """Return a numeric column as integers; missing grid, stream and the like are 0."""
         import pyarrow as pa
 
@@ -151,14 +150,14 @@ class ParquetSource:
         if column not in _MAY_BE_NEGATIVE and len(numbers) and numbers.min() < 0:
             row = int(np.argmax(numbers < 0))
             raise self.bad_cell(f"{int(numbers[row])} is negative", row_group, row, column)
-        return cast("IntArray", numbers.astype(np.int64, copy=False))
+        return cast("AnyIntArray", numbers.astype(np.int64, copy=False))
 
-    def _rounded(self, numbers: NDArray[Any], column: str, row_group: int) -> NDArray[np.int64]:
+    def _rounded(self, numbers: NDArray[Any], column: str, row_group: int) -> IntArray:
         bad = ~(np.abs(numbers) < 2.0**63)
         if bad.any():
             row = int(np.argmax(bad))
             raise self.bad_cell(f"{numbers[row]} is not a number that fits here", row_group, row, column)
-        rounded: NDArray[np.int64] = np.rint(numbers).astype(np.int64)
+        rounded: IntArray = np.rint(numbers).astype(np.int64)
         return rounded
 
     @property
@@ -218,7 +217,7 @@ def metric_columns(schema: pa.Schema) -> tuple[str, ...]:
     )
 
 
-def float_values(column: Any) -> NDArray[np.float64]:
+def float_values(column: Any) -> FloatArray:
     """Return (n,) the numbers of a column as float64; NaN where there is none, or none that is finite."""
     import pyarrow as pa
     from pyarrow import compute

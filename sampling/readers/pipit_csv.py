@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray
 from sampling.arrow import first_true, to_arrow
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
@@ -121,7 +121,7 @@ def _launches(part: Part, positions: Mapping[str, int], kernels: KernelTable) ->
     )
 
 
-def _equal(table: Table, position: int, text: bytes) -> NDArray[np.bool_]:
+def _equal(table: Table, position: int, text: bytes) -> BoolArray:
     """Return (n,) whether a text column's cell is ``text``."""
     distinct, codes = texts(table, position)
     wanted = np.fromiter((cell == text for cell in distinct.to_pylist()), dtype=np.bool_)

@@ -14,14 +14,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.grouping import Grouping, GroupTable, KernelGroup, group_table
 from sampling.reduction.region import Region, Selection, names_kept, selections
-
-IntArray = NDArray[np.int64]
 
 DURATION_BITS = 40  # 18 minutes in nanoseconds; 24 bits are left for 16 million groups
 _PART_LAUNCHES = 1 << 26  # 512 MiB of keys
@@ -100,12 +99,12 @@ class DurationCounts:
         return np.diff(self.time_before_ns[self.offsets])
 
     @cached_property
-    def group_std_ns(self) -> NDArray[np.float64]:
+    def group_std_ns(self) -> FloatArray:
         """(g,) population standard deviation of each group's durations."""
         return range_std_ns(self, self.offsets[:-1], self.offsets[1:])
 
 
-def range_std_ns(counts: DurationCounts, start: IntArray, stop: IntArray) -> NDArray[np.float64]:
+def range_std_ns(counts: DurationCounts, start: IntArray, stop: IntArray) -> FloatArray:
     """Return (s,) the population standard deviation of each range ``start[i]:stop[i]`` of pairs.
 
     Deviations are squared about each range's own mean: no cancellation.
@@ -181,19 +180,19 @@ def _reduced_part(
     return merged([_run_lengths(keys), *reductions])
 
 
-def _raw_codes(label: NDArray[np.integer], sequence: int, profile: Profile) -> IntArray:
+def _raw_codes(label: AnyIntArray, sequence: int, profile: Profile) -> IntArray:
     codes = label.astype(np.int64)
     codes *= len(profile.sequences)
     codes += sequence
     return codes
 
 
-def fits(raw: IntArray, duration_ns: NDArray[np.integer]) -> bool:
+def fits(raw: IntArray, duration_ns: AnyIntArray) -> bool:
     """Return whether every (raw code, duration) fits one 64-bit key; the largest key is kept free."""
     return bool(duration_ns.max() < (1 << DURATION_BITS) and raw.max() < (1 << (64 - DURATION_BITS)) - 1)
 
 
-def reduce_by_two_keys(raw: IntArray, duration_ns: NDArray[np.integer]) -> Reduction:
+def reduce_by_two_keys(raw: IntArray, duration_ns: AnyIntArray) -> Reduction:
     """Reduce launches whose codes or durations are too large for one key: the same result, by two keys."""
     return merged([Reduction(raw, duration_ns.astype(np.int64), np.ones(len(raw), dtype=np.int64))])
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, IntArray
 from sampling.profile.names import stem_script_name
 from sampling.profile.profile import Dimensions, KernelTable, Profile
 from sampling.reduction.group_by import GroupBy
@@ -49,10 +49,10 @@ class GroupTable:
     """
 
     groups: tuple[KernelGroup, ...]
-    group_of_raw: NDArray[np.int64]
+    group_of_raw: IntArray
 
 
-def group_table(profile: Profile, grouping: Grouping, raw_selected: NDArray[np.bool_]) -> GroupTable:
+def group_table(profile: Profile, grouping: Grouping, raw_selected: BoolArray) -> GroupTable:
     """Name the groups of a reduction.
 
     Parameters

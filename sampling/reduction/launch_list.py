@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.plan.drawn_launches import group_of_label
 from sampling.profile.profile import Column, KernelTable, NamedRange, Profile
 from sampling.progress import Progress
@@ -18,8 +18,6 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features
 from sampling.reduction.region import selections
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

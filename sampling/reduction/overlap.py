@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.parallel import ordered_map
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.reduction.region import Selection
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, IntArray
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.parallel import ordered_map
 from sampling.profile.names import is_communication
@@ -19,8 +19,6 @@ COMMUNICATION = "communication"
 
 _NAMES_SHOWN = 5
 _RANGES_ARE_IN = "an nsys SQLite or folder export, or a PyTorch profiler trace (Kineto)"
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class Selection:
     """
 
     span: Span
-    rows: slice | NDArray[np.bool_]
+    rows: slice | BoolArray
     first_id: int
 
     @property
@@ -88,16 +86,16 @@ class Selection:
         wanted = np.flatnonzero(self.rows)
         return np.asarray(self.first_id - wanted[0] + wanted[places])
 
-    def holds(self, rows: IntArray, first_row: int = 0) -> NDArray[np.bool_]:
+    def holds(self, rows: IntArray, first_row: int = 0) -> BoolArray:
         """Return whether rows of the span, counted from ``first_row``, are wanted."""
-        wanted: NDArray[np.bool_]
+        wanted: BoolArray
         if isinstance(self.rows, slice):
             wanted = (rows >= self.rows.start - first_row) & (rows < self.rows.stop - first_row)
         else:
             wanted = self.rows[first_row:][rows]
         return wanted
 
-    def narrowed(self, inside: NDArray[np.bool_]) -> Selection | None:
+    def narrowed(self, inside: BoolArray) -> Selection | None:
         """Return what is left of it, None if nothing is.
 
         Parameters
@@ -191,7 +189,7 @@ def _within_ranges(profile: Profile, text: str, chosen: Sequence[Selection]) -> 
     return left
 
 
-def _covered(span: Span, runs: IntArray) -> NDArray[np.bool_]:
+def _covered(span: Span, runs: IntArray) -> BoolArray:
     """Return (span.launches,) which launches lie in any of the runs, rows of a first and a stop ordinal."""
     bounds = np.clip(runs - span.first_ordinal, 0, span.launches)
     open_runs = np.zeros(span.launches + 1, dtype=np.int64)
@@ -273,7 +271,7 @@ def selected_sequences(profile: Profile, chosen: Sequence[Selection]) -> tuple[L
     return tuple(profile.sequences[index] for index in indices)
 
 
-def names_kept(profile: Profile, region: Region, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def names_kept(profile: Profile, region: Region, present: BoolArray) -> BoolArray:
     """Return (names,) whether a kernel name passes the region's name filters.
 
     Parameters
@@ -295,7 +293,7 @@ def names_kept(profile: Profile, region: Region, present: NDArray[np.bool_]) -> 
     return kept
 
 
-def names_passing(profile: Profile, region: Region) -> NDArray[np.bool_]:
+def names_passing(profile: Profile, region: Region) -> BoolArray:
     """Return (names,) whether a kernel name read so far passes the region's name filters."""
     kept = np.ones(len(profile.kernels.names), dtype=np.bool_)
     for _, patterns, wanted in _name_filters(region):

@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, IntArray
 from sampling.errors import ProfileError
-from sampling.projection.interval_log import IntArray, IntervalLog, KernelFacts
+from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.readers.csv_cells import pieces
 from sampling.readers.input_file import InputFile
 from sampling.simulators.accel_sim_output import (
@@ -207,7 +207,7 @@ def _kernels(file: InputFile, content: _Content) -> Iterator[IntervalLog]:
         )
 
 
-def _refuse(file: InputFile, bad: NDArray[np.bool_], kind: int, message: str) -> None:
+def _refuse(file: InputFile, bad: BoolArray, kind: int, message: str) -> None:
     """Raise for the first record that is bad, pointing at its line of that kind."""
     record = np.flatnonzero(bad)
     if record.size == 0:

@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, IntArray
 from sampling.arrow import first_true
 from sampling.errors import ProfileError
-from sampling.projection.interval_log import IntArray, IntervalLog, KernelFacts
+from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.readers.csv_cells import Kind, Layout, Part, parse, parse_closely, pieces, texts, values
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.csv_dialect import header_cells
@@ -186,7 +186,7 @@ def _logs(file: InputFile, rows: _Rows, before: int) -> Iterator[IntervalLog]:
         )
 
 
-def _cycle(file: InputFile, numbers: Mapping[str, IntArray], is_other_name: NDArray[np.bool_]) -> IntArray:
+def _cycle(file: InputFile, numbers: Mapping[str, IntArray], is_other_name: BoolArray) -> IntArray:
     """Return (n,) the cycle in which each interval ends."""
     cycle = numbers.get(_CYCLE)
     if cycle is None:
@@ -199,14 +199,14 @@ def _cycle(file: InputFile, numbers: Mapping[str, IntArray], is_other_name: NDAr
     return cycle
 
 
-def _are_lengths(cycle: IntArray, is_other_name: NDArray[np.bool_]) -> bool:
+def _are_lengths(cycle: IntArray, is_other_name: BoolArray) -> bool:
     """Return whether the numbers stay the same within each name, but for a lower one in its last row."""
     step = np.diff(cycle, prepend=0)[~is_other_name]
     is_last = np.append(is_other_name[1:], True)[~is_other_name]
     return bool((step == 0).any() and ((step == 0) | (is_last & (step < 0))).all())
 
 
-def _running_sum(lengths: IntArray, starts: NDArray[np.bool_]) -> IntArray:
+def _running_sum(lengths: IntArray, starts: BoolArray) -> IntArray:
     """Return (n,) the sum since the last start, inclusive."""
     total: IntArray = np.cumsum(lengths)
     before: IntArray = (total - lengths)[starts]
@@ -214,9 +214,7 @@ def _running_sum(lengths: IntArray, starts: NDArray[np.bool_]) -> IntArray:
     return since
 
 
-def _within(
-    file: InputFile, numbers: Mapping[str, IntArray], name: str, starts: NDArray[np.bool_]
-) -> IntArray:
+def _within(file: InputFile, numbers: Mapping[str, IntArray], name: str, starts: BoolArray) -> IntArray:
     """Return (n,) what was counted within each interval."""
     if name in numbers:
         return numbers[name]
@@ -226,9 +224,7 @@ def _within(
     return counts
 
 
-def _refuse(
-    file: InputFile, bad: NDArray[np.bool_], column: str, message: str, *, remedy: str = _REMEDY
-) -> None:
+def _refuse(file: InputFile, bad: BoolArray, column: str, message: str, *, remedy: str = _REMEDY) -> None:
     """Raise for the first row that is bad, by its line in the file."""
     rows = np.flatnonzero(bad)
     if rows.size:

@@ -10,13 +10,10 @@ import threading
 from weakref import WeakKeyDictionary, proxy
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.splitting.two_means import best_splits
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: ``left`` of a node that nobody has asked to split yet.
 UNSPLIT = -1
@@ -91,7 +88,7 @@ class ClusterForest:
         """(n,) the population standard deviation of each node."""
         return self._floats[1, : self._nodes]
 
-    def splittable(self, nodes: IntArray) -> NDArray[np.bool_]:
+    def splittable(self, nodes: IntArray) -> BoolArray:
         """Return whether each node has two distinct durations or more."""
         return np.asarray(self.stop[nodes] - self.start[nodes] > 1)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import OverrideError
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
@@ -13,7 +14,6 @@ from sampling.splitting.forest import ClusterForest, forest_of
 from sampling.splitting.grower import TreeGrower
 from sampling.splitting.rule import ClusterArrays, SplitRule
 from sampling.splitting.tree import Verdict
-from sampling.strata.allocation import IntArray
 from sampling.strata.strata import Clusters, measured_clusters
 
 #: Group key -> path -> the user's decision.

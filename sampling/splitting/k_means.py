@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.splitting.two_means import best_split
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 
 def best_partitions(

@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.splitting.tree import Cluster, Verdict
-from sampling.strata.allocation import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ class SplitRule(Protocol):
 
     def halve(
         self, whole: ClusterArrays, samples_old: IntArray, halves: ClusterArrays
-    ) -> tuple[NDArray[np.bool_], IntArray]:
+    ) -> tuple[BoolArray, IntArray]:
         """Return the decisions of `propose` on many clusters at once, each with its best two halves.
 
         Parameters

@@ -6,16 +6,15 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+
+from sampling.arrays import IntArray
 
 # Scores this close (relative) may be equal but for rounding; they are compared again as exact fractions.
 _NEARLY_EQUAL = 1e-12
 _PAIRS_AT_ONCE = 1 << 18
 
 
-def best_split(
-    launches_before: NDArray[np.int64], time_before_ns: NDArray[np.int64], start: int, stop: int
-) -> int | None:
+def best_split(launches_before: IntArray, time_before_ns: IntArray, start: int, stop: int) -> int | None:
     """Return the pair where the right half of the best split of ``start:stop`` begins.
 
     None if it is a single pair.
@@ -63,11 +62,11 @@ def _exact_score(left_launches: int, left_time_ns: int, launches: int, time_ns: 
 
 
 def best_splits(
-    launches_before: NDArray[np.int64],
-    time_before_ns: NDArray[np.int64],
-    start: NDArray[np.int64],
-    stop: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    launches_before: IntArray,
+    time_before_ns: IntArray,
+    start: IntArray,
+    stop: IntArray,
+) -> IntArray:
     """Return `best_split` of each of many ranges of two pairs or more: (k,), the same answers.
 
     Parameters
@@ -80,7 +79,7 @@ def best_splits(
     return found
 
 
-def _parts(pairs: NDArray[np.int64]) -> list[slice]:
+def _parts(pairs: IntArray) -> list[slice]:
     """Cut the ranges into runs of a few hundred thousand pairs, whose working arrays stay near the cores."""
     part = np.cumsum(pairs) // _PAIRS_AT_ONCE
     bounds = np.flatnonzero(np.diff(part, prepend=-1, append=part[-1] + 1 if len(part) else 0))
@@ -88,11 +87,11 @@ def _parts(pairs: NDArray[np.int64]) -> list[slice]:
 
 
 def _best_splits_at_once(
-    launches_before: NDArray[np.int64],
-    time_before_ns: NDArray[np.int64],
-    start: NDArray[np.int64],
-    stop: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    launches_before: IntArray,
+    time_before_ns: IntArray,
+    start: IntArray,
+    stop: IntArray,
+) -> IntArray:
     thresholds = stop - start - 1
     first = np.cumsum(thresholds) - thresholds
     at = np.repeat(start + 1 - first, thresholds) + np.arange(int(thresholds.sum()))

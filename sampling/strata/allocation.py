@@ -9,10 +9,8 @@ from __future__ import annotations
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from sampling.arrays import BoolArray, FloatArray, IntArray
 
 # 2^-60 of the range of log theta: beyond what a double resolves.
 _BISECTIONS = 60
@@ -100,7 +98,7 @@ def water_filled_sample_sizes(
         wanted = np.ceil(np.sqrt(theta[segment] * ratio))
         return np.clip(wanted, least, launches).astype(np.int64)
 
-    def feasible(theta: FloatArray) -> NDArray[np.bool_]:
+    def feasible(theta: FloatArray) -> BoolArray:
         m = sizes(theta)
         # 1/m - 1/N as one fraction: near a census the difference would lose digits.
         variance = np.add.reduceat(b * ((launches - m) / (launches.astype(np.float64) * m)), offsets[:-1])

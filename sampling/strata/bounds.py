@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sampling.strata.allocation import FloatArray, normal_quantile, sample_variance
+from sampling.arrays import FloatArray
+from sampling.strata.allocation import normal_quantile, sample_variance
 from sampling.strata.strata import Strata
 
 

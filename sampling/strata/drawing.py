@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.allocation import FloatArray, IntArray
 from sampling.strata.strata import Strata
 
 
@@ -119,7 +118,7 @@ def _rejection_sampled(
     return taken
 
 
-def _is_in(sorted_values: IntArray, sorted_subset: IntArray) -> NDArray[np.bool_]:
+def _is_in(sorted_values: IntArray, sorted_subset: IntArray) -> BoolArray:
     found = np.zeros(len(sorted_values), dtype=np.bool_)
     found[np.searchsorted(sorted_values, sorted_subset)] = True
     return found

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
-from sampling.strata.allocation import FloatArray, IntArray
 
 #: The group of a stratum that spans the whole workload.
 WHOLE_WORKLOAD = -1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sampling.strata.allocation import FloatArray, IntArray, sample_variance
+from sampling.arrays import FloatArray, IntArray
+from sampling.strata.allocation import sample_variance
 
 
 def spread(launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray, noise_floor: float) -> FloatArray:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scalemodel.arrays import FloatArray, IntArray
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.measurements import MpkiUnit
 from scalemodel.miss_rate.shards import shards_misses
-from scalemodel.miss_rate.stack_distance import FloatArray, IntArray, MissCounts, exact_misses
+from scalemodel.miss_rate.stack_distance import MissCounts, exact_misses
 from scalemodel.miss_rate.stat_stack import stat_stack_misses
 from scalemodel.traces.address_trace import AddressTrace
 
@@ -121,7 +121,7 @@ class CurveOptions:
 
 def miss_rate_curve(
     trace: AddressTrace,
-    capacity_bytes: NDArray[np.int64],
+    capacity_bytes: IntArray,
     options: CurveOptions,
     rng: np.random.Generator,
 ) -> MissRateCurve:

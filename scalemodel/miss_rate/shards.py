@@ -15,16 +15,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from scalemodel.arrays import FloatArray, IntArray
 from scalemodel.errors import OptionError
-from scalemodel.miss_rate.stack_distance import (
-    COLD,
-    FloatArray,
-    IntArray,
-    LineArray,
-    MissCounts,
-    count_at_least,
-    stack_distances,
-)
+from scalemodel.miss_rate.stack_distance import COLD, LineArray, MissCounts, count_at_least, stack_distances
 
 _HASHED_AT_ONCE = 1 << 16
 

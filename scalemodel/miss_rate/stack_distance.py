@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import OptionError
 from scalemodel.miss_rate.larger_before import larger_before
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 LineArray = NDArray[np.uint64]
 
 #: The distance of an access that touches its line for the first time.
@@ -95,7 +94,7 @@ def find_reuses(line: LineArray) -> Reuses:
     return Reuses(earlier, next_place[earlier].astype(np.int64), accesses)
 
 
-def _by_line(line: LineArray) -> tuple[IntArray, NDArray[np.bool_]]:
+def _by_line(line: LineArray) -> tuple[IntArray, BoolArray]:
     """Return the places sorted by line, then place, and whether the next one there is of the same line."""
     if not line.size:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)

@@ -17,14 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scalemodel.miss_rate.stack_distance import (
-    FloatArray,
-    IntArray,
-    LineArray,
-    MissCounts,
-    count_at_least,
-    find_reuses,
-)
+from scalemodel.arrays import FloatArray, IntArray
+from scalemodel.miss_rate.stack_distance import LineArray, MissCounts, count_at_least, find_reuses
 
 
 def expected_stack_distances(reuse_distance: IntArray, accesses: int) -> FloatArray:

@@ -6,16 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scalemodel.arrays import BoolArray, IntArray
 from scalemodel.traces.accel_sim_words import InstructionWords
 from scalemodel.traces.accesses import AddressArray
-from scalemodel.traces.words import (
-    BoolArray,
-    IntArray,
-    NumberArray,
-    decimal_numbers,
-    hex_numbers,
-    signed_numbers,
-)
+from scalemodel.traces.words import NumberArray, decimal_numbers, hex_numbers, signed_numbers
 
 _LIST, _STRIDE, _DIFFERENCES = range(3)
 # Far more than any address space; a stride times 31 fits 64 bits.

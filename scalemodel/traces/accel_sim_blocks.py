@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scalemodel.arrays import BoolArray, IntArray
 from scalemodel.errors import InputError
 from scalemodel.traces.accel_sim_words import InstructionWords
-from scalemodel.traces.words import IntArray, Lines
+from scalemodel.traces.words import Lines
 
 # First letters of lines that are no instruction: headers, marks, "thread block", "warp", "insts"; "cluster"
 # starts like a hexadecimal number.
@@ -186,16 +186,16 @@ class BlockReader:
         return InputError(what, path=self._path, row=row, remedy=remedy)
 
 
-def _is_mark(lines: Lines) -> NDArray[np.bool_]:
+def _is_mark(lines: Lines) -> BoolArray:
     """Return which lines are no instruction."""
     start = lines.words.start[lines.first[:-1]]
     text = lines.words.text
     second = text[np.minimum(start + 1, text.size - 1)]
-    is_cluster: NDArray[np.bool_] = (text[start] == _CLUSTER[0]) & (second == _CLUSTER[1])
+    is_cluster: BoolArray = (text[start] == _CLUSTER[0]) & (second == _CLUSTER[1])
     return is_cluster | np.isin(text[start], _MARKS)
 
 
-def _texts(lines: Lines, which: NDArray[np.bool_]) -> list[str]:
+def _texts(lines: Lines, which: BoolArray) -> list[str]:
     """Return some lines as text, without blanks around them."""
     start = lines.words.start[lines.first[:-1][which]]
     end = lines.words.end[lines.first[1:][which] - 1]

@@ -7,12 +7,13 @@ from enum import IntEnum
 
 import numpy as np
 
+from scalemodel.arrays import BoolArray, IntArray
 from scalemodel.errors import InputError
 from scalemodel.traces.accel_sim_addresses import MemoryInstructions, Spans, read_spans
 from scalemodel.traces.accel_sim_blocks import TraceHeader
 from scalemodel.traces.accel_sim_words import InstructionWords
 from scalemodel.traces.accesses import AddressArray, lines_touched
-from scalemodel.traces.words import BoolArray, IntArray, base_names, decimal_numbers, hex_numbers, name_code
+from scalemodel.traces.words import base_names, decimal_numbers, hex_numbers, name_code
 
 # Tracers before this version leave thread block and warp in front of each instruction.
 _FIRST_VERSION_WITHOUT_IDS = 3

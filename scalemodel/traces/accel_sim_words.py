@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scalemodel.arrays import BoolArray, IntArray
 from scalemodel.errors import InputError
-from scalemodel.traces.words import BoolArray, IntArray, Words, decimal_numbers
+from scalemodel.traces.words import Words, decimal_numbers
 
 # More registers than an instruction has; keeps a damaged number from pointing far away.
 _MOST_REGISTERS = 64

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from scalemodel.arrays import IntArray
+
 AddressArray = NDArray[np.uint64]
 
 

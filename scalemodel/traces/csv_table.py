@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from scalemodel.arrays import BoolArray
 from scalemodel.errors import InputError
 from scalemodel.traces.accesses import AddressArray, AddressTrace, lines_of, lines_touched
 from scalemodel.traces.trace_file import TraceFile, damage_reported
-from scalemodel.traces.words import BoolArray, Words, address_numbers, decimal_numbers
+from scalemodel.traces.words import Words, address_numbers, decimal_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from scalemodel.arrays import BoolArray, IntArray
+
 ByteArray = NDArray[np.uint8]
 NumberArray = NDArray[np.uint64]
 

@@ -65,7 +65,7 @@ def test_a_small_sqlite_profile_is_summed_up_without_textual_or_pandas(resnet: P
 
 _INTERRUPTED = """
 import os, signal, sys
-from sampling import judge
+from sampling.plan import judge
 
 whole = judge.judge_design
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sampling.arrays import IntArray
 from tui.charts.glyphs import glyph_set
 from tui.charts.grid import LABEL, Grid, blank, copy, fitted, put
 from tui.charts.histogram_axes import draw_count_axis, draw_duration_axis
-from tui.charts.histogram_data import HistogramData, Int64Array, histogram_data
+from tui.charts.histogram_data import HistogramData, histogram_data
 from tui.charts.histogram_layout import LEFT, Plot, is_log_possible, lay_out
 from tui.charts.histogram_marks import draw_bars, draw_proposal, draw_splits, draw_symbols
 from tui.charts.legend import Entry, cluster_entries, legend, proposal_entry
@@ -24,8 +25,8 @@ _ROWS_A_LEGEND_ROW = 5
 
 
 def histogram(
-    values_ns: Int64Array,
-    counts: Int64Array,
+    values_ns: IntArray,
+    counts: IntArray,
     clusters: Sequence[tuple[int, int]],
     width: int,
     height: int,
@@ -75,8 +76,8 @@ def histogram(
 
 
 def _entries(
-    values_ns: Int64Array,
-    counts: Int64Array,
+    values_ns: IntArray,
+    counts: IntArray,
     clusters: Sequence[tuple[int, int]],
     threshold_ns: int | None,
     *,
@@ -96,9 +97,7 @@ def _words(rows: Sequence[str], width: int, height: int, *, ascii_only: bool) ->
     return grid
 
 
-def _numbers(
-    values_ns: Int64Array, data: HistogramData, width: int, height: int, *, ascii_only: bool
-) -> Grid:
+def _numbers(values_ns: IntArray, data: HistogramData, width: int, height: int, *, ascii_only: bool) -> Grid:
     """What has room where axes have none: a sparkline, how many launches, how long."""
     rows = [
         sparkline(data.counts, width, ascii_only=ascii_only),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Int64Array = npt.NDArray[np.int64]
+from sampling.arrays import IntArray
 
 # The ticks of profilers' clocks, in nanoseconds, and the share of durations that must be whole ticks.
 _CLOCK_TICKS_NS = (1_000, 40, 32, 10)
@@ -32,9 +32,9 @@ class HistogramData:
     has_zero_bin : whether the first bin holds what a logarithm cannot: the durations of zero.
     """
 
-    edges_ns: Int64Array
-    counts: Int64Array
-    cluster_counts: Int64Array
+    edges_ns: IntArray
+    counts: IntArray
+    cluster_counts: IntArray
     has_zero_bin: bool
 
     def bin_of(self, duration_ns: int) -> int:
@@ -44,8 +44,8 @@ class HistogramData:
 
 
 def histogram_data(
-    values_ns: Int64Array,
-    counts: Int64Array,
+    values_ns: IntArray,
+    counts: IntArray,
     clusters: Sequence[tuple[int, int]],
     bins: int,
     *,
@@ -86,7 +86,7 @@ def histogram_data(
 
 
 def _cluster_runs(
-    values_ns: Int64Array, clusters: Sequence[tuple[int, int]]
+    values_ns: IntArray, clusters: Sequence[tuple[int, int]]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """(clusters,) each: the first of the sorted durations in each cluster, and the one past its last."""
     if not clusters:
@@ -101,7 +101,7 @@ def _cluster_runs(
     return first, last
 
 
-def useful_bins(values_ns: Int64Array, most: int, *, log: bool = False) -> int:
+def useful_bins(values_ns: IntArray, most: int, *, log: bool = False) -> int:
     """How many of `most` bins a chart can fill: fewer if their range has fewer ticks of the clock."""
     if values_ns.size == 0 or most < 1:
         return 1
@@ -111,7 +111,7 @@ def useful_bins(values_ns: Int64Array, most: int, *, log: bool = False) -> int:
     return most if ticks >= _TICKS_NOT_SEEN * most else -(-ticks // -(-ticks // most))
 
 
-def _clock_ticks(values_ns: Int64Array) -> tuple[int, int, int]:
+def _clock_ticks(values_ns: IntArray) -> tuple[int, int, int]:
     """The clock's tick in nanoseconds, the first tick in the durations' range, and how many it has."""
     some_ns = values_ns[:: max(values_ns.size // _ENOUGH_TO_SEE_TICKS, 1)]
     tick_ns = next((tick for tick in _CLOCK_TICKS_NS if _are_whole_ticks(some_ns, tick)), 1)
@@ -119,13 +119,13 @@ def _clock_ticks(values_ns: Int64Array) -> tuple[int, int, int]:
     return tick_ns, first, last - first + 1
 
 
-def _are_whole_ticks(values_ns: Int64Array, tick_ns: int) -> bool:
+def _are_whole_ticks(values_ns: IntArray, tick_ns: int) -> bool:
     """Whether nearly all durations are whole ticks, give or take the nanosecond of rounding begin and end."""
     beyond_ns = values_ns % tick_ns
     return float(((beyond_ns <= 1) | (beyond_ns == tick_ns - 1)).mean()) >= _SHARE_OF_WHOLE_TICKS
 
 
-def _linear_edges(values_ns: Int64Array, bins: int) -> Int64Array:
+def _linear_edges(values_ns: IntArray, bins: int) -> IntArray:
     if values_ns.size == 0:
         return np.arange(bins + 1, dtype=np.int64)
     low, high = int(values_ns.min()), int(values_ns.max())
@@ -138,7 +138,7 @@ def _linear_edges(values_ns: Int64Array, bins: int) -> Int64Array:
     return np.array(edges, dtype=np.int64)
 
 
-def _log_edges(values_ns: Int64Array, bins: int) -> tuple[Int64Array, bool]:
+def _log_edges(values_ns: IntArray, bins: int) -> tuple[IntArray, bool]:
     positive = values_ns[values_ns > 0]
     if positive.size == 0:
         return _linear_edges(values_ns, bins), False

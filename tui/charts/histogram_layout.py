@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sampling.arrays import IntArray
 from tui.charts.glyphs import GlyphSet
 from tui.charts.grid import Grid
-from tui.charts.histogram_data import HistogramData, Int64Array, useful_bins
+from tui.charts.histogram_data import HistogramData, useful_bins
 
 LEFT = 7
 """The columns before the plot: a count of at most five glyphs, a blank, and the axis."""
@@ -54,7 +55,7 @@ class Plot:
     ascii_only: bool
 
 
-def lay_out(values_ns: Int64Array, width: int, foot: int, *, log: bool) -> Layout:
+def lay_out(values_ns: IntArray, width: int, foot: int, *, log: bool) -> Layout:
     """Bins for `values_ns`, one or more columns wide, in the columns from `LEFT` on.
 
     On a logarithmic axis an empty column keeps the bin of zeros apart.
@@ -73,7 +74,7 @@ def lay_out(values_ns: Int64Array, width: int, foot: int, *, log: bool) -> Layou
     return Layout(foot, bins, bin_of_column)
 
 
-def is_log_possible(values_ns: Int64Array) -> bool:
+def is_log_possible(values_ns: IntArray) -> bool:
     """Whether there are durations that a logarithmic axis can set apart."""
     positive = values_ns[values_ns > 0]
     if positive.size == 0:

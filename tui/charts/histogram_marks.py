@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from tui.charts.glyphs import cluster_style, cluster_symbol
 from tui.charts.grid import MARKER, PROPOSED, put
-from tui.charts.histogram_data import Int64Array
 from tui.charts.histogram_layout import LEFT, Plot
 
 _SPECK = "."
@@ -50,7 +50,7 @@ def draw_splits(plot: Plot, clusters: Sequence[tuple[int, int]]) -> None:
         put(plot.grid, plot.layout.foot, column, plot.glyphs.split_foot, MARKER)
 
 
-def draw_proposal(plot: Plot, values_ns: Int64Array, threshold_ns: int) -> None:
+def draw_proposal(plot: Plot, values_ns: IntArray, threshold_ns: int) -> None:
     """A line where a split is proposed; none if it would leave one side without launches."""
     above_ns = values_ns[values_ns > threshold_ns]
     if above_ns.size == 0 or threshold_ns < values_ns.min():

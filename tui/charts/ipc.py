@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
+from sampling.arrays import FloatArray, IntArray
 from tui.charts.axis import Tick, multiples, place, round_step
 from tui.charts.glyphs import GlyphSet, glyph_set
 from tui.charts.grid import AXIS, LABEL, MARKER, PROPOSED, Grid, blank, copy, fitted, put
@@ -44,8 +44,8 @@ class IpcCurve:
     projected_cycles : of the whole kernel; None if it is not projected.
     """
 
-    cycle: npt.NDArray[np.int64]
-    ipc: npt.NDArray[np.float64]
+    cycle: IntArray
+    ipc: FloatArray
     stop_cycle: int | None = None
     stop_ipc: float = 0.0
     projected_cycles: float | None = None
@@ -71,7 +71,7 @@ class _Plot:
     grid: Grid
     curve: IpcCurve
     foot: int
-    ipc: npt.NDArray[np.float64]
+    ipc: FloatArray
     most: float
     stop_column: int
     glyphs: GlyphSet
@@ -108,7 +108,7 @@ def ipc_chart(curve: IpcCurve, width: int, height: int, *, ascii_only: bool = Fa
     return plot.grid
 
 
-def _by_column(curve: IpcCurve, columns: int) -> npt.NDArray[np.float64]:
+def _by_column(curve: IpcCurve, columns: int) -> FloatArray:
     """The IPC of the interval that the middle of each column lies in; the last one's in the log's last."""
     middle = (np.arange(columns) + 0.5) * curve.last_cycle / columns
     index = np.searchsorted(curve.cycle, middle)

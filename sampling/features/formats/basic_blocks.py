@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.features.launch_numbers import gap_notes
@@ -25,8 +25,6 @@ from sampling.reduction.launch_features import BlockVectors, Features
 
 FORMAT = "basic-block-vectors"
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _TITLE = b"Warp ID,Basic Block Counts"
 _LAUNCH = r"^Kernel ?(?P<number>\d+),(?P<blocks>\d+),(?P<warps>\d+),(?P<name>.+)$"
@@ -112,7 +110,7 @@ class _Collected:
             notes=gap_notes(number) if ascending else (),
         )
 
-    def _refuse_others(self, lines: Any, known: NDArray[np.bool_]) -> None:
+    def _refuse_others(self, lines: Any, known: BoolArray) -> None:
         for place in np.flatnonzero(~known)[:64].tolist():
             text = lines[place].as_py().decode("utf-8", "replace").strip().removeprefix("\ufeff")
             if text and text != _TITLE.decode():
@@ -147,7 +145,7 @@ class _Collected:
 _AGAIN = "record it again: it is cut short or damaged"
 
 
-def _arrow(values: NDArray[np.bool_]) -> Any:
+def _arrow(values: BoolArray) -> Any:
     from pyarrow import compute
 
     from sampling.arrow import to_arrow

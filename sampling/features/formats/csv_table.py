@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.features.rows import FeatureRows
 from sampling.features.tables.column_numbers import NumberColumn, infinite_notes
 from sampling.features.tables.column_texts import TextColumn
@@ -34,8 +34,6 @@ from sampling.readers.refusal_kinds import FILE_KINDS
 from sampling.readers.refusal_signs import table_of_text
 
 FORMAT = "csv"
-
-IntArray = NDArray[np.int64]
 
 
 def recognise(file: InputFile) -> bool:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.features.launch_numbers import gap_notes
@@ -30,7 +30,6 @@ FORMAT = "nvbit-instr-count"
 #: The metric that the file gives.
 METRIC = "instructions"
 
-IntArray = NDArray[np.int64]
 
 _LINE = (
     r"kernel (?P<number>\d+) - (?P<name>.+) - #thread-blocks (?P<blocks>\d+),\s*"

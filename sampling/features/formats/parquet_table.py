@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows
@@ -26,8 +26,6 @@ from sampling.readers.input_file import InputFile
 from sampling.readers.parquet_source import float_values, metric_columns
 
 FORMAT = "parquet"
-
-IntArray = NDArray[np.int64]
 
 
 def recognise(file: InputFile) -> bool:
@@ -99,7 +97,7 @@ def _names(schema: Any, path: str) -> tuple[str, ...]:
     return names
 
 
-def _numbers(table: Any, column: str, path: str) -> NDArray[np.float64]:
+def _numbers(table: Any, column: str, path: str) -> FloatArray:
     import pyarrow as pa
 
     values = table.column(column)

@@ -6,17 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.rows import LOCALE_OPTION
 from sampling.features.tables.number_cells import NumberCells, distinct_numbers
 from sampling.readers.csv_cells import Table, texts
 from sampling.readers.parquet_source import float_values
 from sampling.text import listed
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class NumberColumn:
@@ -111,7 +108,7 @@ def infinite_notes(metrics: Iterable[str]) -> tuple[str, ...]:
 
 
 def refuse_other_locale(
-    numbers: NumberCells, cells: tuple[Any, NDArray[np.integer]], path: str, line: IntArray, column: str
+    numbers: NumberCells, cells: tuple[Any, AnyIntArray], path: str, line: IntArray, column: str
 ) -> None:
     """Refuse numbers that only another locale than the one named writes so.
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.features.tables.text_codes import TextCodes
 from sampling.readers.csv_cells import Table, texts
-
-IntArray = NDArray[np.int64]
 
 
 class TextColumn:

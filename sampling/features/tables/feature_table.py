@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows
 from sampling.features.tables.keys import refuse_repeated, sizes_from_axes, whole_numbers
 from sampling.reduction.launch_features import Features
 from sampling.text import listed
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
 from sampling.features.tables.column_texts import TextColumn
 from sampling.text import listed
-
-IntArray = NDArray[np.int64]
 
 #: Columns with whole numbers that identify a launch, beside its name and the text columns grid and block.
 WHOLE_NUMBERS = (
@@ -120,7 +118,7 @@ def sizes_of(column: TextColumn, *, path: str, line: IntArray, name: str) -> Int
     return known[column.codes()]
 
 
-def whole_numbers(values: NDArray[np.float64], *, path: str, line: IntArray, name: str) -> IntArray:
+def whole_numbers(values: FloatArray, *, path: str, line: IntArray, name: str) -> IntArray:
     """Return (n,) the values of an identifying column.
 
     Raises

@@ -11,16 +11,14 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray
 from sampling.arrow import to_arrow_texts, to_numpy
 from sampling.features.rows import LOCALE_OPTION
 from sampling.readers.csv_cells import NULLS
 
 NumberLocale = Literal["C", "en_US", "de_DE"]
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 #: What tools print where a launch has no value, beside the cells empty everywhere.
 _NO_VALUE = (*NULLS, "(n/a)", "NA", "<NA>", "null", "no data")
@@ -132,9 +130,7 @@ class NumberCells:
         return compute.if_else(grouped, compute.replace_substring(cells, ",", ""), cells)
 
 
-def distinct_numbers(
-    numbers: NumberCells, distinct: Any, codes: NDArray[np.integer]
-) -> tuple[FloatArray, BoolArray]:
+def distinct_numbers(numbers: NumberCells, distinct: Any, codes: AnyIntArray) -> tuple[FloatArray, BoolArray]:
     """Return (n,) the numbers, and which cells are text, of a column given as distinct texts and codes.
 
     A code of -1, as well as a null among the distinct texts, is a cell without a value.

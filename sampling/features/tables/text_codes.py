@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.arrow import to_numpy
-
-IntArray = NDArray[np.int64]
 
 
 class TextCodes:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import OverrideError
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.forest import ClusterForest
 from sampling.splitting.groups import Overrides, groups_overridden
 from sampling.splitting.grower import no_such_node, not_splittable
 from sampling.splitting.tree import Verdict
-from sampling.strata.allocation import IntArray
 
 
 @dataclass(frozen=True, slots=True)

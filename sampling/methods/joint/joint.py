@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.methods.joint.forced_nodes import forced_nodes
 from sampling.methods.joint.price_search import group_prices, prices
 from sampling.methods.joint.priced_forest import PricedForest, is_less, priced_forest
@@ -28,7 +29,6 @@ from sampling.reduction.group_by import GroupBy
 from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides, groups_overridden
 from sampling.splitting.tree import SplitTree
-from sampling.strata.allocation import FloatArray, IntArray
 from sampling.strata.strata import Strata, measured_clusters
 from sampling.strata.target import Target
 from sampling.strata.variance import spread

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sampling.arrays import FloatArray
 from sampling.methods.joint.priced_forest import PricedForest, is_less
-from sampling.strata.allocation import FloatArray
 
 _PRICE_RATIO = 1e-6
 # How often groups are left on a step and the others priced anew, and for what share of the budget; the new

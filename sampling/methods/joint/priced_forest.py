@@ -13,14 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.forced_nodes import ForcedNodes
 from sampling.splitting.forest import UNSPLIT, ClusterForest
-from sampling.strata.allocation import FloatArray, IntArray, sample_variance
+from sampling.strata.allocation import sample_variance
 from sampling.strata.variance import left_out, spread, summed_by_group
-
-BoolArray = NDArray[np.bool_]
 
 # Equal costs may differ by rounding; a split must be cheaper by more than that.
 _ROUNDING = 1e-12

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.priced_forest import Cut, PricedForest
 from sampling.methods.joint.slack import within
 from sampling.methods.root import RootRule
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.groups import split_groups
-from sampling.strata.allocation import FloatArray, IntArray, water_filled_sample_sizes
+from sampling.strata.allocation import water_filled_sample_sizes
 from sampling.strata.strata import Clusters
 from sampling.strata.target import Target
 from sampling.strata.variance import left_out, spread, summed_by_group
-
-BoolArray = NDArray[np.bool_]
 
 
 def root_strata(counts: DurationCounts, target: Target, epsilon: float) -> tuple[Clusters, IntArray]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sampling.strata.allocation import FloatArray, IntArray
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.strata.variance import left_out, summed_by_group
 
 # Sums of the same numbers in another order differ by less; a budget of a share this small is no budget.
 _ROUNDING = 1e-12
 
 
-def within(variance: FloatArray, budget: FloatArray | float) -> NDArray[np.bool_]:
+def within(variance: FloatArray, budget: FloatArray | float) -> BoolArray:
     """Return (k,) whether a variance is within its budget, but for rounding."""
     return np.asarray(variance <= np.multiply(budget, 1 + _ROUNDING))
 

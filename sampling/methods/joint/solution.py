@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.priced_forest import PricedForest, is_less
 from sampling.methods.joint.root_strata import root_sizes
 from sampling.methods.root import RootRule
@@ -16,11 +16,8 @@ from sampling.splitting.costs_in_words import costs_in_words
 from sampling.splitting.groups import Overrides
 from sampling.splitting.grower import TreeGrower
 from sampling.splitting.tree import SplitNode, SplitTree, Verdict
-from sampling.strata.allocation import FloatArray, IntArray
 from sampling.strata.strata import Clusters
 from sampling.strata.target import Target
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.launch_features import BlockVectors
-
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # What a product of matrices may be off by, in units of eps and of the longer vector, with room to spare.
 _ROUNDING_UNITS = 16

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import NotApplicableError, OptionError
 from sampling.methods.photon.block_vector_matching import distinct_vectors, padded, within
@@ -23,7 +23,6 @@ NEEDS: tuple[str, ...] = ("the basic-block vector of every launch", "its warps, 
 PUBLISHED_GROUPING = GroupBy.NAME
 RANDOM = False
 
-IntArray = NDArray[np.int64]
 
 _WARP_THREADS = 32
 # Rows of a matrix of distances, and its cells, that are held at once.
@@ -66,7 +65,7 @@ class _Kept:
     """
 
     row: IntArray
-    matrix: NDArray[np.float64]
+    matrix: FloatArray
     warps: IntArray
 
 
@@ -140,7 +139,7 @@ def _warps(launches: LaunchList, vectors: BlockVectors) -> IntArray:
 
 def _kept_rows(
     vectors: BlockVectors, first_rows: IntArray, blocks: int, distance: float, progress: Progress | None
-) -> tuple[IntArray, NDArray[np.float64]]:
+) -> tuple[IntArray, FloatArray]:
     """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors.
 
     Raises
@@ -169,7 +168,7 @@ def _kept_rows(
     return kept, matrix[: len(kept)]
 
 
-def _kept_among(near: NDArray[np.bool_]) -> list[int]:
+def _kept_among(near: BoolArray) -> list[int]:
     """Return which of some launches are kept, of which launch i is near j where ``near[i, j]``."""
     kept: list[int] = []
     matches = np.zeros(len(near), dtype=np.bool_)
@@ -180,7 +179,7 @@ def _kept_among(near: NDArray[np.bool_]) -> list[int]:
     return kept
 
 
-def _with_rows(matrix: NDArray[np.float64], filled: int, more: NDArray[np.float64]) -> NDArray[np.float64]:
+def _with_rows(matrix: FloatArray, filled: int, more: FloatArray) -> FloatArray:
     """Return the matrix with rows added behind its first ``filled``; it doubles where it has no room."""
     needed = filled + len(more)
     if needed > len(matrix):

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import CHARACTERISTICS, COSTS, is_cost
-from sampling.methods.pka.distinct_rows import DistinctRows, FloatArray, distinct_rows
+from sampling.methods.pka.distinct_rows import DistinctRows, distinct_rows
 from sampling.methods.settings import setting
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
@@ -50,7 +50,7 @@ class Characteristics:
     columns: tuple[str, ...]
     missing: tuple[str, ...]
     costs: tuple[str, ...]
-    complete: NDArray[np.bool_]
+    complete: BoolArray
 
     @property
     def complete_from_start(self) -> int:

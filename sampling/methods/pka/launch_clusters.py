@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sampling.methods.pka.distinct_rows import DistinctRows, FloatArray
+from sampling.arrays import FloatArray
+from sampling.methods.pka.distinct_rows import DistinctRows
 from sampling.methods.pka.learning import reproducible_learning
 from sampling.methods.pka.represented_groups import RepresentedGroups, group_means, represented_by_first
 from sampling.progress import Progress

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import OptionError
 from sampling.methods.picks import Picks
 from sampling.methods.pka.characteristics import (
@@ -22,7 +23,6 @@ from sampling.methods.pka.characteristics import (
     require_characteristics,
     standardise,
 )
-from sampling.methods.pka.distinct_rows import IntArray
 from sampling.methods.pka.launch_clusters import k_means_groupings
 from sampling.methods.pka.represented_groups import as_picks, choose, unmet_note
 from sampling.methods.pka.truth import measured_truth

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.methods.picks import Picks
-from sampling.methods.pka.distinct_rows import DistinctRows, FloatArray, IntArray
+from sampling.methods.pka.distinct_rows import DistinctRows
 from sampling.reduction.launch_list import LaunchList
 
 
@@ -40,7 +40,7 @@ class RepresentedGroups:
         return abs(projected - total) / total if total else 0.0
 
 
-def number_by_first(labels: NDArray[np.integer]) -> IntArray:
+def number_by_first(labels: AnyIntArray) -> IntArray:
     """Return the labels replaced by 0, 1, ... in the order in which they first occur."""
     _, first, code = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
@@ -48,14 +48,14 @@ def number_by_first(labels: NDArray[np.integer]) -> IntArray:
     return rank[code]
 
 
-def represented_by_first(rows: DistinctRows, labels: NDArray[np.integer]) -> RepresentedGroups:
+def represented_by_first(rows: DistinctRows, labels: AnyIntArray) -> RepresentedGroups:
     """Return the groups that labels (d,) of the rows make, each with its first launch."""
     group = number_by_first(labels)
     _, first = np.unique(group, return_index=True)
     return RepresentedGroups(group, rows.first[first], _sizes(rows, group))
 
 
-def represented_by_central(rows: DistinctRows, labels: NDArray[np.integer]) -> RepresentedGroups:
+def represented_by_central(rows: DistinctRows, labels: AnyIntArray) -> RepresentedGroups:
     """Return the groups that labels (d,) of the rows make, each with the launch nearest to its mean.
 
     Of launches equally near, but for rounding, it is the first.

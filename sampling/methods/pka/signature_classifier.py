@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sampling.methods.pka.distinct_rows import FloatArray, IntArray, row_codes
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.methods.pka.distinct_rows import row_codes
 from sampling.methods.pka.learning import reproducible_learning
 
 Classifier = Literal["sgd", "naive-bayes", "mlp"]
@@ -42,7 +42,7 @@ class Inputs:
     def __len__(self) -> int:
         return len(self.name)
 
-    def __getitem__(self, rows: NDArray[np.integer] | slice) -> Inputs:
+    def __getitem__(self, rows: AnyIntArray | slice) -> Inputs:
         return Inputs(self.name[rows], self.numbers[rows])
 
 

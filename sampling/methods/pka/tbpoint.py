@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray
 from sampling.errors import NotApplicableError, OptionError
 from sampling.methods.picks import Picks
 from sampling.methods.pka.characteristics import (
@@ -119,7 +119,7 @@ def linkage_groupings(rows: DistinctRows, progress: Progress | None) -> Iterator
     from scipy.cluster.hierarchy import fcluster, linkage
 
     # All launches, not the distinct rows: each weighs in the average distances between clusters.
-    tree: NDArray[np.float64] = linkage(rows.values[rows.row_of], method="average", metric="euclidean")
+    tree: FloatArray = linkage(rows.values[rows.row_of], method="average", metric="euclidean")
     for threshold in THRESHOLDS:
         # SciPy merges at a distance up to its threshold, scikit-learn and the text below it.
         labels = fcluster(tree, np.nextafter(threshold, 0), criterion="distance")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sampling.arrays import FloatArray
 from sampling.features.metric_names import CYCLES
-from sampling.reduction.launch_features import FloatArray
 from sampling.reduction.launch_list import LaunchList
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import NotApplicableError, OptionError
 from sampling.methods.picks import Picks
 from sampling.methods.pka import pks
@@ -20,7 +20,7 @@ from sampling.methods.pka.characteristics import (
     find_characteristics,
     recording_remedy,
 )
-from sampling.methods.pka.distinct_rows import FloatArray, IntArray, row_codes
+from sampling.methods.pka.distinct_rows import row_codes
 from sampling.methods.pka.represented_groups import as_picks
 from sampling.methods.pka.signature_classifier import CLASSIFIERS, Inputs, LabelledLaunches
 from sampling.methods.settings import Span, setting
@@ -258,7 +258,7 @@ def _tensor_dimensions(launches: LaunchList) -> list[FloatArray]:
 
 def _share_unseen(launches: LaunchList, detailed: int) -> float:
     """Return the share of the launches whose name none of the first has."""
-    name_of_signature: NDArray[np.int64] = launches.kernels.signature_rows()[:, 0]
+    name_of_signature: IntArray = launches.kernels.signature_rows()[:, 0]
     name = name_of_signature[launches.signature]
     seen = np.zeros(int(name.max()) + 1, dtype=np.bool_)
     seen[name[:detailed]] = True

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from sampling.arrays import FloatArray, IntArray
 
 #: Points of the grid the density is looked at on, which reaches 3 bandwidths beyond the values.
 GRID_POINTS = 512

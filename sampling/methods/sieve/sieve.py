@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import OptionError
 from sampling.features.instruction_counts import InstructionCounts, instruction_counts
@@ -24,9 +24,6 @@ SOURCE = "Sieve (ISPASS 2023), stratification by instruction count"
 NEEDS: tuple[str, ...] = ("the instruction count of every launch",)
 PUBLISHED_GROUPING = GroupBy.NAME
 RANDOM = False
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

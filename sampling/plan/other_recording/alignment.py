@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import AnalysisError
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.fingerprint import SequenceFingerprint, block_digests, signature_hashes
 from sampling.profile.profile import Dimensions, LaunchSequence, Profile
 from sampling.progress import Progress
-from sampling.strata.allocation import IntArray
 
 _PIECE = 1 << 20
 _MOST_LISTED = 6

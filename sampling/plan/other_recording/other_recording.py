@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.parallel import ordered_map
 from sampling.plan.design import Design
@@ -39,7 +39,6 @@ from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, names_passing, selections
 from sampling.seeds import Stream, generator
-from sampling.strata.allocation import IntArray
 from sampling.strata.drawing import draw, weights
 
 NOT_RANDOM = "its launches were not drawn at random"
@@ -219,7 +218,7 @@ def _check_filters(plan: PlanFile, region: Region, *, names_differ: bool) -> Non
         )
 
 
-def _launches_meant(plan: PlanFile, region: Region, here: Profile) -> NDArray[np.bool_]:
+def _launches_meant(plan: PlanFile, region: Region, here: Profile) -> BoolArray:
     """Return (launches,) whether the plan stands for a launch, by its filters applied to this recording.
 
     Processes and devices are those of the plan's recording; sequences are matched in their order.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.methods.registry import method_named
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design
@@ -18,7 +19,6 @@ from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.file_state import sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.allocation import IntArray
 from sampling.strata.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
 from sampling.strata.target import Target
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sampling.arrays import FloatArray
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.allocation import FloatArray
 from sampling.strata.bounds import total_variance
 from sampling.strata.strata import Strata
 

@@ -6,6 +6,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.methods.joint import joint
 from sampling.methods.joint.solution import SolvedTrees
 from sampling.methods.registry import method_options, splitting_method
@@ -17,7 +18,6 @@ from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides
 from sampling.splitting.grower import TreeGrower
 from sampling.splitting.rule import SplitRule
-from sampling.strata.allocation import IntArray
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
 

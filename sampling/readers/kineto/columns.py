@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.names import NameTable
 
@@ -26,11 +27,11 @@ class LaunchRows(NamedTuple):
     """Kernel launches in file order: (n,) each; ``grid`` and ``block`` are codes of their dimensions."""
 
     name: NDArray[np.int32]
-    start_ns: NDArray[np.int64]
-    duration_ns: NDArray[np.int64]
+    start_ns: IntArray
+    duration_ns: IntArray
     device: NDArray[np.int32]
     stream: NDArray[np.int32]
-    correlation: NDArray[np.int64]
+    correlation: IntArray
     grid: NDArray[np.int32]
     block: NDArray[np.int32]
 
@@ -38,8 +39,8 @@ class LaunchRows(NamedTuple):
 class CallRows(NamedTuple):
     """API calls: the number that ties a call to what it launched, and its start."""
 
-    correlation: NDArray[np.int64]
-    start_ns: NDArray[np.int64]
+    correlation: IntArray
+    start_ns: IntArray
 
 
 class ShapeRows(NamedTuple):
@@ -48,18 +49,18 @@ class ShapeRows(NamedTuple):
     ``in_work_items``: whether the call counts its grid in work-items instead of blocks.
     """
 
-    correlation: NDArray[np.int64]
+    correlation: IntArray
     grid: NDArray[np.int32]
     block: NDArray[np.int32]
-    in_work_items: NDArray[np.bool_]
+    in_work_items: BoolArray
 
 
 class AnnotationRows(NamedTuple):
     """Ranges the program named: the name by its code, and the time it was open."""
 
-    text: NDArray[np.int64]
-    start_ns: NDArray[np.int64]
-    end_ns: NDArray[np.int64]
+    text: IntArray
+    start_ns: IntArray
+    end_ns: IntArray
 
 
 class NameCodes(dict[str, int]):
@@ -96,7 +97,7 @@ class DimensionCodes(dict[object, int]):
             hashable = (value if _is_three_counts(value) else None for value in values)
             return np.fromiter(map(self.__getitem__, hashable), dtype=np.int32, count=len(values))
 
-    def decoded(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+    def decoded(self, codes: NDArray[np.int32]) -> IntArray:
         """Return (3, n) x, y and z, zeros where unknown."""
         return np.array(self._distinct, dtype=np.int64).T[:, codes]
 
@@ -200,7 +201,7 @@ def annotation_rows(events: Sequence[Event], texts: dict[str, int]) -> Annotatio
 
 def grids_and_blocks(
     launches: LaunchRows, shapes: ShapeRows, dimensions: DimensionCodes
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[IntArray, IntArray]:
     """Return (3, n) grids in blocks and (3, n) blocks, from the launch or else from its call, else zeros."""
     grid = dimensions.decoded(launches.grid)
     block = dimensions.decoded(launches.block)
@@ -218,7 +219,7 @@ def grids_and_blocks(
     return grid, block
 
 
-def places_of(wanted: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
+def places_of(wanted: IntArray, known: IntArray) -> IntArray:
     """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
     if len(known) == 0:
         return np.full(len(wanted), -1, dtype=np.int64)
@@ -228,7 +229,7 @@ def places_of(wanted: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np
     return np.where((known[place] == wanted) & (wanted >= 0), place, -1)
 
 
-def _numbers(owners: Sequence[Event] | Sequence[Arguments], field: str) -> NDArray[np.float64]:
+def _numbers(owners: Sequence[Event] | Sequence[Arguments], field: str) -> FloatArray:
     """Return (n,) the field as a number, whether written as integer, fraction or text; else NaN.
 
     Whole microseconds are exact in float64 for 285 years.
@@ -249,7 +250,7 @@ def _number(value: Any) -> float:
         return np.nan
 
 
-def _nanoseconds(microseconds: NDArray[np.float64]) -> NDArray[np.int64]:
+def _nanoseconds(microseconds: FloatArray) -> IntArray:
     """Return whole nanoseconds; the whole microseconds are scaled as integers, so a date costs no digits."""
     whole = np.floor(microseconds)
     fraction = np.rint((microseconds - whole) * 1000.0)
@@ -268,7 +269,7 @@ def _labels(
     return np.fmod(values, _LABEL_RANGE).astype(np.int32)
 
 
-def _correlations(arguments: Sequence[Arguments]) -> NDArray[np.int64]:
+def _correlations(arguments: Sequence[Arguments]) -> IntArray:
     """Return correlation numbers, -1 where there is none."""
     values = _numbers(arguments, "correlation")
     return np.where(np.abs(values) < _LARGEST_MICROSECONDS, values, -1).astype(np.int64)

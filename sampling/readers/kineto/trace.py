@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.named_ranges import NO_CALL, NO_RANGES, RangeEvents, RangeSource, runs_of
@@ -236,7 +237,7 @@ def _add_calls(collected: _Events, calls: list[Event]) -> None:
 
 
 def _facts(
-    launches: LaunchRows, events: _Events, place: NDArray[np.int64], launch_order: LaunchOrder
+    launches: LaunchRows, events: _Events, place: IntArray, launch_order: LaunchOrder
 ) -> RecordingFacts:
     """Return what the recording says beside the launches."""
     return RecordingFacts(
@@ -248,13 +249,13 @@ def _facts(
     )
 
 
-def _api_starts(calls: CallRows, place: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def _api_starts(calls: CallRows, place: IntArray) -> IntArray | None:
     """Return (n,) when the call behind each launch began."""
     return np.where(place >= 0, calls.start_ns[place], NO_CALL) if len(calls.start_ns) else None
 
 
 def _ranges(
-    events: _Events, sequences: tuple[LaunchSequence, ...], api_start_ns: NDArray[np.integer] | None
+    events: _Events, sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None
 ) -> RangeSource:
     if not events.annotations:
         return NO_RANGES
@@ -280,9 +281,7 @@ def _earliest_first(calls: CallRows) -> CallRows:
     return CallRows(calls.correlation[by_start], calls.start_ns[by_start])
 
 
-def _order(
-    launches: LaunchRows, calls: CallRows, place: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], LaunchOrder]:
+def _order(launches: LaunchRows, calls: CallRows, place: IntArray) -> tuple[IntArray, LaunchOrder]:
     if (place >= 0).all():
         return calls.start_ns[place], "api-start"
     if (launches.correlation >= 0).all():

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.arrow import to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable
 from sampling.readers.csv_cells import NULLS, Part, Table, texts, values
 from sampling.readers.nsys.csv_dialect import TraceHeader
-
-IntArray = NDArray[np.integer]
 
 _DEVICE = re.compile(r"(?P<name>.*?)\s*\((?P<number>\d{1,9})\)\s*|\s*(?P<bare>\d{1,9})\s*")
 _WRITE_AGAIN = "write the report again"
@@ -34,9 +33,9 @@ class TraceColumns:
     header: TraceHeader
     part: Part
     table: Table
-    rows: NDArray[np.int64] | None
+    rows: IntArray | None
 
-    def times(self, column: str) -> NDArray[np.int64]:
+    def times(self, column: str) -> IntArray:
         """Return (n,) nanoseconds, rounded where the report has larger units."""
         return nanoseconds(
             self.part,
@@ -46,7 +45,7 @@ class TraceColumns:
             unit=self.header.nanoseconds(column) or 1,
         )
 
-    def durations(self, column: str) -> NDArray[np.int64]:
+    def durations(self, column: str) -> IntArray:
         """Return (n,) nanoseconds, none of them negative."""
         duration_ns = self.times(column)
         if duration_ns.min() < 0:
@@ -56,23 +55,23 @@ class TraceColumns:
             )
         return duration_ns
 
-    def whole(self, column: str) -> IntArray | None:
+    def whole(self, column: str) -> AnyIntArray | None:
         """Return (n,) integers, None where the report lacks the column."""
         position = self.header.positions.get(column)
         return None if position is None else _compact(values(self.part, self.table, position, self.rows))
 
-    def whole_if_complete(self, column: str) -> IntArray | None:
+    def whole_if_complete(self, column: str) -> AnyIntArray | None:
         """Return (n,) integers, None where the report lacks the column or any value in it."""
         position = self.header.positions.get(column)
         if position is None or self.table.column(str(position)).null_count:
             return None
         return self.whole(column)
 
-    def axes(self, columns: Sequence[str]) -> list[IntArray]:
+    def axes(self, columns: Sequence[str]) -> list[AnyIntArray]:
         """Return x, y and z, (n,) each, from a column each."""
         return [values(self.part, self.table, self.header.positions[c], self.rows) for c in columns]
 
-    def dimensions(self, column: str) -> list[IntArray] | None:
+    def dimensions(self, column: str) -> list[AnyIntArray] | None:
         """Return x, y and z, (n,) each, from one column of three numbers; zeros where it is empty."""
         import pyarrow as pa
         from pyarrow import compute
@@ -123,9 +122,7 @@ class TraceColumns:
         return self.part.error(row, message, position=self.header.positions[column], remedy=remedy)
 
 
-def nanoseconds(
-    part: Part, table: Table, position: int, rows: NDArray[np.int64] | None, *, unit: int
-) -> NDArray[np.int64]:
+def nanoseconds(part: Part, table: Table, position: int, rows: IntArray | None, *, unit: int) -> IntArray:
     """Return (n,) times, rounded to nanoseconds.
 
     Raises
@@ -149,7 +146,7 @@ def nanoseconds(
 
 
 def names(
-    part: Part, table: Table, position: int, rows: NDArray[np.int64] | None, kernels: KernelTable
+    part: Part, table: Table, position: int, rows: IntArray | None, kernels: KernelTable
 ) -> NDArray[np.int32]:
     """Return (n,) codes of the kernel names in a column.
 
@@ -173,7 +170,7 @@ def names(
     return interned[codes]
 
 
-def _compact(numbers: IntArray) -> IntArray:
+def _compact(numbers: AnyIntArray) -> AnyIntArray:
     """Return the numbers in 32 bits where they fit."""
     fits = numbers.min() >= -(1 << 31) and numbers.max() < 1 << 31
     return numbers.astype(np.int32) if fits else numbers

@@ -7,8 +7,8 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.arrow import to_arrow, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
@@ -108,7 +108,7 @@ class Trace:
         if self._waiting_rows >= _ROWS_AT_ONCE:
             self._flush()
 
-    def _launch_rows(self, table: Table) -> NDArray[np.int64] | None:
+    def _launch_rows(self, table: Table) -> IntArray | None:
         """Return the rows with a grid, whose name is no copy's or memset's; None if that is all of them."""
         grid = table.column(str(self.header.positions["GrdX"]))
         names, codes = texts(table, self.header.positions["Name"])

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.arrow import nulls_as, to_arrow, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import read_export
-from sampling.readers.nsys.tables import EXPORT_AGAIN, KERNEL, NULL, STRINGS, Int64Array, NsysTables
+from sampling.readers.nsys.tables import EXPORT_AGAIN, KERNEL, NULL, STRINGS, NsysTables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,12 +119,12 @@ class _FolderTables(NsysTables):
                 if len(batch):
                     yield [batch.column(name) for name in columns]
 
-    def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[Int64Array]]:
+    def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows batch by batch."""
         for arrays in self._batches(table, columns):
             yield [self._numbers(array, name) for array, name in zip(arrays, columns, strict=True)]
 
-    def _numbers(self, values: pa.Array, column: str) -> Int64Array:
+    def _numbers(self, values: pa.Array, column: str) -> IntArray:
         import pyarrow as pa
 
         if not pa.types.is_integer(values.type) and values.null_count < len(values):
@@ -175,7 +176,7 @@ class _FolderTables(NsysTables):
         return None
 
 
-def _places_of(text: str, values: pa.Array) -> Int64Array:
+def _places_of(text: str, values: pa.Array) -> IntArray:
     """Return where a column of texts holds a text."""
     texts = enumerate(_python_values(values))
     return np.array([row for row, each in texts if isinstance(each, str) and text in each], dtype=np.int64)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
@@ -19,7 +20,7 @@ from sampling.progress import Progress
 from sampling.readers.nsys.facts import described_devices, export_product, without_kernels
 from sampling.readers.nsys.nvtx import NvtxRanges, Opened, has_ranges
 from sampling.readers.nsys.order import OrderOfLaunches
-from sampling.readers.nsys.tables import GRAPH_TRACE, KERNEL, NULL, RUNTIME, Int64Array, NsysTables
+from sampling.readers.nsys.tables import GRAPH_TRACE, KERNEL, NULL, RUNTIME, NsysTables
 
 _TIMES = ("start", "end")
 # Best first: older nsys versions leave mangledName out, and newer ones may leave any of them NULL.
@@ -28,7 +29,7 @@ _GRID = ("gridX", "gridY", "gridZ")
 _BLOCK = ("blockX", "blockY", "blockZ")
 _PLACE = ("globalPid", "correlationId", "deviceId", "streamId")
 
-Columns = Mapping[str, Int64Array]
+Columns = Mapping[str, IntArray]
 
 
 def read_export(
@@ -131,7 +132,7 @@ def _launches(part: Columns, names: _Names, order: OrderOfLaunches, rows_before:
     )
 
 
-def _durations(part: Columns, path: str, rows_before: int) -> Int64Array:
+def _durations(part: Columns, path: str, rows_before: int) -> IntArray:
     for column in _TIMES:
         unknown = part[column] == NULL
         if unknown.any():
@@ -145,7 +146,7 @@ def _durations(part: Columns, path: str, rows_before: int) -> Int64Array:
     return part["end"] - part["start"]
 
 
-def _dimensions(part: Columns, axes: Sequence[str]) -> list[Int64Array] | None:
+def _dimensions(part: Columns, axes: Sequence[str]) -> list[IntArray] | None:
     """Return x, y, z; NULL becomes 0, which is "unknown"."""
     if not all(axis in part for axis in axes):
         return None

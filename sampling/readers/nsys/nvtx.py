@@ -13,12 +13,13 @@ from itertools import islice
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import in_sequences
 from sampling.profile.named_ranges import STILL_OPEN, RangeEvents, runs_of
 from sampling.profile.profile import LaunchSequence, NamedRange
 from sampling.readers.nsys.order import LaunchKeys, OrderOfLaunches, process_of_thread
-from sampling.readers.nsys.tables import KERNEL, NULL, NVTX, STRINGS, Int64Array, NsysTables
+from sampling.readers.nsys.tables import KERNEL, NULL, NVTX, STRINGS, NsysTables
 
 #: ENUM_NSYS_EVENT_TYPE: a range on the stack of one thread, and one that any thread may end.
 _RANGE_TYPES = (59, 60)
@@ -49,7 +50,7 @@ class NvtxRanges:
         self._opened = opened
         self._sequences = sequences
         self._found: dict[str, tuple[NamedRange, ...]] = {}
-        self._calls: tuple[Int64Array, Mapping[int, int]] | None = None
+        self._calls: tuple[IntArray, Mapping[int, int]] | None = None
 
     def named(self, text: str) -> tuple[NamedRange, ...]:
         """Return the ranges of exactly this name, else those whose name contains it.
@@ -88,13 +89,13 @@ class NvtxRanges:
             RangeEvents(texts, code, number[rows], start_ns, end_ns), self._sequences, api_start_ns
         ).named(text)
 
-    def _api_starts(self, tables: NsysTables) -> tuple[Int64Array, Mapping[int, int]]:
+    def _api_starts(self, tables: NsysTables) -> tuple[IntArray, Mapping[int, int]]:
         """Return (launches,) when the call behind each began, in id order, and the process numbers."""
         present = tables.columns(KERNEL)
         columns = [column for column in _PLACE_OF_LAUNCH if column in present]
         order = OrderOfLaunches(keep_api_starts=True)
         keys: list[LaunchKeys] = []
-        devices: list[Int64Array] = []
+        devices: list[IntArray] = []
         for arrays in tables.integers(KERNEL, columns):
             part = dict(zip(columns, arrays, strict=True))
             device = part.get("deviceId")
@@ -115,7 +116,7 @@ class NvtxRanges:
         return api_start_ns if permutation is None else api_start_ns[permutation], order.process_numbers
 
 
-def _ranges_holding(tables: NsysTables, text: str) -> tuple[tuple[str, ...], Sequence[Int64Array]]:
+def _ranges_holding(tables: NsysTables, text: str) -> tuple[tuple[str, ...], Sequence[IntArray]]:
     """Return the names that contain a text, and for each range of such a name four columns.
 
     The columns are the name's index, globalTid, start and end; an end that was not recorded is ``NULL``.
@@ -125,7 +126,7 @@ def _ranges_holding(tables: NsysTables, text: str) -> tuple[tuple[str, ...], Seq
     return tuple(codes), [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
-def _by_own_text(tables: NsysTables, text: str, codes: dict[str, int]) -> Iterator[Sequence[Int64Array]]:
+def _by_own_text(tables: NsysTables, text: str, codes: dict[str, int]) -> Iterator[Sequence[IntArray]]:
     """Yield the ranges that carry their name themselves."""
     rows = tables.rows(NVTX, ("eventType", "text", *_PLACE_OF_RANGE), containing=("text", text))
     while some := list(islice(rows, _ROWS_AT_ONCE)):
@@ -138,9 +139,7 @@ def _by_own_text(tables: NsysTables, text: str, codes: dict[str, int]) -> Iterat
         yield np.fromiter(names, dtype=np.int64, count=len(ranges)), *columns
 
 
-def _by_registered_text(
-    tables: NsysTables, text: str, codes: dict[str, int]
-) -> Iterator[Sequence[Int64Array]]:
+def _by_registered_text(tables: NsysTables, text: str, codes: dict[str, int]) -> Iterator[Sequence[IntArray]]:
     """Yield the ranges whose name is a string registered once and then meant by its id."""
     strings = list(tables.rows(STRINGS, ("id", "value"), containing=("value", text)))
     if not strings or not tables.has(NVTX, "textId"):
@@ -160,7 +159,7 @@ def _by_registered_text(
             yield code[name], global_tid[rows], start_ns[rows], end_ns[rows]
 
 
-def _integers(tables: NsysTables, column: str, values: Sequence[object]) -> Int64Array:
+def _integers(tables: NsysTables, column: str, values: Sequence[object]) -> IntArray:
     """Return the values of a column, None as ``NULL``; unsigned numbers have the bits that SQLite has."""
     known = (NULL if value is None else value for value in values)
     numbers = [value for value in known if isinstance(value, int) and -_SIGNED <= value < 2 * _SIGNED]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, IntArray
 from sampling.profile.named_ranges import NO_CALL
 from sampling.profile.profile import LaunchOrder
-from sampling.readers.nsys.tables import NULL, RUNTIME, Int64Array, NsysTables
+from sampling.readers.nsys.tables import NULL, RUNTIME, NsysTables
 
 _RUNTIME_COLUMNS = ("start", "globalTid", "correlationId")
 _THREAD_BITS = 0xFFFFFF
@@ -30,7 +30,7 @@ def process_id(global_id: int) -> int:
     return (global_id >> 24) & 0xFFFFFF
 
 
-def process_of_thread(global_tid: Int64Array) -> Int64Array:
+def process_of_thread(global_tid: IntArray) -> IntArray:
     """Return the globalPid of each globalTid."""
     return global_tid & ~_THREAD_BITS
 
@@ -45,7 +45,7 @@ class _Process:
     highest: int = NULL
     devices: set[int] = field(default_factory=set)
 
-    def note(self, correlation: Int64Array, device: Int64Array | None) -> None:
+    def note(self, correlation: IntArray, device: IntArray | None) -> None:
         known = correlation[correlation != NULL]
         self.launches += len(correlation)
         self.uncorrelated += len(correlation) - len(known)
@@ -68,10 +68,10 @@ class LaunchKeys:
         nobody asked for it.
     """
 
-    process: Int64Array
-    order: Int64Array
-    start_ns: Int64Array
-    api_start_ns: Int64Array | None = None
+    process: IntArray
+    order: IntArray
+    start_ns: IntArray
+    api_start_ns: IntArray | None = None
 
 
 class OrderOfLaunches:
@@ -95,10 +95,10 @@ class OrderOfLaunches:
 
     def add(
         self,
-        start_ns: Int64Array,
-        global_pid: Int64Array | None,
-        correlation: Int64Array | None,
-        device: Int64Array | None,
+        start_ns: IntArray,
+        global_pid: IntArray | None,
+        correlation: IntArray | None,
+        device: IntArray | None,
     ) -> LaunchKeys:
         """Take note of a part and return its keys."""
         nothing = np.full(len(start_ns), NULL)
@@ -185,7 +185,7 @@ class OrderOfLaunches:
                 part.process[rows] = numbers[process]
 
 
-def _by_process(process: Int64Array) -> Iterator[tuple[int, NDArray[np.bool_] | slice]]:
+def _by_process(process: IntArray) -> Iterator[tuple[int, BoolArray | slice]]:
     """Yield each process with the rows that are its own."""
     if len(process) and process.min() == process.max():
         yield int(process[0]), slice(None)
@@ -201,17 +201,17 @@ class _ApiStarts:
     sorted list.
     """
 
-    def __init__(self, facts: _Process, correlations: Iterator[Int64Array]) -> None:
+    def __init__(self, facts: _Process, correlations: Iterator[IntArray]) -> None:
         self._lowest = facts.lowest
         self._highest = facts.highest
         ids = self._highest - self._lowest + 1
-        self._sorted: Int64Array | None = None
+        self._sorted: IntArray | None = None
         if ids > max(_IDS_ALWAYS, _IDS_PER_LAUNCH * facts.launches):
             self._sorted = np.unique(np.concatenate(list(correlations)))
             ids = len(self._sorted)
         self._start_ns = np.full(ids, NO_CALL)
 
-    def _slots(self, correlation: Int64Array) -> tuple[Int64Array, NDArray[np.bool_]]:
+    def _slots(self, correlation: IntArray) -> tuple[IntArray, BoolArray]:
         """Return where each id has its start, and which of them have a place at all."""
         known = (correlation >= self._lowest) & (correlation <= self._highest)
         if self._sorted is None:
@@ -221,23 +221,23 @@ class _ApiStarts:
         known[known] = found
         return slots[found], known
 
-    def add(self, correlation: Int64Array, start_ns: Int64Array) -> None:
+    def add(self, correlation: IntArray, start_ns: IntArray) -> None:
         """Take the start of API calls; calls that launched no kernel are passed over."""
         slots, known = self._slots(correlation)
         np.minimum.at(self._start_ns, slots, start_ns[known])
 
-    def missing(self, correlation: Int64Array) -> int:
+    def missing(self, correlation: IntArray) -> int:
         """Return how many of these launches have no API call."""
         slots, known = self._slots(correlation)
         return int(np.sum(self._start_ns[slots] == NO_CALL)) + int(np.sum(~known))
 
-    def where_known(self, correlation: Int64Array) -> Int64Array:
+    def where_known(self, correlation: IntArray) -> IntArray:
         """Return the API start of every launch, ``NO_CALL`` where it has none."""
         slots, known = self._slots(correlation)
         starts = np.full(len(correlation), NO_CALL)
         starts[known] = self._start_ns[slots]
         return starts
 
-    def of(self, correlation: Int64Array) -> Int64Array:
+    def of(self, correlation: IntArray) -> IntArray:
         """Return the API start of launches that all have one."""
         return self._start_ns[self._slots(correlation)[0]]

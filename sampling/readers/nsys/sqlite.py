@@ -11,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import read_export
 from sampling.readers.nsys.sqlite_ranges import RangeReader, damaged, not_integers, row_ranges
-from sampling.readers.nsys.tables import NULL, STRINGS, Int64Array, NsysTables, is_nsys_table
+from sampling.readers.nsys.tables import NULL, STRINGS, NsysTables, is_nsys_table
 
 FORMAT = "nsys-sqlite"
 
@@ -152,7 +153,7 @@ class _SqliteTables(NsysTables):
         first = self._number(self._select("IFNULL(MIN(rowid), 1)", table))
         return first, self._number(self._select("IFNULL(MAX(rowid), 0)", table))
 
-    def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[Int64Array]]:
+    def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts: row by row from a small file, by several threads from a big one."""
         nullable = self._nullable(table)
         file_bytes = self._location.stat().st_size
@@ -162,7 +163,7 @@ class _SqliteTables(NsysTables):
         reader = RangeReader(self.path, _uri(self._location), self._from(table), nullable)
         return reader.parts(columns, row_ranges(*self._row_numbers(table), file_bytes))
 
-    def _row_by_row(self, query: str, columns: Sequence[str]) -> Iterator[Sequence[Int64Array]]:
+    def _row_by_row(self, query: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         cursor = self._connection.execute(query)
         while rows := cursor.fetchmany(_ROWS_AT_ONCE):
             try:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
-from sampling.readers.nsys.tables import EXPORT_AGAIN, NULL, Int64Array
+from sampling.readers.nsys.tables import EXPORT_AGAIN, NULL
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,7 +57,7 @@ class RangeReader:
     source: str
     nullable: Mapping[str, bool]
 
-    def parts(self, columns: Sequence[str], ranges: Sequence[tuple[int, int]]) -> Iterator[list[Int64Array]]:
+    def parts(self, columns: Sequence[str], ranges: Sequence[tuple[int, int]]) -> Iterator[list[IntArray]]:
         """Yield the rows in order, the ranges of several queries at a time, NULL as ``NULL``.
 
         Raises
@@ -83,13 +84,13 @@ class RangeReader:
             return f'("{group[0]}" << {_HALF}) | "{group[1]}"'
         return f'IFNULL("{group[0]}", {NULL})' if self.nullable[group[0]] else f'"{group[0]}"'
 
-    def _read(self, groups: Sequence[tuple[str, ...]], rows: tuple[int, int]) -> dict[str, Int64Array]:
+    def _read(self, groups: Sequence[tuple[str, ...]], rows: tuple[int, int]) -> dict[str, IntArray]:
         """Read the rows numbered from ``rows[0]`` to below ``rows[1]`` through a connection of their own."""
         import pyarrow as pa
 
         values = ", ".join(map(self._value, groups))
         table = self._queried(f"SELECT {values} {self.source} WHERE rowid >= {rows[0]} AND rowid < {rows[1]}")
-        columns: dict[str, Int64Array] = {}
+        columns: dict[str, IntArray] = {}
         for group, column in zip(groups, table.columns, strict=True):
             if not pa.types.is_int64(column.type):
                 raise not_integers(self.path, group[0])

@@ -11,9 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int64Array = NDArray[np.int64]
+from sampling.arrays import IntArray
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
@@ -75,7 +74,7 @@ class NsysTables(ABC):
         """Return at once a number of rows that the table does not exceed, for progress."""
 
     @abstractmethod
-    def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[Int64Array]]:
+    def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts: one (n,) int64 array for each column, NULL as ``NULL``.
 
         Raises

@@ -411,7 +411,7 @@ def test_a_mistyped_key_gets_the_nearest(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:
-    import scalemodel.question_file
+    import scalemodel.inputs.question_file
 
     text = scalemodel.inputs.question_file.__doc__ or ""
     example = text[text.index("    name =") : text.index("A CSV is")]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.formats.ncu.report import (
@@ -37,8 +37,6 @@ from sampling.text import listed
 
 FORMAT = "ncu-details"
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _VALUE = "Metric Value"
 
@@ -134,7 +132,7 @@ class _Cells:
         self.needed = max([self._value, *places, *_identity_places(header)]) + 1
         self._section, self._metric, self._unit = (TextColumn(place) for place in places)
         self._values: list[FloatArray] = []
-        self._is_text: list[NDArray[np.bool_]] = []
+        self._is_text: list[BoolArray] = []
 
     def take(self, table: object, line: IntArray) -> None:
         for column in (self._section, self._metric, self._unit):
@@ -191,9 +189,7 @@ class _Cells:
         if unknown_units([one.unit]):
             self.unknown_units.setdefault(one.name, one.unit)
 
-    def _refuse_mixed(
-        self, name: str, values: FloatArray, is_text: NDArray[np.bool_], line: IntArray
-    ) -> None:
+    def _refuse_mixed(self, name: str, values: FloatArray, is_text: BoolArray, line: IntArray) -> None:
         if not np.isnan(values).all():
             raise ProfileError(
                 f"a value of '{name}' is text, and others are numbers",
@@ -209,7 +205,7 @@ def _identity_places(header: Header) -> list[int]:
     return [header.cells.index(name) for name in identity if name in header.cells]
 
 
-def _not_empty(column: TextColumn) -> NDArray[np.bool_]:
+def _not_empty(column: TextColumn) -> BoolArray:
     known = np.array([bool(text.strip()) for text in column.distinct()], dtype=np.bool_)
     return known[column.codes()]
 

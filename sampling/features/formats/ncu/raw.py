@@ -6,9 +6,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sampling.arrays import IntArray
 from sampling.features.formats.ncu.report import (
     Header,
     Identities,
@@ -97,7 +95,7 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     )
 
 
-def launch_order(identities: Identities, file: InputFile) -> NDArray[np.int64]:
+def launch_order(identities: Identities, file: InputFile) -> IntArray:
     """Return the rows by process and ID; raise ProfileError where an ID stands twice in a process."""
     refuse_repeated(
         [identities.process, identities.id], path=file.path, line=identities.line, what="this launch's ID"
@@ -120,7 +118,7 @@ def _units(file: InputFile, header: Header) -> Sequence[str] | None:
 
 
 def _features(
-    metrics: Sequence[NumberColumn], units: dict[str, str], order: NDArray[np.int64]
+    metrics: Sequence[NumberColumn], units: dict[str, str], order: IntArray
 ) -> tuple[Features, list[str]]:
     """Return the metrics in base units, rows in ``order``, and the names of columns that are text."""
     values, bases, left_out = {}, {}, []

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.formats.ncu.units import unknown_units
 from sampling.features.tables.column_texts import TextColumn
@@ -23,8 +23,6 @@ from sampling.features.tables.text_lines import only_lines, row_lines
 from sampling.readers.csv_cells import Layout, Part, Table, parse, parse_closely, pieces
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.csv_dialect import header_cells
-
-IntArray = NDArray[np.int64]
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)
 #: A row starts with two whole numbers, the ID and the process; in quotes where the header's cells are.
