@@ -3,9 +3,9 @@
     python benchmarks/outputs.py record before.jsonl [--data FOLDER] [--project CHECKOUT] [--only TEXT]
     python benchmarks/outputs.py compare before.jsonl after.jsonl
 
-A refactoring is done when the second says that nothing differs. FOLDER holds further files to try every command
-on, profiles or not. CHECKOUT is the project whose commands run, this one unless it is given. With TEXT, only the
-files with it in their path are tried. Seconds that a command measured are masked, nothing else is.
+A refactoring is done when the second says that nothing differs. FOLDER holds further files to try every
+command on, profiles or not. CHECKOUT is the project whose commands run, this one unless it is given. With
+TEXT, only the files with it in their path are tried. Seconds that a command measured are masked.
 """
 
 from __future__ import annotations
