@@ -11,8 +11,8 @@ from sampling.arrays import AnyIntArray, IntArray
 from sampling.arrow import to_arrow, to_numpy
 
 # Hashing takes a sixth of the time of a sort, but importing pyarrow for it 0.1 s.
-_IMPORT_PAYS_FROM_ROWS = 400_000
-_HASHING_PAYS_FROM_ROWS = 5_000
+IMPORT_PAYS_FROM_ROWS = 400_000
+HASHING_PAYS_FROM_ROWS = 5_000
 _TABLE_ENTRIES = 1 << 20
 _KEY_BITS = 63
 
@@ -59,7 +59,7 @@ def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
 def _codes_of_key(key: IntArray) -> tuple[IntArray, IntArray]:
     if key.max() < min(_TABLE_ENTRIES, 4 * len(key)):
         return _codes_by_table(key)
-    least = _HASHING_PAYS_FROM_ROWS if "pyarrow" in sys.modules else _IMPORT_PAYS_FROM_ROWS
+    least = HASHING_PAYS_FROM_ROWS if "pyarrow" in sys.modules else IMPORT_PAYS_FROM_ROWS
     if len(key) < least:
         _, first_rows, codes = np.unique(key, return_index=True, return_inverse=True)
         return codes.astype(np.int64, copy=False), first_rows.astype(np.int64, copy=False)

@@ -116,12 +116,12 @@ def demangled(name: str) -> str | None:
     """Return the C++ name behind a mangled one; None where it is not mangled or cannot be demangled here."""
     if not name.startswith(_MANGLED):
         return None
-    demangle = _demangler()
+    demangle = installed_demangler()
     return None if demangle is None else demangle(name.removesuffix(".kd"))
 
 
 @lru_cache(maxsize=1)
-def _demangler() -> Callable[[str], str | None] | None:
+def installed_demangler() -> Callable[[str], str | None] | None:
     """Return the demangler of the C++ library, None where there is none."""
     try:
         import cxxfilt

@@ -20,9 +20,9 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import selections
 from sampling.strata.drawing import Draw
 
-_BLOCK = 1 << 16
+BLOCK_LAUNCHES = 1 << 16
 # From this many wanted rows in a block on, one stable sort beats a comparison pass for each.
-_SORT_FROM = 48
+SORT_FROM = 48
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -85,8 +85,8 @@ def find_drawn_launches(
             return _Matches(batch["signature"], [])
         groups, label = groups_of[span.sequence], batch[label_column]
         blocks = []
-        for start in range(0, len(batch), _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for start in range(0, len(batch), BLOCK_LAUNCHES):
+            block = slice(start, start + BLOCK_LAUNCHES)
             rows, number = wanted.lookup.matches(groups.take(label[block]), batch["duration_ns"][block])
             inside = selection.holds(rows, start)
             blocks.append((rows[inside], number[inside]))
@@ -189,12 +189,12 @@ class _Finder:
             here = np.bincount(number, minlength=len(self._seen))
             draws = self._draws_within(self._seen + here)
             if len(draws):
-                start = index * _BLOCK
+                start = index * BLOCK_LAUNCHES
                 self._count_signatures(matches.signature[counted_to:start])
                 counted_to = start
                 turn = self._wanted.occurrence[draws] - self._seen[self._wanted.number[draws]]
                 drawn_rows = rows[rows_of_occurrences(number, self._wanted.number[draws], turn)]
-                self._note(span, start, draws, drawn_rows, matches.signature[start : start + _BLOCK])
+                self._note(span, start, draws, drawn_rows, matches.signature[start : start + BLOCK_LAUNCHES])
             self._seen += here
         self._count_signatures(matches.signature[counted_to:])
 
@@ -235,7 +235,7 @@ class _Finder:
 
 def rows_of_occurrences(values: AnyIntArray, wanted: IntArray, turn: IntArray) -> IntArray:
     """Return (k,) the row where ``wanted[i]`` stands in ``values`` for the ``turn[i]``-th time, from 0."""
-    if len(wanted) < _SORT_FROM:
+    if len(wanted) < SORT_FROM:
         pairs = zip(wanted.tolist(), turn.tolist(), strict=True)
         return np.array([np.flatnonzero(values == value)[which] for value, which in pairs], dtype=np.int64)
     order = np.argsort(values, kind="stable")
@@ -244,7 +244,7 @@ def rows_of_occurrences(values: AnyIntArray, wanted: IntArray, turn: IntArray) -
 
 def occurrences_of_rows(values: AnyIntArray, rows: IntArray) -> IntArray:
     """Return (k,) how often the value in each of the rows stands above it."""
-    if len(rows) < _SORT_FROM:
+    if len(rows) < SORT_FROM:
         return np.array(
             [np.count_nonzero(values[:row] == values[row]) for row in rows.tolist()], dtype=np.int64
         )

@@ -28,7 +28,7 @@ class PairLookup:
         self._table = np.full(1 << bits, np.uint64(2**64 - 1))
         self._number = np.full(1 << bits, NOT_DRAWN, dtype=np.int32)
         left = np.arange(len(keys))
-        slot = self._slots(keys)
+        slot = home_slots(keys, self._shift)
         while len(left):
             free = self._number[slot] == NOT_DRAWN
             self._number[slot[free]] = left[free]
@@ -40,7 +40,7 @@ class PairLookup:
         """Return the rows whose pair is drawn, ascending, and the pairs' numbers; a group of -1 never is."""
         whole_ns = duration_ns.astype(np.int64, copy=False)
         keys = self._keys(group, whole_ns)
-        slot = self._slots(keys)
+        slot = home_slots(keys, self._shift)
         rows = np.flatnonzero(self._number.take(slot) != NOT_DRAWN)
         inside = group[rows] >= 0
         if self._durations is None:
@@ -66,11 +66,6 @@ class PairLookup:
             look_on, slot = look_on[going], (slot[going] + 1) & self._mask
         return number
 
-    def _slots(self, keys: NDArray[np.uint64]) -> IntArray:
-        slots = keys * np.uint64(0x9E3779B97F4A7C15)
-        slots >>= self._shift
-        return slots.view(np.int64)
-
     def _keys(self, group: IntArray, duration_ns: IntArray) -> NDArray[np.uint64]:
         """Return one key a row; durations too wide for it are replaced by their place among those drawn."""
         if self._durations is not None:
@@ -82,6 +77,13 @@ class PairLookup:
         keys <<= np.uint64(DURATION_BITS)
         keys ^= duration_ns.view(np.uint64)
         return keys
+
+
+def home_slots(keys: NDArray[np.uint64], shift: np.uint64) -> IntArray:
+    """Return the slot in which each key is looked for first: the highest bits of a multiplicative hash."""
+    slots = keys * np.uint64(0x9E3779B97F4A7C15)
+    slots >>= shift
+    return slots.view(np.int64)
 
 
 def _too_wide(group: IntArray, duration_ns: IntArray) -> bool:

@@ -29,7 +29,7 @@ from sampling.profile.profile import (
 #: Makes the named ranges from the sequences and the API start of every launch in id order, if there are any.
 MakeRanges = Callable[[tuple[LaunchSequence, ...], AnyIntArray | None], RangeSource]
 
-_SPAN_LAUNCHES = 1 << 20
+SPAN_LAUNCHES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +239,9 @@ class LaunchTable(Profile):
         self._columns = columns
         self._ranges = ranges
         self._spans = tuple(
-            Span(index, ordinal, min(_SPAN_LAUNCHES, sequence.launches - ordinal))
+            Span(index, ordinal, min(SPAN_LAUNCHES, sequence.launches - ordinal))
             for index, sequence in enumerate(sequences)
-            for ordinal in range(0, sequence.launches, _SPAN_LAUNCHES)
+            for ordinal in range(0, sequence.launches, SPAN_LAUNCHES)
         )
 
     @property

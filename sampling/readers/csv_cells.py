@@ -28,8 +28,8 @@ Table: TypeAlias = Any  # a pyarrow.Table whose columns are named by their posit
 NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "NULL", "null")
 
 # Pieces this small stay in memory that is used again and again; larger ones are paged in anew each time.
-_PIECE_BYTES = 4 << 20
-_LONGEST_LINE_BYTES = 4 << 20
+PIECE_BYTES = 4 << 20
+LONGEST_LINE_BYTES = 4 << 20
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _WHOLE_NUMBER = r"^-?([0-8]\d{18}|\d{1,18})$"
 _LARGEST_NUMBER = float(1 << 62)
@@ -75,7 +75,7 @@ def lines_before(file: InputFile, offset: int) -> int:
     """Return how many lines end before ``offset``; read anew, for messages only."""
     count = 0
     with file.open() as stream:
-        while offset > 0 and (chunk := stream.read(min(offset, _PIECE_BYTES))):
+        while offset > 0 and (chunk := stream.read(min(offset, PIECE_BYTES))):
             count += chunk.count(b"\n")
             offset -= len(chunk)
     return count
@@ -98,11 +98,11 @@ def pieces(file: InputFile) -> Iterator[tuple[int, bytes]]:
 
 
 def _next_piece(stream: IO[bytes], path: str) -> bytes:
-    start = stream.read(_PIECE_BYTES)
-    rest = b"" if start.endswith(b"\n") else stream.readline(_LONGEST_LINE_BYTES)
-    if len(rest) == _LONGEST_LINE_BYTES:
+    start = stream.read(PIECE_BYTES)
+    rest = b"" if start.endswith(b"\n") else stream.readline(LONGEST_LINE_BYTES)
+    if len(rest) == LONGEST_LINE_BYTES:
         raise ProfileError(
-            f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB",
+            f"holds a line of more than {LONGEST_LINE_BYTES >> 20} MiB",
             path=path,
             remedy="write the report again",
         )

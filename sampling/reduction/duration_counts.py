@@ -23,9 +23,9 @@ from sampling.reduction.grouping import Grouping, GroupTable, KernelGroup, group
 from sampling.reduction.region import Region, Selection, names_kept, selections
 
 DURATION_BITS = 40  # 18 minutes in nanoseconds; 24 bits are left for 16 million groups
-_PART_LAUNCHES = 1 << 26  # 512 MiB of keys
+PART_LAUNCHES = 1 << 26  # 512 MiB of keys
 _DROPPED = np.uint64(2**64 - 1)
-_RUN_BLOCK = 1 << 22
+RUN_BLOCK_LAUNCHES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _parts(chosen: Sequence[Selection]) -> Iterator[list[Selection]]:
     part: list[Selection] = []
     launches = 0
     for selection in chosen:
-        if part and launches + selection.launches > _PART_LAUNCHES:
+        if part and launches + selection.launches > PART_LAUNCHES:
             yield part
             part, launches = [], 0
         part.append(selection)
@@ -223,8 +223,8 @@ def _run_lengths(keys: NDArray[np.uint64]) -> Reduction:
     starts: list[IntArray] = []
     kept = 0
     last: np.uint64 | None = None
-    for block_start in range(0, len(keys), _RUN_BLOCK):
-        block = keys[block_start : block_start + _RUN_BLOCK]
+    for block_start in range(0, len(keys), RUN_BLOCK_LAUNCHES):
+        block = keys[block_start : block_start + RUN_BLOCK_LAUNCHES]
         is_new = np.empty(len(block), dtype=np.bool_)
         is_new[0] = last is None or block[0] != last
         np.not_equal(block[1:], block[:-1], out=is_new[1:])

@@ -11,7 +11,7 @@ from sampling.arrays import IntArray
 
 # Scores this close (relative) may be equal but for rounding; they are compared again as exact fractions.
 _NEARLY_EQUAL = 1e-12
-_PAIRS_AT_ONCE = 1 << 18
+PAIRS_AT_ONCE = 1 << 18
 
 
 def best_split(launches_before: IntArray, time_before_ns: IntArray, start: int, stop: int) -> int | None:
@@ -81,7 +81,7 @@ def best_splits(
 
 def _parts(pairs: IntArray) -> list[slice]:
     """Cut the ranges into runs of a few hundred thousand pairs, whose working arrays stay near the cores."""
-    part = np.cumsum(pairs) // _PAIRS_AT_ONCE
+    part = np.cumsum(pairs) // PAIRS_AT_ONCE
     bounds = np.flatnonzero(np.diff(part, prepend=-1, append=part[-1] + 1 if len(part) else 0))
     return [slice(low, high) for low, high in pairwise(bounds.tolist())]
 

@@ -19,7 +19,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
 _HEAD_BYTES = 1 << 16
 # Small enough that what is made of a piece stays near the processor.
-_PIECE_BYTES = 1 << 20
+PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TraceFile:
         InputError : they cannot be read, or the compressed bytes are cut short or damaged.
         """
         with damage_reported(self.path):
-            while piece := self.stream.read(_PIECE_BYTES):
+            while piece := self.stream.read(PIECE_BYTES):
                 yield piece
 
     def line_pieces(self) -> Iterator[bytes]:

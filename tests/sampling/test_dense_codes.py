@@ -17,7 +17,7 @@ from sampling.dense_codes import dense_codes
 def path_taken(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run every test by sorting and by hashing."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_HASHING_PAYS_FROM_ROWS", "_IMPORT_PAYS_FROM_ROWS"):
+        for name in ("HASHING_PAYS_FROM_ROWS", "IMPORT_PAYS_FROM_ROWS"):
             patch.setattr(column_codes, name, 0 if request.param == "hashed" else 10**9)
         yield request.param
 

@@ -26,10 +26,10 @@ RANDOM = False
 
 _WARP_THREADS = 32
 # Rows of a matrix of distances, and its cells, that are held at once.
-_MOST_ROWS = 1024
-_MOST_CELLS = 1 << 22
+MOST_ROWS = 1024
+MOST_CELLS = 1 << 22
 # Pairs of a distinct vector and a kept one; some minutes of comparing.
-_MOST_COMPARISONS = 4_000_000_000
+MOST_COMPARISONS = 4_000_000_000
 # More than a GPU gets through in a day; with it and the cells above, sums stay below 2^63.
 _MOST_WARPS = 1 << 40
 _REMEDY = (
@@ -157,7 +157,7 @@ def _kept_rows(
         matrix = _with_rows(matrix, len(kept), some[new])
         kept = np.concatenate([kept, rows[new]])
         done += len(rows)
-        if len(kept) * len(first_rows) > _MOST_COMPARISONS:
+        if len(kept) * len(first_rows) > MOST_COMPARISONS:
             raise NotApplicableError(
                 f"photon compares all {len(first_rows):,} distinct vectors with every launch it keeps, "
                 f"{len(kept):,} of the first {done:,}, and time grows with their product",
@@ -210,7 +210,7 @@ def _matched(
     done = 0
     while done < len(rows):
         before = int(pairs[done - 1]) if done else 0
-        stop = max(done + 1, int(np.searchsorted(pairs, before + _MOST_CELLS, "right")))
+        stop = max(done + 1, int(np.searchsorted(pairs, before + MOST_CELLS, "right")))
         some = rows[done:stop]
         of_kind, of_kept = _turns(near, vector[some], warps[some], kept.warps)
         turn_kind.append(done + of_kind)
@@ -270,7 +270,7 @@ def _turns(near: _Near, vector: IntArray, warps: IntArray, kept_warps: IntArray)
 
 
 def _rows_at_once(columns: int) -> int:
-    return max(1, min(_MOST_ROWS, _MOST_CELLS // max(columns, 1)))
+    return max(1, min(MOST_ROWS, MOST_CELLS // max(columns, 1)))
 
 
 def _labels(launches: LaunchList, row: IntArray) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from sampling.profile.fingerprint import SequenceFingerprint, block_digests, sig
 from sampling.profile.profile import Dimensions, LaunchSequence, Profile
 from sampling.progress import Progress
 
-_PIECE = 1 << 20
+PIECE_LAUNCHES = 1 << 20
 _MOST_LISTED = 6
 _LONGEST_NAME = 96
 _CUT = "..."
@@ -320,8 +320,8 @@ def _launches_differing(recorded: Recorded, here: Profile, sequences: Sequence[i
         codes_here = _signatures(here, sequence, 0, launches)
         hashes_there, hashes_here = signature_hashes(recorded.profile.kernels), signature_hashes(here.kernels)
         # Piece by piece: the hashes of all launches would take four times the memory of their codes.
-        for start in range(0, launches, _PIECE):
-            piece = slice(start, start + _PIECE)
+        for start in range(0, launches, PIECE_LAUNCHES):
+            piece = slice(start, start + PIECE_LAUNCHES)
             differs = hashes_there.take(codes_there[piece]) != hashes_here.take(codes_here[piece])
             differing += int(np.count_nonzero(differs))
     return differing

@@ -25,7 +25,7 @@ FORMAT = "nsys-sqlite"
 _MAGIC = b"SQLite format 3\0"
 
 # Importing Arrow costs as much as reading this much row by row.
-_BY_SEVERAL_THREADS_FROM_BYTES = 64 << 20
+BY_SEVERAL_THREADS_FROM_BYTES = 64 << 20
 _ROWS_AT_ONCE = 1 << 15
 _IDS_OF_ONE_QUERY = 10_000
 
@@ -157,7 +157,7 @@ class _SqliteTables(NsysTables):
         """Yield the rows in parts: row by row from a small file, by several threads from a big one."""
         nullable = self._nullable(table)
         file_bytes = self._location.stat().st_size
-        if file_bytes < _BY_SEVERAL_THREADS_FROM_BYTES:
+        if file_bytes < BY_SEVERAL_THREADS_FROM_BYTES:
             values = [f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns]
             return self._row_by_row(self._select(", ".join(values), table), columns)
         reader = RangeReader(self.path, _uri(self._location), self._from(table), nullable)

@@ -18,8 +18,8 @@ from sampling.readers.nsys.tables import EXPORT_AGAIN, NULL
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS_OF_ONE_QUERY = 1 << 16
-_QUERIES_OF_ONE_PART = 7
+ROWS_OF_ONE_QUERY = 1 << 16
+QUERIES_OF_ONE_PART = 7
 _FEWEST_BYTES_OF_A_ROW = 8
 
 # CUPTI counts these in 32 bits (the names are ids of StringIds). Two of them travel in one column, because
@@ -35,8 +35,8 @@ def row_ranges(first: int, last: int, file_bytes: int) -> list[tuple[int, int]]:
 
     Where rows were deleted the numbers are sparse: then there are no more ranges than the file has room for.
     """
-    most = 1 + file_bytes // (_FEWEST_BYTES_OF_A_ROW * _ROWS_OF_ONE_QUERY)
-    ranges = max(1, min(most, 1 + (last - first) // _ROWS_OF_ONE_QUERY))
+    most = 1 + file_bytes // (_FEWEST_BYTES_OF_A_ROW * ROWS_OF_ONE_QUERY)
+    ranges = max(1, min(most, 1 + (last - first) // ROWS_OF_ONE_QUERY))
     return list(pairwise(first + (last + 1 - first) * each // ranges for each in range(ranges + 1)))
 
 
@@ -66,7 +66,7 @@ class RangeReader:
         """
         groups = self._groups(columns)
         queried = ordered_map(lambda rows: self._read(groups, rows), ranges)
-        while some := list(islice(queried, _QUERIES_OF_ONE_PART)):
+        while some := list(islice(queried, QUERIES_OF_ONE_PART)):
             joined = {name: np.concatenate([part[name] for part in some]) for name in columns}
             some.clear()
             if len(joined[columns[0]]):
@@ -111,7 +111,7 @@ class RangeReader:
                 adbc_driver_manager.AdbcStatement(connection) as statement,
             ):
                 batch_rows = adbc_driver_sqlite.StatementOptions.BATCH_ROWS.value
-                statement.set_options(**{batch_rows: str(_ROWS_OF_ONE_QUERY)})
+                statement.set_options(**{batch_rows: str(ROWS_OF_ONE_QUERY)})
                 statement.set_sql_query(query)
                 stream, _ = statement.execute_query()
                 return pa.RecordBatchReader._import_from_c(stream.address).read_all()

@@ -138,7 +138,7 @@ def test_functions_of_unnamed_namespaces_in_two_sources_are_one_kernel_as_in_the
 
 
 def test_without_a_demangler_mangled_names_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(name_reconciling, "_demangler", lambda: None)
+    monkeypatch.setattr(name_reconciling, "installed_demangler", lambda: None)
     assert demangled("_Z1fv") is None
     assert codes(table("f()", ("g()", "_Z1gv")), "_Z1fv", "_Z1gv") == [-1, 1]
 

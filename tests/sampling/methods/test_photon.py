@@ -135,8 +135,8 @@ def test_vectors_taken_a_few_at_a_time_give_the_same(monkeypatch: pytest.MonkeyP
     rows = [
         ((base * rng.normal(1, 0.06, 3)).round().tolist(), int(warps)) for warps in rng.integers(1, 30, 400)
     ]
-    monkeypatch.setattr(photon, "_MOST_ROWS", 3)
-    monkeypatch.setattr(photon, "_MOST_CELLS", 40)
+    monkeypatch.setattr(photon, "MOST_ROWS", 3)
+    monkeypatch.setattr(photon, "MOST_CELLS", 40)
     assert 10 < len(scanned(rows, 0.05)[0]) < 390
     check_against_scan(rows, 0.05)
 
@@ -260,7 +260,7 @@ def test_too_many_unlike_launches_are_refused(monkeypatch: pytest.MonkeyPatch) -
     """Each is unlike all others: comparing grows with their square."""
     rows = [([float(2**index), 1.0], 4) for index in range(12)]
     assert len(picked(rows).row) == 12
-    monkeypatch.setattr("sampling.methods.photon.photon._MOST_COMPARISONS", 100)
+    monkeypatch.setattr("sampling.methods.photon.photon.MOST_COMPARISONS", 100)
     with pytest.raises(NotApplicableError, match="12 distinct vectors") as caught:
         picked(rows)
     assert caught.value.remedy is not None

@@ -50,9 +50,9 @@ REGIONS = st.builds(
 @pytest.fixture(scope="module", autouse=True, params=["comparing", "sorting"])
 def _small_pieces(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table, "_SPAN_LAUNCHES", 11)
-        patch.setattr(drawn_launches, "_BLOCK", 4)
-        patch.setattr(drawn_launches, "_SORT_FROM", 0 if request.param == "sorting" else 10**6)
+        patch.setattr(launch_table, "SPAN_LAUNCHES", 11)
+        patch.setattr(drawn_launches, "BLOCK_LAUNCHES", 4)
+        patch.setattr(drawn_launches, "SORT_FROM", 0 if request.param == "sorting" else 10**6)
         yield
 
 
@@ -191,7 +191,9 @@ def test_a_lookup_of_many_pairs_is_exact_through_its_collisions() -> None:
 
 
 def test_pairs_that_hash_to_one_slot_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PairLookup, "_slots", lambda _, keys: np.zeros(len(keys), dtype=np.int64))
+    monkeypatch.setattr(
+        "sampling.plan.pair_lookup.home_slots", lambda keys, _: np.zeros(len(keys), dtype=np.int64)
+    )
     pairs = [(0, 3), (1, 3), (2, 0), (0, 9)]
     check_lookup(pairs, [*pairs, (0, 0), (1, 9), (2, 3), (-1, 3)])
 

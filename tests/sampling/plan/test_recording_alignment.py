@@ -400,7 +400,7 @@ def test_launches_that_differ_are_counted_in_every_sequence(
     launch_table: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Piece by piece, whatever the pieces."""
-    monkeypatch.setattr("sampling.plan.other_recording.alignment._PIECE", 7)
+    monkeypatch.setattr("sampling.plan.other_recording.alignment.PIECE_LAUNCHES", 7)
     rng = np.random.default_rng(0)
     names = np.array(CYCLE, dtype=object)
     changed = rng.random(600) < 0.3

@@ -338,7 +338,7 @@ class TestSurroundings:
         whole = launches(read(write(tmp_path, text)))
         assert [row["duration_ns"] for row in whole] == [i % 7 for i in range(200)]
         for size in (1, 64, 101, 1000, len(text) - 30):
-            monkeypatch.setattr(csv_cells, "_PIECE_BYTES", size)
+            monkeypatch.setattr(csv_cells, "PIECE_BYTES", size)
             assert launches(read(tmp_path / "trace.csv")) == whole
 
     def test_progress_ends_at_the_size(self, tmp_path: Path) -> None:
@@ -367,7 +367,7 @@ class TestSeveralTraces:
     def test_a_trace_in_pieces_already_parsed_as_another_is_found(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece_bytes: int
     ) -> None:
-        monkeypatch.setattr(csv_cells, "_PIECE_BYTES", piece_bytes)
+        monkeypatch.setattr(csv_cells, "PIECE_BYTES", piece_bytes)
         texts = text_of(HEADER_2023, GPU_ROWS), text_of(HEADER_EXEC, self.exec_rows(4))
         profile = read(write(tmp_path, "".join(texts)))
         assert column(profile, "duration_ns") == [97, 96, 64, 32]
@@ -479,8 +479,8 @@ class TestDamage:
         assert (error.row, error.column) == (7, "Device")
 
     def test_a_line_without_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(csv_cells, "_LONGEST_LINE_BYTES", 1 << 10)
-        monkeypatch.setattr(csv_cells, "_PIECE_BYTES", 1 << 8)
+        monkeypatch.setattr(csv_cells, "LONGEST_LINE_BYTES", 1 << 10)
+        monkeypatch.setattr(csv_cells, "PIECE_BYTES", 1 << 8)
         error = refusal_of(write(tmp_path, text_of(HEADER_2023, GPU_ROWS) + "x" * 4096))
         assert "holds a line of more than" in str(error)
 
@@ -537,7 +537,7 @@ def test_every_name_comes_back_whole(
         )
     path = write(tmp_path_factory.mktemp("names"), out.getvalue())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_cells, "_PIECE_BYTES", piece_bytes)
+        patch.setattr(csv_cells, "PIECE_BYTES", piece_bytes)
         rows = launches(read(path))
     assert [(row["name"], row["duration_ns"], row["grid"], row["block"]) for row in rows] == launched
 

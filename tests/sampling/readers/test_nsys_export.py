@@ -43,9 +43,9 @@ def read_path(path: Path, progress: Any = None) -> Profile:
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "sqlite-by-threads":
-        monkeypatch.setattr(nsys_sqlite, "_BY_SEVERAL_THREADS_FROM_BYTES", 0)
-        monkeypatch.setattr(nsys_sqlite_ranges, "_ROWS_OF_ONE_QUERY", 2)
-        monkeypatch.setattr(nsys_sqlite_ranges, "_QUERIES_OF_ONE_PART", 2)
+        monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
+        monkeypatch.setattr(nsys_sqlite_ranges, "ROWS_OF_ONE_QUERY", 2)
+        monkeypatch.setattr(nsys_sqlite_ranges, "QUERIES_OF_ONE_PART", 2)
     return str(request.param)
 
 
@@ -385,7 +385,9 @@ def test_commands_and_environment_stay_in_the_file(
     export = exports.export("2026.2", launches, [exports.Call(0, 1)])
     try:
         profile = read(export)
-        told = f"{profile!r}{profile.facts!r}{profile.files!r}{vars(profile)!r}{profile.kernels.names._full}"
+        names = profile.kernels.names
+        named = [names.full(code) for code in range(len(names))]
+        told = f"{profile!r}{profile.facts!r}{profile.files!r}{vars(profile)!r}{named}"
     except ProfileError as error:
         told = f"{error}{error!r}{vars(error)!r}"
     assert exports.SECRET not in told

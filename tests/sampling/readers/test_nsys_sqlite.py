@@ -30,8 +30,8 @@ def read(path: Path) -> Profile:
 @pytest.fixture(params=["row by row", "by several threads"])
 def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "by several threads":
-        monkeypatch.setattr(nsys_sqlite, "_BY_SEVERAL_THREADS_FROM_BYTES", 0)
-        monkeypatch.setattr(nsys_sqlite_ranges, "_ROWS_OF_ONE_QUERY", 500)
+        monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
+        monkeypatch.setattr(nsys_sqlite_ranges, "ROWS_OF_ONE_QUERY", 500)
 
 
 REAL = {
@@ -198,7 +198,7 @@ def test_deleted_rows_leave_no_trace(export_path: Path) -> None:
 
 
 def test_row_ranges_cover_every_row_once() -> None:
-    step = nsys_sqlite_ranges._ROWS_OF_ONE_QUERY
+    step = nsys_sqlite_ranges.ROWS_OF_ONE_QUERY
     for first, last in [(1, 0), (1, 1), (1, step), (1, step + 1), (-5, 10 * step), (7, 1 << 62)]:
         ranges = nsys_sqlite_ranges.row_ranges(first, last, 1 << 30)
         assert ranges[0][0] == first
@@ -231,9 +231,9 @@ def test_the_file_stays_as_it_was(export_path: Path) -> None:
 
 
 def test_reading_ends_its_threads(export_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nsys_sqlite, "_BY_SEVERAL_THREADS_FROM_BYTES", 0)
-    monkeypatch.setattr(nsys_sqlite_ranges, "_ROWS_OF_ONE_QUERY", 100)
-    monkeypatch.setattr(nsys_sqlite_ranges, "_QUERIES_OF_ONE_PART", 1)
+    monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
+    monkeypatch.setattr(nsys_sqlite_ranges, "ROWS_OF_ONE_QUERY", 100)
+    monkeypatch.setattr(nsys_sqlite_ranges, "QUERIES_OF_ONE_PART", 1)
 
     def cancel(*_: Any) -> None:
         raise InterruptedError

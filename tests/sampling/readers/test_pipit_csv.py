@@ -81,7 +81,7 @@ def test_pieces_meet_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     path = write(tmp_path, ROWS * 20)
     whole = launches(read(path))
     for size in (1, 100, 257):
-        monkeypatch.setattr(csv_cells, "_PIECE_BYTES", size)
+        monkeypatch.setattr(csv_cells, "PIECE_BYTES", size)
         assert launches(read(path)) == whole
 
 

@@ -62,9 +62,9 @@ MIXED = st.one_of(
 def _small_pieces() -> Iterator[None]:
     """Cut profiles, parts and run-length blocks so small that every border is met."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table, "_SPAN_LAUNCHES", 7)
-        patch.setattr(duration_counts, "_PART_LAUNCHES", 16)
-        patch.setattr(duration_counts, "_RUN_BLOCK", 3)
+        patch.setattr(launch_table, "SPAN_LAUNCHES", 7)
+        patch.setattr(duration_counts, "PART_LAUNCHES", 16)
+        patch.setattr(duration_counts, "RUN_BLOCK_LAUNCHES", 3)
         yield
 
 

@@ -24,7 +24,7 @@ LAUNCHES = st.lists(
 @pytest.fixture(scope="module", autouse=True)
 def _small_spans() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "_SPAN_LAUNCHES", 5)
+        patch.setattr(launch_table_module, "SPAN_LAUNCHES", 5)
         yield
 
 

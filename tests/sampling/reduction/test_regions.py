@@ -37,7 +37,7 @@ BY_NAME = Grouping(GroupBy.NAME)
 @pytest.fixture(scope="module", autouse=True)
 def _small_spans() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "_SPAN_LAUNCHES", 2)
+        patch.setattr(launch_table_module, "SPAN_LAUNCHES", 2)
         yield
 
 
@@ -151,7 +151,7 @@ def with_ranges(
     columns = zip(*((texts.index(text), 0, low, high) for text, low, high in ranges), strict=True)
     events = RangeEvents(texts, *(np.array(column, dtype=np.int64) for column in columns))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "_SPAN_LAUNCHES", 5)
+        patch.setattr(launch_table_module, "SPAN_LAUNCHES", 5)
         return builder.finish(
             format_name="test",
             file=ProfileFile("x", Path("x"), 0),

@@ -150,5 +150,5 @@ def test_ranges_are_split_in_parts_of_bounded_size(monkeypatch: pytest.MonkeyPat
     start = np.arange(0, 480, 7)
     stop = start + rng.integers(2, 20, len(start))
     whole = best_splits(launches_before, time_before, start, stop).tolist()
-    monkeypatch.setattr("sampling.splitting.two_means._PAIRS_AT_ONCE", 40)
+    monkeypatch.setattr("sampling.splitting.two_means.PAIRS_AT_ONCE", 40)
     assert best_splits(launches_before, time_before, start, stop).tolist() == whole

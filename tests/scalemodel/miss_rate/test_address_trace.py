@@ -83,7 +83,7 @@ def test_text_that_is_no_address_is_refused_with_its_row(tmp_path: Path, content
 
 
 def test_rows_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_file, "_PIECE_BYTES", 5)
+    monkeypatch.setattr(trace_file, "PIECE_BYTES", 5)
     assert lines_in(tmp_path, "0x80\n# c\n\n256\n384") == [1, 2, 3]
     assert refusal(tmp_path, "0x80\n# c\n\n256\nx\n384\n").row == 5
 
@@ -357,7 +357,7 @@ def test_any_kernel_is_read_as_it_was_written(
     content = kernel(*[[[str(one) for one in warp] for warp in block] for block in blocks])
     path = written(tmp_path_factory.mktemp("kernel"), content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trace_file, "_PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
+        patch.setattr(trace_file, "PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
         if not expected:
             with pytest.raises(InputError, match="no access"):
                 read_address_trace([path])
@@ -442,7 +442,7 @@ def test_what_breaks_the_grammar_is_refused_with_its_row(
 def test_rows_of_a_kernel_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = GOOD.replace("warp = 1", "warp = one")
     for piece_bytes in (16, 100, 1000):
-        monkeypatch.setattr(trace_file, "_PIECE_BYTES", piece_bytes)
+        monkeypatch.setattr(trace_file, "PIECE_BYTES", piece_bytes)
         assert refusal(tmp_path, content).row == row_of(content, "warp = one")
 
 

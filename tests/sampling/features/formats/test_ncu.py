@@ -326,7 +326,7 @@ def test_a_report_cut_into_many_pieces_is_the_same(tmp_path: Path, monkeypatch: 
         *(row for index in range(50) for row in (metric(index, "A", "x", "", str(index)), rule(index)))
     )
     whole = read(tmp_path, page)
-    monkeypatch.setattr("sampling.readers.csv_cells._PIECE_BYTES", 256)
+    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 256)
     cut = read(tmp_path, page)
     assert values(cut, "x") == values(whole, "x") == list(range(50))
     assert cut.line.tolist() == whole.line.tolist()

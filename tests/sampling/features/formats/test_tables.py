@@ -97,7 +97,7 @@ def test_a_byte_order_mark_blank_lines_and_thousands(tmp_path: Path) -> None:
 def test_rows_in_many_pieces_may_change_their_way_of_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sampling.readers.csv_cells._PIECE_BYTES", 64)
+    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 64)
     cells = [f"{index}" if index < 50 else f'"{index * 1000:,}"' for index in range(100)]
     rows = csv_rows(tmp_path, "id,m\n" + "".join(f"{index},{cell}\n" for index, cell in enumerate(cells)))
     assert listed(rows.features.metrics["m"]) == [*range(50), *range(50_000, 100_000, 1000)]
@@ -150,7 +150,7 @@ def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
 def test_rows_in_many_pieces_keep_their_lines_under_any_separator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sampling.readers.csv_cells._PIECE_BYTES", 64)
+    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 64)
     body = "".join(f'"k, {index}";{index}\n' for index in range(100))
     rows = csv_rows(tmp_path, "name;m\n" + body)
     assert rows.names == tuple(f"k, {index}" for index in range(100))
@@ -208,7 +208,7 @@ def test_infinite_values_count_as_none_and_a_note_says_so(
     np.testing.assert_array_equal(rows.features.metrics["k"], [1, np.nan, np.nan])
     assert rows.notes == ("infinite values count as none: m, k",)
     # Later pieces of plain numbers are read without a look at their texts.
-    monkeypatch.setattr("sampling.readers.csv_cells._PIECE_BYTES", 16)
+    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 16)
     late = csv_rows(tmp_path, "id,m\n" + "".join(f"{index},1\n" for index in range(30)) + "30,inf\n")
     assert np.isnan(late.features.metrics["m"][30])
     assert late.notes == ("infinite values count as none: m",)
