@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
+from typing import Literal, cast
 
 from workload import Copy, Launch, Recording, Times
 
@@ -31,11 +32,24 @@ _DEVICE = {
     "numSms": _MULTIPROCESSORS,
 }
 
+# What older releases called the categories.
+_OLD_CATEGORIES = {
+    "kernel": "Kernel",
+    "cuda_runtime": "Runtime",
+    "gpu_memcpy": "Memcpy",
+    "user_annotation": "Operator",
+}
+
 Event = Mapping[str, object]
+#: As written for NVIDIA's GPUs today and in 2020 (not sorted by time), and for those of AMD.
+Style = Literal["today", "old", "amd"]
 
 
-def write_kineto(recording: Recording, path: Path) -> None:
-    """Write the trace, one event a line; the same recording gives the same JSON."""
+def write_kineto(recording: Recording, path: Path, style: Style = "today", *, calls_lost: int = 0) -> None:
+    """Write the trace, one event a line; the same recording gives the same JSON.
+
+    ``calls_lost`` is for how many of the last launches and copies the trace has no event of the API.
+    """
     head = {
         "schemaVersion": 1,
         "synthetic": "KernelPoint sample data, made by make_sample_data.py, not recorded",
@@ -43,7 +57,10 @@ def write_kineto(recording: Recording, path: Path) -> None:
         "displayTimeUnit": "ms",
         "baseTimeNanoseconds": 0,
     }
-    events = ",\n".join(_json(event) for event in _events(recording))
+    written = list(_events(recording, style, calls_lost))
+    if style == "old":
+        written = [_of_old(event) for event in reversed(written)]
+    events = ",\n".join(_json(event) for event in written)
     text = f'{_json(head)[:-1]},"traceEvents":[\n{events}\n]}}\n'
     # No file name and no time in the header: they would differ from run to run.
     path.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
@@ -53,7 +70,7 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _events(recording: Recording) -> Iterator[Event]:
+def _events(recording: Recording, style: Style, calls_lost: int) -> Iterator[Event]:
     yield {
         "ph": "M",
         "name": "process_name",
@@ -67,9 +84,39 @@ def _events(recording: Recording) -> Iterator[Event]:
         yield _event(
             "user_annotation", f"ProfilerStep#{number}", (begin_ns, end_ns), (_PROCESS, _PROCESS), {}
         )
-    for activity in recording.activities:
-        yield _runtime_event(activity)
-        yield _copy_event(activity) if isinstance(activity, Copy) else _kernel_event(activity)
+    called = len(recording.activities) - calls_lost
+    for place, activity in enumerate(recording.activities):
+        events = [_copy_event(activity) if isinstance(activity, Copy) else _kernel_event(activity)]
+        if place < called:
+            events.insert(0, _runtime_event(activity))
+        if style == "amd":
+            events = [_of_amd(event, activity) for event in events]
+        yield from events
+
+
+def _of_old(event: Event) -> Event:
+    return {**event, "cat": _OLD_CATEGORIES[str(event["cat"])]} if "cat" in event else event
+
+
+def _of_amd(event: Event, activity: Launch | Copy) -> Event:
+    """Return an event of a launch or copy as AMD's runtime reports it: the call has the grid.
+
+    Every other launch is issued by a function that counts work-items, not blocks.
+    """
+    arguments = dict(cast("Event", event["args"]))
+    if event["cat"] == "kernel":
+        unknown = {"grid", "block", "blocks per SM", "warps per SM", "est. achieved occupancy %"}
+        kept = {name: value for name, value in arguments.items() if name not in unknown}
+        return {**event, "args": kept}
+    if event["cat"] != "cuda_runtime" or isinstance(activity, Copy):
+        return event
+    grid, block = activity.grid, activity.kernel.block
+    if activity.times.correlation % 2:
+        name = "hipExtModuleLaunchKernel"
+        grid = (grid[0] * block[0], grid[1] * block[1], grid[2] * block[2])
+    else:
+        name = "hipLaunchKernel"
+    return {**event, "name": name, "args": {**arguments, "grid": grid, "block": block}}
 
 
 def _event(

@@ -18,7 +18,8 @@ from block_vector_file import write_block_vectors
 from kineto_file import write_kineto
 from machine_code import executed
 from ncu_file import write_ncu_raw
-from nsys_files import write_nsys_csv, write_nsys_sqlite
+from nsys_csv_files import write_nsys_csv
+from nsys_files import write_nsys_sqlite
 from workload import Pass, Recording, record
 
 IMAGES = 100

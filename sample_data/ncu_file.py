@@ -1,4 +1,7 @@
-"""Writer of the raw page that Nsight Compute prints as CSV: one row a launch, one column a metric."""
+"""Writers of the pages that Nsight Compute prints as CSV.
+
+The raw page has one row a launch and one column a metric, the details page one row a metric of a launch.
+"""
 
 from __future__ import annotations
 
@@ -60,14 +63,17 @@ _CYCLES, _GRID, _RATIO = (
     "launch__grid_size",
     "smsp__thread_inst_executed_per_inst_executed.ratio",
 )
+_DETAILS_COLUMNS = (
+    *_COLUMNS,
+    *("Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type"),
+    *("Rule Description", "Estimated Speedup Type", "Estimated Speedup"),
+)
 _METRICS = {_CYCLES: "cycle", **{name: unit for name, (unit, _) in _COUNTS.items()}, _GRID: "", _RATIO: ""}
 
 
 def write_ncu_raw(recording: Recording, executed: Sequence[Executed], path: Path, seed: int) -> None:
     """Write the page of another run of the recorded program: cycles follow the durations, but for noise."""
-    text = io.StringIO()
-    text.write(f"{SYNTHETIC}\n==PROF== Connected to process {_PROCESS} (synthetic-resnet50)\n")
-    text.write(f"==PROF== Disconnected from process {_PROCESS}\n")
+    text = _opening()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow((*_COLUMNS, *sorted(_METRICS)))
     writer.writerow(("",) * len(_COLUMNS) + tuple(_METRICS[name] for name in sorted(_METRICS)))
@@ -82,11 +88,61 @@ def _rows(launches: Sequence[Launch], executed: Sequence[Executed], seed: int) -
         cells[_CYCLES] = f"{_cycles(launch, draw() + draw() + draw() + draw() - 2.0)}.000000"
         cells[_GRID] = str(prod(launch.grid))
         cells[_RATIO] = f"{counted.threads_per_instruction:.2f}"
-        yield (
-            *(number, _PROCESS, "synthetic-resnet50", "127.0.0.1", as_ncu_spells(launch.kernel.name), 1, 7),
-            *(_sizes(launch.kernel.block), _sizes(launch.grid), 0, "7.0"),
-            *(cells[name] for name in sorted(_METRICS)),
-        )
+        yield (*_identity(number, launch), *(cells[name] for name in sorted(_METRICS)))
+
+
+def _opening() -> io.StringIO:
+    """Return what is printed above both pages."""
+    text = io.StringIO()
+    text.write(f"{SYNTHETIC}\n==PROF== Connected to process {_PROCESS} (synthetic-resnet50)\n")
+    text.write(f"==PROF== Disconnected from process {_PROCESS}\n")
+    return text
+
+
+def _identity(number: int, launch: Launch) -> Sequence[object]:
+    """Return the cells that say which launch a row is of."""
+    name = as_ncu_spells(launch.kernel.name)
+    place = (number, _PROCESS, "synthetic-resnet50", "127.0.0.1", name, 1, 7)
+    return (*place, _sizes(launch.kernel.block), _sizes(launch.grid), 0, "7.0")
+
+
+def write_ncu_details(recording: Recording, executed: Sequence[Executed], path: Path, seed: int) -> None:
+    """Write the details page of the run whose raw page `write_ncu_raw` writes with the same seed.
+
+    Metric rows end in a comma, numbers have commas between thousands, durations are in the unit that suits
+    them, and each launch has the row of a rule.
+    """
+    text = _opening()
+    _write_quoted(text, _DETAILS_COLUMNS)
+    draw = random.Random(seed).random
+    for number, (launch, counted) in enumerate(zip(recording.launches, executed, strict=True)):
+        identity = _identity(number, launch)
+        for cells in _details(launch, counted, draw() + draw() + draw() + draw() - 2.0):
+            _write_quoted(text, (*identity, *cells), end=",\n")
+        rule = ("SpeedOfLight", "", "", "", "SOLBottleneck", "OPT", "Low use of units, by 31,87 %", "", "")
+        _write_quoted(text, (*identity, *rule))
+    path.write_text(text.getvalue())
+
+
+def _details(launch: Launch, executed: Executed, deviation: float) -> Iterator[tuple[str, str, str, str]]:
+    """Yield section, name, unit and value of the metrics of a launch."""
+    duration_ns = launch.times.duration_ns
+    unit, scale = ("ms", 1e6) if duration_ns >= 100_000 else ("us", 1e3)
+    yield "GPU Speed Of Light Throughput", "Elapsed Cycles", "cycle", f"{_cycles(launch, deviation):,}"
+    yield "GPU Speed Of Light Throughput", "Duration", unit, f"{duration_ns / scale:,.2f}"
+    yield (
+        "Instruction Statistics",
+        "Executed Instructions",
+        "inst",
+        f"{executed.instructions('instructions'):,}",
+    )
+    yield "Launch Statistics", "Registers Per Thread", "register/thread", str(launch.kernel.registers)
+    yield "Launch Statistics", "Grid Size", "", f"{prod(launch.grid):,}"
+    yield "Launch Statistics", "Function Cache Configuration", "", "CachePreferNone"
+
+
+def _write_quoted(text: io.StringIO, cells: Sequence[object], end: str = "\n") -> None:
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator=end).writerow(cells)
 
 
 def _cycles(launch: Launch, deviation: float) -> int:

@@ -1,8 +1,7 @@
-"""Writers of what Nsight Systems exports: the SQLite tables, and the CSV of ``nsys stats``."""
+"""Writer of the tables that Nsight Systems exports, as SQLite, in four of its versions."""
 
 from __future__ import annotations
 
-import csv
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -13,13 +12,37 @@ from workload import Copy, Launch, Recording
 SYNTHETIC = "KernelPoint sample data (synthetic, not recorded)"
 GPU_NAME = "Synthetic V100-like GPU"
 
-_PROCESS = 4242
-_GLOBAL_PROCESS = (1 << 48) | (_PROCESS << 24)
-_STREAM = 7
+PROCESS = 4242
+_GLOBAL_PROCESS = (1 << 48) | (PROCESS << 24)
+STREAM = 7
 _COPY_KINDS = {"Host-to-Device": 1, "Device-to-Host": 2}
 _MEMORY_KINDS = {"Pageable": 0, "Device": 2}
 
-# Column lists as Nsight Systems 2023.4 declares them.
+#: Versions of Nsight Systems whose exports differ in what a reader needs.
+VERSIONS = ("2020.4", "2022.4", "2023.4", "2026.2")
+VERSION_OF_SAMPLES = "2023.4"
+# Columns, by the version that has them for the first time; all others are in every version.
+_SINCE = {
+    "mangledName": "2022.4",
+    "sharedMemoryLimitConfig": "2022.4",
+    "greenContextId": "2023.4",
+    "graphId": "2026.2",
+    "clusterX": "2026.2",
+    "clusterY": "2026.2",
+    "clusterZ": "2026.2",
+}
+_METADATA_TABLES = {"2022.4": "EXPORT_META_DATA", "2023.4": "META_DATA_EXPORT", "2026.2": "META_DATA_EXPORT"}
+_OLD_GPU_TABLE = (
+    "vmId INTEGER NOT NULL, name TEXT, globalMemorySize INTEGER, numMultiprocessors INTEGER, "
+    "deviceId INTEGER NOT NULL, pid INTEGER NOT NULL"
+)
+_RANGE_TABLE = (
+    "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT, globalTid INTEGER, "
+    "textId INTEGER"
+)
+_PUSHED_RANGE = 59
+
+# Column lists as Nsight Systems 2023.4 declares them, and those of _SINCE.
 _TABLES = {
     "StringIds": "id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL",
     "META_DATA_EXPORT": "name TEXT NOT NULL, value TEXT",
@@ -59,46 +82,99 @@ _TABLES = {
         "blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL, "
         "dynamicSharedMemory INTEGER NOT NULL, localMemoryPerThread INTEGER NOT NULL, "
         "localMemoryTotal INTEGER NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, "
-        "graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER"
+        "graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER, graphId INTEGER, clusterX INTEGER, "
+        "clusterY INTEGER, clusterZ INTEGER"
     ),
 }
-_CSV_HEADER = (
-    "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
-    "Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name"
-)
-
 Row = Sequence[int | str | None]
+#: The declarations of a table's columns, and its rows.
+Table = tuple[list[str], list[Row]]
 
 
-def write_nsys_sqlite(recording: Recording, path: Path, program: str) -> None:
-    """Write an export with the tables a reader of launches needs."""
+def write_nsys_sqlite(
+    recording: Recording,
+    path: Path,
+    program: str,
+    version: str = VERSION_OF_SAMPLES,
+    *,
+    calls_lost: int = 0,
+    range_name: str | None = None,
+) -> None:
+    """Write an export with the tables a reader of launches needs; tables without rows are left out.
+
+    ``calls_lost`` is for how many of the last launches the export has no API row, and ``range_name`` what
+    each pass is called in the table of named ranges, which is left out without it.
+    """
+    tables = export_tables(recording, program, version, calls_lost=calls_lost, range_name=range_name)
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA page_size = 4096")
+        database.execute("BEGIN")
+        for table, (columns, rows) in tables.items():
+            database.execute(f"CREATE TABLE {table} ({', '.join(columns)})")
+            places = ",".join("?" * len(columns))
+            database.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
+        database.execute("COMMIT")
+        database.execute("VACUUM")
+    _forget_sqlite_version(path)
+
+
+def export_tables(
+    recording: Recording,
+    program: str,
+    version: str = VERSION_OF_SAMPLES,
+    *,
+    calls_lost: int = 0,
+    range_name: str | None = None,
+) -> dict[str, Table]:
+    """Return the declared columns and the rows of every table that has any, in the order written."""
     names: dict[str, int] = {}
+    called = recording.activities[: len(recording.activities) - calls_lost]
     rows: dict[str, list[Row]] = {
         "META_DATA_EXPORT": _metadata_rows(program),
-        "PROCESSES": [(_GLOBAL_PROCESS, _PROCESS, program)],
+        "PROCESSES": [(_GLOBAL_PROCESS, PROCESS, program)],
         "ENUM_CUDA_MEMCPY_OPER": [
             (1, "CUDA_MEMCPY_KIND_HTOD", "Host-to-Device"),
             (2, "CUDA_MEMCPY_KIND_DTOH", "Device-to-Host"),
         ],
         "TARGET_INFO_GPU": [_gpu_row()],
-        "CUPTI_ACTIVITY_KIND_RUNTIME": [_runtime_row(item, names) for item in recording.activities],
+        "CUPTI_ACTIVITY_KIND_RUNTIME": [_runtime_row(item, names) for item in called],
         "CUPTI_ACTIVITY_KIND_MEMCPY": [_copy_row(copy) for copy in recording.copies],
         "CUPTI_ACTIVITY_KIND_KERNEL": [
             _kernel_row(launch, number, names) for number, launch in enumerate(recording.launches, start=1)
         ],
     }
     rows["StringIds"] = [(code, value) for value, code in names.items()]
-    path.unlink(missing_ok=True)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.execute("PRAGMA page_size = 4096")
-        database.execute("BEGIN")
-        for table, columns in _TABLES.items():
-            database.execute(f"CREATE TABLE {table} ({columns})")
-            places = ",".join("?" * (columns.count(",") + 1))
-            database.executemany(f"INSERT INTO {table} VALUES ({places})", rows[table])
-        database.execute("COMMIT")
-        database.execute("VACUUM")
-    _forget_sqlite_version(path)
+    tables = {table: _in_version(columns, rows[table], version) for table, columns in _TABLES.items()}
+    if version == "2020.4":
+        tables["TARGET_INFO_CUDA_GPU"] = (_OLD_GPU_TABLE.split(", "), [_old_gpu_row()])
+    if range_name is not None:
+        ranges = [_range_row(span, range_name) for span in recording.pass_spans_ns]
+        tables["NVTX_EVENTS"] = (_RANGE_TABLE.split(", "), ranges)
+    without = {"2020.4": {"META_DATA_EXPORT", "TARGET_INFO_GPU"}, "2026.2": {"TARGET_INFO_GPU"}}
+    return {
+        _METADATA_TABLES[version] if table == "META_DATA_EXPORT" else table: held
+        for table, held in tables.items()
+        if held[1] and table not in without.get(version, ())
+    }
+
+
+def _in_version(columns: str, rows: list[Row], version: str) -> Table:
+    """Return the columns that a version has, and the rows with these alone."""
+    declared = columns.split(", ")
+    kept = [place for place, column in enumerate(declared) if _SINCE.get(column.split()[0], "") <= version]
+    if len(kept) == len(declared):
+        return declared, rows
+    return [declared[place] for place in kept], [[row[place] for place in kept] for row in rows]
+
+
+def _range_row(span_ns: tuple[int, int], name: str) -> Row:
+    return (*span_ns, _PUSHED_RANGE, name, _GLOBAL_PROCESS | PROCESS, None)
+
+
+def _old_gpu_row() -> Row:
+    """Return the GPU as the table of 2020 has it, the memory in MiB."""
+    return (1 << 48, GPU_NAME, (16 << 30) >> 20, 80, 0, PROCESS)
 
 
 def _forget_sqlite_version(path: Path) -> None:
@@ -147,54 +223,32 @@ def _gpu_row() -> Row:
 def _runtime_row(activity: Launch | Copy, names: dict[str, int]) -> Row:
     name = "cudaLaunchKernel_v7000" if isinstance(activity, Launch) else "cudaMemcpyAsync_v3020"
     times = activity.times
-    thread = _GLOBAL_PROCESS | _PROCESS
+    thread = _GLOBAL_PROCESS | PROCESS
     return (times.api_start_ns, times.api_end_ns, 0, thread, times.correlation, _code(name, names), 0, None)
 
 
 def _copy_row(copy: Copy) -> Row:
     times = copy.times
-    source, destination = (_MEMORY_KINDS[kind] for kind in _copied_between(copy))
-    place = (times.start_ns, times.end_ns, 0, 1, None, _STREAM, times.correlation, _GLOBAL_PROCESS)
+    source, destination = (_MEMORY_KINDS[kind] for kind in copied_between(copy))
+    place = (times.start_ns, times.end_ns, 0, 1, None, STREAM, times.correlation, _GLOBAL_PROCESS)
     what = (copy.size_bytes, _COPY_KINDS[copy.direction], None, source, destination)
     return (*place, *what, *(None,) * 7)
 
 
 def _kernel_row(launch: Launch, number: int, names: dict[str, int]) -> Row:
     kernel, times = launch.kernel, launch.times
-    place = (times.start_ns, times.end_ns, 0, 1, None, _STREAM, times.correlation, _GLOBAL_PROCESS)
+    place = (times.start_ns, times.end_ns, 0, 1, None, STREAM, times.correlation, _GLOBAL_PROCESS)
     what = [_code(name, names) for name in (kernel.name, kernel.short, kernel.mangled)]
     shape = (1, 1, kernel.registers, *launch.grid, *kernel.block)
     shared = kernel.static_shared_bytes, kernel.dynamic_shared_bytes
-    return (*place, *what, *shape, *shared, 0, 0, number, 65_536 if max(shared) > 32_768 else 32_768, None, 0)
+    config = 65_536 if max(shared) > 32_768 else 32_768
+    return (*place, *what, *shape, *shared, 0, 0, number, config, None, 0, None, 1, 1, 1)
 
 
 def _code(name: str, names: dict[str, int]) -> int:
     return names.setdefault(name, len(names) + 1)
 
 
-def _copied_between(copy: Copy) -> tuple[str, str]:
+def copied_between(copy: Copy) -> tuple[str, str]:
+    """Return the kinds of memory that a copy reads and writes."""
     return ("Pageable", "Device") if copy.direction == "Host-to-Device" else ("Device", "Pageable")
-
-
-def write_nsys_csv(recording: Recording, path: Path) -> None:
-    """Write the cuda_gpu_trace report of 2023.4 and later: by start on the GPU, copies without a grid."""
-    activities = sorted(recording.activities, key=lambda activity: activity.times.start_ns)
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        stream.write(f"Processing [{SYNTHETIC}] with [cuda_gpu_trace]... \n{_CSV_HEADER}\n")
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerows(_csv_row(activity) for activity in activities)
-        stream.write("\n")
-
-
-def _csv_row(activity: Launch | Copy) -> Row:
-    times = activity.times
-    when = (times.start_ns, times.duration_ns, times.correlation)
-    where = (f"{GPU_NAME} (0)", 1, "", _STREAM)
-    if isinstance(activity, Copy):
-        megabytes = activity.size_bytes / 1e6
-        rate = activity.size_bytes * 1e3 / times.duration_ns
-        size = (f"{megabytes:.3f}", f"{rate:.3f}", *_copied_between(activity))
-        return (*when, *("",) * 9, *size, *where, f"[CUDA memcpy {activity.direction}]")
-    kernel = activity.kernel
-    shared = (f"{size / 1e6:.3f}" for size in (kernel.static_shared_bytes, kernel.dynamic_shared_bytes))
-    return (*when, *activity.grid, *kernel.block, kernel.registers, *shared, *("",) * 4, *where, kernel.name)
