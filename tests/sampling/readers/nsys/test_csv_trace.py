@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +20,17 @@ from sampling.profile.profile import Device, KernelTable, Profile
 from sampling.readers import csv_cells
 from sampling.readers.input_file import HEAD_BYTES, InputFile, open_input
 from sampling.readers.nsys import csv_trace as nsys_csv
+from tests import small_recordings
+from tests.sampling.readers.nsys.plain_csv import (
+    execution_trace_by_the_csv_module,
+    execution_trace_told,
+    gpu_trace_by_the_csv_module,
+    gpu_trace_told,
+    launches,
+    read,
+    shapes_by_plain_sql,
+    shapes_told,
+)
 
 HEADER_2020 = (
     "Start(sec),Duration(nsec),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem,DymSMem,Bytes,Thru(MB/s),"
@@ -66,32 +75,10 @@ def write(folder: Path, text: str | bytes, name: str = "trace.csv") -> Path:
     return path
 
 
-def read(path: Path) -> Profile:
-    with open_input(str(path)) as file:
-        assert nsys_csv.recognise(file)
-        return nsys_csv.read(file, KernelTable(), None)
-
-
 def refusal_of(path: Path) -> ProfileError:
     with pytest.raises(ProfileError) as caught:
         read(path)
     return caught.value
-
-
-def launches(profile: Profile) -> list[dict[str, Any]]:
-    """The launches in id order, every column and the names behind the codes."""
-    rows = []
-    for batch in profile.batches(sorted(profile.columns)):
-        sequence = profile.sequences[batch.span.sequence]
-        for index in range(len(batch)):
-            signature = profile.kernels.signature(int(batch["signature"][index]))
-            row: dict[str, Any] = {column: int(batch[column][index]) for column in profile.columns}
-            assert signature.name == row.pop("name")
-            del row["signature"]
-            row |= {"name": profile.kernels.names.full(signature.name)}
-            row |= {"grid": signature.grid, "block": signature.block}
-            rows.append(row | {"place": (sequence.process, sequence.device)})
-    return rows
 
 
 def column(profile: Profile, name: str) -> list[Any]:
@@ -568,75 +555,28 @@ def test_damage_anywhere_is_refused_or_read_over(
             assert 1 <= profile.launches <= len(header_and_rows[1])
 
 
-class TestRealFiles:
-    def reference(self, path: Path, name: str, duration: str) -> list[dict[str, str]]:
-        """The rows of the report as the csv module reads them."""
-        lines = path.read_text().splitlines()
-        first = next(
-            i for i, line in enumerate(lines) if name in line and duration in line and line.count(",") > 9
-        )
-        return [row for row in csv.DictReader(lines[first:]) if row[name]]
+class TestSmallRecordings:
+    @pytest.mark.parametrize("version", ["2020.4", "2022.4", "2023.4"])
+    def test_gpu_traces(self, version: str, tmp_path: Path) -> None:
+        path = small_recordings.nsys_csv(tmp_path, version)
+        expected = gpu_trace_by_the_csv_module(path)
+        assert gpu_trace_told(read(path)) == expected
+        assert len(expected) == small_recordings.LAUNCHES
 
-    @pytest.mark.parametrize(
-        ("file", "duration", "count"),
-        [
-            ("p2000-sort-gputrace-nsys2020.4.csv", "Duration(nsec)", 1700),
-            ("rtx3090-gaussian-gputrace-nsys2022.4.csv", "Duration (ns)", 8190),
-            ("derived-h100-cuda_gpu_trace-greenctx.csv", "Duration (ns)", 3442),
-        ],
-    )
-    def test_gpu_traces(self, shared_data: Path, file: str, duration: str, count: int) -> None:
-        path = shared_data / "nsys-csv" / file
-        kernels = [row for row in self.reference(path, "Name", duration) if row["GrdX"] not in {"", "None"}]
+    def test_kernel_execution_trace(self, tmp_path: Path) -> None:
+        path = small_recordings.nsys_execution_csv(tmp_path)
         profile = read(path)
-        assert profile.launches == len(kernels) == count
-        axes = ("GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ")
-        kernels.sort(key=lambda row: (int(row["Device"].split("(")[-1].strip(")")), int(row["CorrId"])))
-        found = [
-            (row["name"], row["duration_ns"], *row["grid"], *row["block"], row["stream"])
-            for row in launches(profile)
-        ]
-        assert found == [
-            (row["Name"], int(row[duration]), *(int(row[axis]) for axis in axes), int(row["Strm"]))
-            for row in kernels
-        ]
+        expected = execution_trace_by_the_csv_module(path)
+        assert execution_trace_told(profile) == expected
+        assert len(expected) == small_recordings.LAUNCHES
+        assert {(sequence.process, sequence.device) for sequence in profile.sequences} == {(4242, 0)}
 
-    def test_kernel_execution_trace(self, shared_data: Path) -> None:
-        path = shared_data / "nsys-csv" / "a100-nerf-cuda_kern_exec_trace-nsys2023.4.csv"
-        kernels = self.reference(path, "Kernel Name", "Kernel Dur (ns)")
-        profile = read(path)
-        assert profile.launches == len(kernels) == 1106
-        assert {(sequence.process, sequence.device) for sequence in profile.sequences} == {(6014, 0)}
-        found = [
-            (row["name"], row["duration_ns"], row["start_ns"], list(row["grid"]), list(row["block"]))
-            for row in launches(profile)
-        ]
-        assert found == [
-            (
-                row["Kernel Name"],
-                int(row["Kernel Dur (ns)"]),
-                int(row["Kernel Start (ns)"]),
-                [int(number) for number in row["GridXYZ"].split()],
-                [int(number) for number in row["BlockXYZ"].split()],
-            )
-            for row in kernels
-        ]
+    @pytest.mark.parametrize("version", ["2020.4", "2022.4", "2023.4"])
+    def test_the_csv_holds_what_the_database_holds(self, version: str, tmp_path: Path) -> None:
+        stored = shapes_by_plain_sql(small_recordings.nsys_sqlite(tmp_path, version))
+        assert shapes_told(read(small_recordings.nsys_csv(tmp_path, version))) == stored
 
-    def test_the_csv_holds_what_the_database_holds(self, shared_data: Path) -> None:
-        database = shared_data / "nsys-sqlite" / "rtx3090-gaussian-nsys2022.4.sqlite"
-        connection = sqlite3.connect(f"file:{database}?mode=ro&immutable=1", uri=True)
-        stored = connection.execute(
-            "SELECT value, gridX, gridY, gridZ, blockX, blockY, blockZ, end - start "
-            "FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON demangledName = id"
-        ).fetchall()
-        connection.close()
-        profile = read(shared_data / "nsys-csv" / "rtx3090-gaussian-gputrace-nsys2022.4.csv")
-        listed = Counter(
-            (row["name"], *row["grid"], *row["block"], row["duration_ns"]) for row in launches(profile)
-        )
-        assert listed == Counter(stored)
-
-    def test_durations_are_whole_numbers(self, shared_data: Path) -> None:
-        profile = read(shared_data / "nsys-csv" / "rtx3090-gaussian-gputrace-nsys2022.4.csv")
+    def test_durations_are_whole_numbers(self, tmp_path: Path) -> None:
+        profile = read(small_recordings.nsys_csv(tmp_path, "2022.4"))
         for batch in profile.batches(["duration_ns", "start_ns"]):
             assert batch["duration_ns"].dtype == batch["start_ns"].dtype == np.int64

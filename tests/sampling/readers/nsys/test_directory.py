@@ -1,4 +1,4 @@
-"""nsys folder exports: a real parquetdir, what counts as one, damage, and invalid texts."""
+"""nsys folder exports: small ones of four versions, what counts as one, damage, and invalid texts."""
 
 from __future__ import annotations
 
@@ -6,37 +6,27 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from nsys_files import VERSIONS
 
 from sampling.errors import ProfileError
-from sampling.profile.profile import KernelTable, Profile
-from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.input_file import InputFile
 from sampling.readers.nsys import directory as nsys_directory
-from sampling.readers.nsys import sqlite as nsys_sqlite
-
-
-def read(path: Path) -> Profile:
-    with open_input(str(path)) as file:
-        assert nsys_directory.recognise(file)
-        return nsys_directory.read(file, KernelTable(), None)
+from tests import small_recordings
+from tests.sampling.readers.nsys import plain_sql
+from tests.sampling.readers.nsys.folders import columns, read
 
 
 def recognised(path: Path) -> bool:
     return nsys_directory.recognise(InputFile(str(path), path, b"", compressed=False))
 
 
-def columns(profile: Profile) -> list[list[int]]:
-    batches = profile.batches(["name", "duration_ns", "start_ns", "stream"])
-    return [column.tolist() for batch in batches for column in batch.columns.values()]
-
-
-def test_real_parquetdir_is_the_same_as_the_sqlite_export(shared_data: Path) -> None:
-    profile = read(shared_data / "nsys-parquetdir")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_small_parquetdir_is_the_same_as_the_sqlite_export(version: str, tmp_path: Path) -> None:
+    profile = read(small_recordings.nsys_parquetdir(tmp_path, version))
     assert profile.format == "nsys-parquetdir"
-    with open_input(str(shared_data / "nsys-sqlite" / "cuda-graphs-nsys2023.4.sqlite")) as file:
-        same = nsys_sqlite.read(file, KernelTable(), None)
-    assert profile.launches == 24
-    assert len(profile.kernels.names) == 2
-    assert sum(columns(profile)[1]) == 3775788
+    same = plain_sql.read(small_recordings.nsys_sqlite(tmp_path, version))
+    assert profile.launches == small_recordings.LAUNCHES
+    assert len(profile.kernels.names) == small_recordings.NAMES
     assert columns(profile) == columns(same)
     assert profile.sequences == same.sequences
     assert profile.facts == same.facts

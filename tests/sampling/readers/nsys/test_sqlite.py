@@ -1,4 +1,4 @@
-"""nsys SQLite exports: real files of eight nsys versions, damage, and databases of others."""
+"""nsys SQLite exports: small ones of four versions, damage, and databases of others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from nsys_files import GPU_NAME, VERSIONS
+from workload import Recording
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device, KernelTable, Profile
@@ -19,110 +21,75 @@ from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.nsys import nvtx as nsys_nvtx
 from sampling.readers.nsys import sqlite as nsys_sqlite
 from sampling.readers.nsys import sqlite_ranges as nsys_sqlite_ranges
-
-
-def read(path: Path) -> Profile:
-    with open_input(str(path)) as file:
-        assert nsys_sqlite.recognise(file)
-        return nsys_sqlite.read(file, KernelTable(), None)
+from tests import small_recordings
+from tests.sampling.readers.nsys.plain_sql import (
+    api_order_by_plain_sql,
+    by_plain_sql,
+    durations,
+    ranges_by_plain_sql,
+    ranges_told,
+    read,
+    read_by_several_threads,
+    told_of,
+)
 
 
 @pytest.fixture(params=["row by row", "by several threads"])
 def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "by several threads":
-        monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
-        monkeypatch.setattr(nsys_sqlite_ranges, "ROWS_OF_ONE_QUERY", 500)
+        read_by_several_threads(monkeypatch)
 
 
-REAL = {
-    "p2000-sort-nsys2020.4": (1700, 6, 162093740, "api-start", 0),
-    "rtx6000-dbquery-nsys2020": (12, 2, 6128761, "api-start", 0),
-    "a100-nerf-nsys2021.5": (1106, 116, 67790352, "api-start", 0),
-    "rtx3090-gaussian-nsys2022.4": (8190, 2, 2808273137, "api-start", 0),
-    "a40-a100-cutlass-nsys2023.2": (6, 1, 162000609, "api-start", 0),
-    "cuda-graphs-nsys2023.4": (24, 2, 3775788, "api-start", 0),
-    "h100x2-training-overlap-nsys2026.2": (4010, 27, 535200650, "correlation", 24),
-    "h100x2-transformer-nsys2026.2": (3442, 41, 44829522, "correlation", 1810),
-}
+WHOLE = [(version, 0, "api-start") for version in VERSIONS]
+CUT = [(version, 20, "correlation") for version in VERSIONS]
 
 
-def by_plain_sql(path: Path) -> tuple[int, int, int, list[tuple[int, int, int]]]:
-    """Return launches, distinct names, total time, and the number of launches by PID and device."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
-        totals = connection.execute(
-            "SELECT COUNT(*), COUNT(DISTINCT value), SUM(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL "
-            "JOIN StringIds ON id = demangledName"
-        ).fetchone()
-        places = connection.execute(
-            "SELECT globalPid / 0x1000000 % 0x1000000 AS pid, deviceId, COUNT(*) "
-            "FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY 1, 2 ORDER BY 1, 2"
-        ).fetchall()
-    return (*totals, places)
-
-
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize(("version", "calls_lost", "order"), [*WHOLE, *CUT])
 @pytest.mark.usefixtures("both_ways")
-def test_real_exports_agree_with_plain_sql(name: str, shared_data: Path) -> None:
-    path = shared_data / "nsys-sqlite" / f"{name}.sqlite"
-    launches, names, total_ns, order, api_rows_missing = REAL[name]
-
+def test_small_exports_agree_with_plain_sql(
+    version: str, calls_lost: int, order: str, tmp_path: Path
+) -> None:
+    path = small_recordings.nsys_sqlite(tmp_path, version, calls_lost=calls_lost)
     profile = read(path)
-
-    durations = [batch["duration_ns"] for batch in profile.batches(["duration_ns"])]
-    places = [(each.process, each.device, each.launches) for each in profile.sequences]
-    told = (profile.launches, len(profile.kernels.names), int(sum(each.sum() for each in durations)), places)
-    assert told == by_plain_sql(path)
-    assert told[:3] == (launches, names, total_ns)
+    assert told_of(profile) == by_plain_sql(path)
+    assert told_of(profile)[:2] == (small_recordings.LAUNCHES, small_recordings.NAMES)
     assert profile.facts.launch_order == order
-    assert profile.facts.api_rows_missing == api_rows_missing
+    # Among the last 20 activities is the copy of the result.
+    assert profile.facts.api_rows_missing == max(0, calls_lost - 1)
 
 
-def api_order_by_plain_sql(path: Path) -> list[int]:
-    query = """
-        SELECT k.end - k.start FROM CUPTI_ACTIVITY_KIND_KERNEL AS k JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r
-        ON r.correlationId = k.correlationId AND (r.globalTid & -16777216) = k.globalPid
-        ORDER BY k.globalPid, k.deviceId, r.start, k.start
-    """
-    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
-        return [duration for (duration,) in connection.execute(query)]
+@pytest.mark.parametrize("version", VERSIONS)
+def test_small_exports_stand_in_api_order(version: str, tmp_path: Path) -> None:
+    path = small_recordings.nsys_sqlite(tmp_path, version)
+    assert durations(read(path)) == api_order_by_plain_sql(path)
 
 
-@pytest.mark.parametrize("name", [name for name, facts in REAL.items() if facts[3] == "api-start"])
-def test_real_exports_stand_in_api_order(name: str, shared_data: Path) -> None:
-    path = shared_data / "nsys-sqlite" / f"{name}.sqlite"
-    durations = [d for batch in read(path).batches(["duration_ns"]) for d in batch["duration_ns"].tolist()]
-    assert durations == api_order_by_plain_sql(path)
+def test_gpus_of_small_exports(tmp_path: Path) -> None:
+    described = (Device(0, GPU_NAME, 80, 16 << 30),)
+    expected = dict.fromkeys(VERSIONS, described) | {"2026.2": ()}
+    found = {
+        version: read(small_recordings.nsys_sqlite(tmp_path, version)).facts.devices for version in VERSIONS
+    }
+    assert found == expected
 
 
-def test_gpus_of_real_exports(shared_data: Path) -> None:
-    folder = shared_data / "nsys-sqlite"
-    assert read(folder / "p2000-sort-nsys2020.4.sqlite").facts.devices == (
-        Device(0, "Quadro P2000", 8, 5057 << 20),
-    )
-    # Its table lists two A40 and two A100; CUDA's device 0 is not the one with id 3 that comes first.
-    assert read(folder / "a40-a100-cutlass-nsys2023.2.sqlite").facts.devices == (
-        Device(0, "NVIDIA A100-PCIE-40GB", 108, 42505273344),
-    )
-    assert read(folder / "h100x2-transformer-nsys2026.2.sqlite").facts.devices == ()
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("nsys-api-rows-but-no-kernels", "3 CUDA API calls but no kernel launches"),
-        ("nsys-six-tables", "no CUDA tables at all"),
-    ],
-)
-def test_real_exports_without_kernels(name: str, reason: str, shared_data: Path) -> None:
-    with pytest.raises(ProfileError, match=reason) as caught:
-        read(shared_data / "not-a-profile" / f"{name}.sqlite")
+def test_small_exports_without_kernels(tmp_path: Path) -> None:
+    copies = small_recordings.copies_alone(small_recordings.images())
+    with pytest.raises(ProfileError, match="16 CUDA API calls but no kernel launches") as caught:
+        read(small_recordings.nsys_sqlite(tmp_path, "2026.2", copies))
+    assert "nsys profile --trace=cuda" in str(caught.value.remedy)
+    with pytest.raises(ProfileError, match="no CUDA tables at all") as caught:
+        read(small_recordings.nsys_sqlite(tmp_path, "2022.4", Recording()))
     assert "nsys profile --trace=cuda" in str(caught.value.remedy)
 
 
-def test_rocprof_database_is_named(shared_data: Path) -> None:
-    (path,) = (shared_data / "rocm").glob("*rocprofv3.db")
-    with pytest.raises(ProfileError, match="rocprofv3 database"):
-        read(path)
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.usefixtures("both_ways")
+def test_ranges_of_small_exports_agree_with_plain_sql(version: str, tmp_path: Path) -> None:
+    path = small_recordings.nsys_sqlite(tmp_path, version)
+    found = ranges_told(read(path), small_recordings.RANGE)
+    assert found == ranges_by_plain_sql(path, f"{small_recordings.RANGE}%")
+    assert [launches for *_, launches in found] == [56] * small_recordings.IMAGES
 
 
 def test_database_of_others_is_named(tmp_path: Path) -> None:
@@ -242,54 +209,6 @@ def test_reading_ends_its_threads(export_path: Path, monkeypatch: pytest.MonkeyP
     with open_input(str(export_path)) as file, pytest.raises(InterruptedError):
         nsys_sqlite.read(file, KernelTable(), cancel)
     assert threading.active_count() == before
-
-
-def ranges_by_plain_sql(path: Path, pattern: str) -> list[tuple[str, int, int, int]]:
-    """Return name, PID, device and launches of every range whose name is like a pattern and that has any."""
-    query = """
-        SELECT IFNULL(e.text, s.value), k.globalPid / 0x1000000 % 0x1000000, k.deviceId, COUNT(*)
-        FROM NVTX_EVENTS AS e LEFT JOIN StringIds AS s ON s.id = e.textId
-        JOIN (SELECT globalTid & -16777216 AS process, correlationId, MIN(start) AS start
-              FROM CUPTI_ACTIVITY_KIND_RUNTIME GROUP BY 1, 2) AS call
-        ON call.process = e.globalTid & -16777216 AND call.start >= e.start AND call.start < e.end
-        JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k
-        ON k.correlationId = call.correlationId AND k.globalPid = call.process
-        WHERE e.eventType IN (59, 60) AND IFNULL(e.text, s.value) LIKE ?
-        GROUP BY e.rowid, k.globalPid, k.deviceId
-    """
-    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
-        return sorted(connection.execute(query, (pattern,)))
-
-
-RANGES = [
-    ("a100-nerf-nsys2021.5", "cublas", 107, 143),
-    ("cuda-graphs-nsys2023.4", "cudaGraph", 6, 48),
-    ("h100x2-training-overlap-nsys2026.2", "aten::linear", 335, 335),
-    ("h100x2-training-overlap-nsys2026.2", "nccl", 128, 128),
-    ("h100x2-transformer-nsys2026.2", "aten::linear", 132, 244),
-]
-
-
-@pytest.mark.parametrize(("name", "text", "ranges", "launches"), RANGES)
-@pytest.mark.usefixtures("both_ways")
-def test_real_ranges_agree_with_plain_sql(
-    name: str, text: str, ranges: int, launches: int, shared_data: Path
-) -> None:
-    path = shared_data / "nsys-sqlite" / f"{name}.sqlite"
-    profile = read(path)
-    found = profile.named_ranges(text)
-    assert found is not None
-    told = [
-        (
-            each.text,
-            profile.sequences[each.sequence].process,
-            profile.sequences[each.sequence].device,
-            each.stop_ordinal - each.first_ordinal,
-        )
-        for each in found
-    ]
-    assert sorted(told) == ranges_by_plain_sql(path, f"{text}%")
-    assert (len(told), sum(count for *_, count in told)) == (ranges, launches)
 
 
 @pytest.fixture

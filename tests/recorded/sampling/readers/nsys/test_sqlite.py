@@ -1,0 +1,107 @@
+"""nsys SQLite exports of eight versions, recorded by others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sampling.errors import ProfileError
+from sampling.profile.profile import Device
+from tests.sampling.readers.nsys.plain_sql import (
+    api_order_by_plain_sql,
+    by_plain_sql,
+    durations,
+    ranges_by_plain_sql,
+    ranges_told,
+    read,
+    read_by_several_threads,
+    told_of,
+)
+
+
+@pytest.fixture(params=["row by row", "by several threads"])
+def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "by several threads":
+        read_by_several_threads(monkeypatch)
+
+
+REAL = {
+    "p2000-sort-nsys2020.4": (1700, 6, 162093740, "api-start", 0),
+    "rtx6000-dbquery-nsys2020": (12, 2, 6128761, "api-start", 0),
+    "a100-nerf-nsys2021.5": (1106, 116, 67790352, "api-start", 0),
+    "rtx3090-gaussian-nsys2022.4": (8190, 2, 2808273137, "api-start", 0),
+    "a40-a100-cutlass-nsys2023.2": (6, 1, 162000609, "api-start", 0),
+    "cuda-graphs-nsys2023.4": (24, 2, 3775788, "api-start", 0),
+    "h100x2-training-overlap-nsys2026.2": (4010, 27, 535200650, "correlation", 24),
+    "h100x2-transformer-nsys2026.2": (3442, 41, 44829522, "correlation", 1810),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.usefixtures("both_ways")
+def test_exports_agree_with_plain_sql(name: str, shared_data: Path) -> None:
+    path = shared_data / "nsys-sqlite" / f"{name}.sqlite"
+    launches, names, total_ns, order, api_rows_missing = REAL[name]
+    profile = read(path)
+    assert told_of(profile) == by_plain_sql(path)
+    assert told_of(profile)[:3] == (launches, names, total_ns)
+    assert profile.facts.launch_order == order
+    assert profile.facts.api_rows_missing == api_rows_missing
+
+
+@pytest.mark.parametrize("name", [name for name, facts in REAL.items() if facts[3] == "api-start"])
+def test_exports_stand_in_api_order(name: str, shared_data: Path) -> None:
+    path = shared_data / "nsys-sqlite" / f"{name}.sqlite"
+    assert durations(read(path)) == api_order_by_plain_sql(path)
+
+
+def test_gpus_of_exports(shared_data: Path) -> None:
+    folder = shared_data / "nsys-sqlite"
+    assert read(folder / "p2000-sort-nsys2020.4.sqlite").facts.devices == (
+        Device(0, "Quadro P2000", 8, 5057 << 20),
+    )
+    # Its table lists two A40 and two A100; CUDA's device 0 is not the one with id 3 that comes first.
+    assert read(folder / "a40-a100-cutlass-nsys2023.2.sqlite").facts.devices == (
+        Device(0, "NVIDIA A100-PCIE-40GB", 108, 42505273344),
+    )
+    assert read(folder / "h100x2-transformer-nsys2026.2.sqlite").facts.devices == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("nsys-api-rows-but-no-kernels", "3 CUDA API calls but no kernel launches"),
+        ("nsys-six-tables", "no CUDA tables at all"),
+    ],
+)
+def test_exports_without_kernels(name: str, reason: str, shared_data: Path) -> None:
+    with pytest.raises(ProfileError, match=reason) as caught:
+        read(shared_data / "not-a-profile" / f"{name}.sqlite")
+    assert "nsys profile --trace=cuda" in str(caught.value.remedy)
+
+
+def test_a_database_of_rocprof_is_named(shared_data: Path) -> None:
+    (path,) = (shared_data / "rocm").glob("*rocprofv3.db")
+    with pytest.raises(ProfileError, match="rocprofv3 database"):
+        read(path)
+
+
+RANGES = [
+    ("a100-nerf-nsys2021.5", "cublas", 107, 143),
+    ("cuda-graphs-nsys2023.4", "cudaGraph", 6, 48),
+    ("h100x2-training-overlap-nsys2026.2", "aten::linear", 335, 335),
+    ("h100x2-training-overlap-nsys2026.2", "nccl", 128, 128),
+    ("h100x2-transformer-nsys2026.2", "aten::linear", 132, 244),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "ranges", "launches"), RANGES)
+@pytest.mark.usefixtures("both_ways")
+def test_ranges_agree_with_plain_sql(
+    name: str, text: str, ranges: int, launches: int, shared_data: Path
+) -> None:
+    path = shared_data / "nsys-sqlite" / f"{name}.sqlite"
+    found = ranges_told(read(path), text)
+    assert found == ranges_by_plain_sql(path, f"{text}%")
+    assert (len(found), sum(count for *_, count in found)) == (ranges, launches)
