@@ -93,7 +93,7 @@ def is_drawn(app: App) -> bool:
     """Whether the view shows what the session says."""
     screen = view_of(app)
     if isinstance(screen, PlanScreen):
-        return screen._details is not None and screen._work.pane is None
+        return screen.details is not None and not screen.is_working
     if isinstance(screen, SplitTreeScreen):
         return screen.looked_at is not None and screen.is_settled
     return True

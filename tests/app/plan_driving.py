@@ -22,11 +22,11 @@ from tests.app.driving import (
 )
 from tui.app.frame.chart import Chart
 from tui.app.plan import details as plan_details
-from tui.app.plan.detail_panes import PlanDetailPanes
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.option_fields import OPTION_FIELDS, OptionField
 from tui.app.plan.option_form import OptionForm, OptionInput
-from tui.app.plan.panes import PlanPane
+from tui.app.plan.panes import PlanDetailPanes
+from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
 
 
@@ -43,7 +43,7 @@ async def running(
 async def settled(app: App, pilot: Running) -> None:
     """Wait until all is known that is asked for."""
     await planned(pilot, app)
-    await wait_for(pilot, lambda: screen_of(app)._details is not None, "the plan is drawn")
+    await wait_for(pilot, lambda: screen_of(app).details is not None, "the plan is drawn")
     await wait_for(
         pilot, lambda: details_of(app).study is app.session.study and is_done(app), "all is computed"
     )
@@ -51,7 +51,7 @@ async def settled(app: App, pilot: Running) -> None:
 
 def is_done(app: App) -> bool:
     screen = screen_of(app)
-    return details_of(app).is_judged and screen._work.pane is None
+    return details_of(app).is_judged and not screen.is_working
 
 
 def screen_of(app: App) -> PlanScreen:
@@ -60,7 +60,7 @@ def screen_of(app: App) -> PlanScreen:
 
 
 def details_of(app: App) -> PlanDetails:
-    details = screen_of(app)._details
+    details = screen_of(app).details
     assert details is not None
     return details
 
@@ -116,13 +116,13 @@ def gated(
 
 async def focus_on(pilot: Running, app: App, pane: PlanPane) -> None:
     """Bring a pane up and give it the focus."""
-    while not (pane is PlanPane.FIGURES or screen_of(app)._is_in_sight(pane)):
+    while not (pane is PlanPane.FIGURES or screen_of(app).is_in_sight(pane)):
         await pilot.press("t")
         await pilot.pause()
     await settled(app, pilot)
     if pane is not PlanPane.FIGURES:
         content_of(app, pane).focus()
-        await wait_for(pilot, lambda: screen_of(app)._focused_pane() is pane, "the pane has the focus")
+        await wait_for(pilot, lambda: screen_of(app).focused_pane is pane, "the pane has the focus")
 
 
 async def check_round_trip(pilot: Running, app: App, width: int) -> str:

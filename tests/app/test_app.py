@@ -33,13 +33,11 @@ from tui.app.actions import actions_of
 from tui.app.app import KernelPointApp
 from tui.app.frame import wording
 from tui.app.frame.chart import Chart
-from tui.app.frame.findings import FindingsScreen
-from tui.app.frame.help import HelpScreen
-from tui.app.frame.loading import LoadingScreen
-from tui.app.groups.columns import group_columns
+from tui.app.frame.page import FindingsScreen, HelpScreen
+from tui.app.groups.panes import GroupTable, Wrapped
+from tui.app.groups.presenter import group_columns
 from tui.app.groups.screen import GroupsScreen
-from tui.app.groups.table import GroupTable
-from tui.app.groups.wrapped import Wrapped
+from tui.app.loading import LoadingScreen
 from tui.app.messages import GroupHighlighted, StudyProgress, StudyReady
 from tui.app.planning import load_study
 from tui.app.running import session_of
@@ -482,7 +480,7 @@ def test_a_long_list_is_cut_and_says_so(gpt: str) -> None:
 
 
 async def test_the_cut_is_on_the_screen(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tui.app.groups.screen.MOST_ROWS", 5)
+    monkeypatch.setattr("tui.app.groups.presenter.MOST_ROWS", 5)
     async with running(gpt) as (app, _):
         assert "showing 5 of 22" in screen_text(app)
         assert table_of(app).row_count == 5

@@ -25,11 +25,11 @@ GIVEN = {
 def is_ready(screen: object) -> bool:
     """Whether there is something to copy."""
     if isinstance(screen, PlanScreen):
-        return screen._details is not None and screen._work.pane is None
+        return screen.details is not None and not screen.is_working
     if isinstance(screen, SplitTreeScreen):
         return screen.looked_at is not None
     if isinstance(screen, CompareScreen):
-        return screen._findings is not None and screen._findings.ending is not None
+        return screen.findings is not None and screen.findings.ending is not None
     return True
 
 

@@ -17,7 +17,7 @@ from textual.color import Color
 
 from tests.app.driving import PROJECT, App, is_drawn, opened, planned, screen_text, view_of, wait_for
 from tests.terminal.pseudo_terminal import Terminal
-from tui.app.printable_filter import PrintableFilter
+from tui.app.app import PrintableFilter
 from tui.app.views import VIEWS
 
 KERNELS = (

@@ -6,10 +6,8 @@ import pytest
 
 from tests.app.driving import opened, planned, screen_text, view_of, wait_for
 from tui.app.actions import actions_of
-from tui.app.frame.findings import FindingsScreen
-from tui.app.frame.help import HelpScreen
-from tui.app.frame.page import PageScreen
-from tui.app.groups.table import GroupTable
+from tui.app.frame.page import FindingsScreen, HelpScreen, PageScreen
+from tui.app.groups.panes import GroupTable
 from tui.app.plan.option_fields import OPTION_FIELDS
 from tui.app.plan.option_form import OptionForm
 from tui.app.views import VIEWS, View

@@ -23,7 +23,7 @@ def keep_largest(app: App) -> dict[str, dict[str, Verdict]]:
 async def test_a_refusal_of_options_given_up_since_changes_nothing(gpt: str) -> None:
     async with opened(gpt) as (app, pilot):
         app.plan(replace(app.session.options, epsilon=0.01))
-        app.post_message(StudyFailed(app._generation - 1, OptionError("of the plan before")))
+        app.post_message(StudyFailed(app.generation - 1, OptionError("of the plan before")))
         await planned(pilot, app)
         assert app.session.problem is None
         assert app.session.options.epsilon == study_in(app).design.target.epsilon == 0.01

@@ -38,10 +38,9 @@ from tui.app.compare.comparing import (
     MethodProgress,
     sorted_rows,
 )
-from tui.app.compare.lines import compare_lines
+from tui.app.compare.panes import CompareTable, CompareWords
+from tui.app.compare.presenter import compare_lines
 from tui.app.compare.screen import CompareScreen
-from tui.app.compare.table import CompareTable
-from tui.app.compare.words import CompareWords
 from tui.app.frame.chart import Chart
 from tui.app.running import session_of
 from tui.charts.grid import SELECTED
@@ -248,7 +247,7 @@ async def test_a_large_workload_is_compared_when_asked_for(
         assert "[r] starts" in text
         assert "r compares 12 methods on 5,600 launches" in text
         assert "no method is compared yet" in text
-        assert app.screen._findings is None  # type: ignore[attr-defined]
+        assert app.screen.findings is None  # type: ignore[attr-defined]
         await pilot.press("j", "s", "c", "enter")
         await pilot.press("r")
         await compared(pilot, app)

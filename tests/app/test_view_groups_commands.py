@@ -8,8 +8,8 @@ import pytest
 
 from tests.app.driving import App, Running, drawn, opened, printed, view_of, wait_for
 from tui.app.frame.chart import Chart
-from tui.app.groups import screen as groups
-from tui.app.groups.table import GroupTable
+from tui.app.groups import presenter as groups
+from tui.app.groups.panes import GroupTable
 from tui.options.choices import GroupSort
 from tui.options.commands import OpenOptions
 from tui.text.group_list import list_groups

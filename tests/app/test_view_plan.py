@@ -32,9 +32,9 @@ from tests.app.plan_driving import (
 )
 from tui.app.frame.chart import Chart
 from tui.app.plan import details as plan_details
-from tui.app.plan.long_table import PlanList
 from tui.app.plan.option_fields import OPTION_FIELDS
-from tui.app.plan.panes import DETAILS, PlanPane
+from tui.app.plan.panes import PlanList
+from tui.app.plan.presenter import DETAILS, PlanPane
 from tui.options.commands import OpenOptions
 from tui.output.writer import Canvas
 from tui.text import facts
@@ -87,10 +87,10 @@ async def test_a_wide_and_high_screen_has_all_panes_side_by_side(gpt: str) -> No
         for first, second in pairwise(regions):
             assert not first.overlaps(second)
         await pilot.press("t")
-        assert screen_of(app)._focused_pane() is PlanPane.TRADE_OFF
+        assert screen_of(app).focused_pane is PlanPane.TRADE_OFF
         for pane in (*DETAILS[1:], PlanPane.TRADE_OFF):
             await pilot.press("t")
-            await wait_for(pilot, lambda pane=pane: screen_of(app)._focused_pane() is pane, pane)  # type: ignore[misc]
+            await wait_for(pilot, lambda pane=pane: screen_of(app).focused_pane is pane, pane)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

@@ -33,8 +33,8 @@ from tests.app.plan_driving import (
     settled,
 )
 from tui.app.plan import details as plan_details
-from tui.app.plan.figures import PlanFigures
-from tui.app.plan.panes import PlanPane
+from tui.app.plan.panes import PlanFigures
+from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.app.plan.work import DetailsReady
 from tui.options.commands import OpenOptions
@@ -46,7 +46,7 @@ async def test_the_figures_are_the_plans(gpt: str) -> None:
     async with running(gpt, (120, 40)) as (app, _):
         study, plan = study_in(app), details_of(app).plan
         judgement = judge_design(study.counts, study.design, 200, 0)
-        shown = dict(app.screen.query_one(PlanFigures)._figures)
+        shown = dict(app.screen.query_one(PlanFigures).figures)
         assert shown["drawn"][1] == f"{plan.samples} of 13,920"
         assert shown["bound"][0].startswith(f"{100 * (study.design.bound or 0):.1f} % of the total time, ")
         assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
@@ -61,7 +61,7 @@ async def test_split_decisions_are_counted(gpt: str) -> None:
         assert "decisions" not in screen_text(app)
         app.plan(replace(app.session.options, method="root"), kept)
         await settled(app, pilot)
-        shown = dict(screen_of(app).query_one(PlanFigures)._figures)
+        shown = dict(screen_of(app).query_one(PlanFigures).figures)
         assert shown["decisions"][0].startswith("1 of yours")
 
 
@@ -162,7 +162,7 @@ async def test_what_is_stale_changes_nothing(gpt: str) -> None:
         details = details_of(app)
         screen_of(app).post_message(DetailsReady(0, replace(details, judgement=None, points={})))
         await pilot.pause()
-        assert screen_of(app)._details is details
+        assert screen_of(app).details is details
 
 
 async def test_another_view_and_back_keeps_what_is_known(gpt: str) -> None:

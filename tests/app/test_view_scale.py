@@ -27,7 +27,7 @@ from tests.app.driving import (
 from tests.terminal.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
 from tui.app.actions import actions_of
 from tui.app.frame.chart import Chart
-from tui.app.frame.help import HelpScreen
+from tui.app.frame.page import HelpScreen
 from tui.app.groups.screen import GroupsScreen
 from tui.app.scale.cell_input import CellInput, PromptInput
 from tui.app.scale.screen import ScaleScreen

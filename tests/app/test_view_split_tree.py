@@ -32,9 +32,9 @@ from tests.app.driving import (
 )
 from tui.app.frame.chart import Chart
 from tui.app.frame.line import Line
-from tui.app.split_tree import histogram as split_histogram
+from tui.app.split_tree import panes as split_histogram
 from tui.app.split_tree import walk_queue as tree_walk_queue
-from tui.app.split_tree.card import SplitCard
+from tui.app.split_tree.panes import SplitCard
 from tui.app.split_tree.screen import SplitTreeScreen
 from tui.charts.quantities import share
 from tui.options.commands import GroupBy, OpenOptions

@@ -1,45 +1,61 @@
-"""The app: it holds the session, reads and plans in a worker, and changes between views."""
+"""The app: its keys, its views, its help and palette."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.cells import get_character_cell_size
+from rich.segment import Segment
 from textual import events, on, work
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding
-from textual.reactive import reactive
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.worker import Worker, WorkerState, get_current_worker
 
 from tui.app.actions import APP, actions_of, bindings
-from tui.app.frame.loading import LoadingScreen
 from tui.app.key_order import KeyOrder
-from tui.app.messages import StudyFailed, StudyProgress, StudyReady
-from tui.app.printable_filter import PrintableFilter
-from tui.app.state import Session, studied, taken_back, undoable
+from tui.app.loading import LoadingScreen
+from tui.app.session_app import SessionApp
+from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
-from tui.options.commands import SampleOptions
-from tui.terminal.printable import printable
 
-# Engine, screens and numpy are imported where they are needed: the first paint waits for none of them.
-if TYPE_CHECKING:
-    from sampling.splitting.groups import Overrides
+# The screens are imported where they are needed: the first paint waits for none of them.
 
 _OTHER_VIEWS_AFTER_SECONDS = 0.3
 
 
-class KernelPointApp(App[None]):
-    """KernelPoint on one workload, or on none.
+class PrintableFilter(LineFilter):
+    """Takes out what cannot be printed, and keeps the width of what is left.
 
-    Attributes
-    ----------
-    session : what is shown; see `change`, `plan` and `decide`.
-    views : what the tabs name.
-    failure : why the app left, where it did not leave by the user's wish.
+    Widgets escape what they show, because they know how wide it becomes. This comes last before the
+    terminal, for a widget that forgets to.
     """
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """Return the segments, blanks and question marks in place of what may not be seen."""
+        if all(self._is_harmless(segment.text) for segment in segments):
+            return segments
+        return [Segment("".join(map(self._shown, text)), style, control) for text, style, control in segments]
+
+    def _is_harmless(self, text: str) -> bool:
+        return text.isprintable() and (not self._ascii_only or text.isascii())
+
+    def _shown(self, mark: str) -> str:
+        if self._is_harmless(mark):
+            return mark
+        cells = get_character_cell_size(mark)
+        return ("?" if mark.isprintable() else " ") * cells
+
+
+class KernelPointApp(SessionApp):
+    """KernelPoint on one workload, or on none."""
 
     CSS_PATH = "app.tcss"
     TITLE = "KernelPoint"
@@ -49,22 +65,14 @@ class KernelPointApp(App[None]):
         *(Binding(view.key, f"view('{view.name}')", view.name, show=False) for view in VIEWS),
     ]
 
-    # Each view draws what differs: that the session is another one draws nothing by itself.
-    session: reactive[Session] = reactive(Session(), init=False, repaint=False)
-
     def __init__(self, session: Session, *, view: str = FIRST_VIEW) -> None:
-        # The terminal's own colours; asked for here, for NO_COLOR looks at nothing later.
-        super().__init__(ansi_color=True)
+        views = views_that_open(has_profile=bool(session.profiles))
+        super().__init__(session, [(view.key, view.name) for view in views])
         self.theme = "ansi-dark"
         self.animation_level = "none"
-        self.set_reactive(KernelPointApp.session, session)
         self.set_class(session.ascii_only, "-ascii")
         self._filters.append(PrintableFilter(ascii_only=session.ascii_only))
-        self.failure: Exception | None = None
-        self.views = views_that_open(has_profile=bool(session.profiles))
         self._view = view
-        self._generation = 0
-        self._shown = session
         self._keys = KeyOrder(self, super().on_event)
 
     def get_default_screen(self) -> Screen[None]:
@@ -87,117 +95,23 @@ class KernelPointApp(App[None]):
         if self.session.profiles:
             self.load()
         else:
-            await self._open_first_view()
+            await self.open_first_view()
 
-    async def _open_first_view(self) -> None:
+    async def open_first_view(self) -> None:
+        """Open the view asked for; the others are imported while it is looked at."""
         await self.switch_mode(self._view)
         # By then the first one is drawn.
         self.set_timer(_OTHER_VIEWS_AFTER_SECONDS, self._bring_other_views)
+
+    def import_first_view(self) -> None:
+        """Import the screen of the view asked for."""
+        _ = view_named(self._view).screen
 
     @work(thread=True, exit_on_error=False, group="views")
     def _bring_other_views(self) -> None:
         """Import the screens of all views while the first of them is looked at."""
         for view in VIEWS:
             _ = view.screen
-
-    def change(self, **changes: Any) -> None:
-        """Show a session that differs in these fields."""
-        self.session = replace(self.session, **changes)
-
-    def load(self) -> None:
-        """Read the workload anew; what an earlier reading still reports is stale."""
-        self._generation += 1
-        self._study(self._generation, None, self.session)
-
-    def plan(self, options: SampleOptions | None = None, overrides: Overrides | None = None) -> None:
-        """Plan by other options or split decisions; the session's study follows once it is made.
-
-        What cannot be planned is said in ``session.problem``, and the options stay as they were.
-        """
-        before = self._shown
-        self._generation += 1
-        self.change(
-            options=self.session.options if options is None else options,
-            overrides=self.session.overrides if overrides is None else overrides,
-            doing="planning",
-            problem=None,
-        )
-        self._study(self._generation, before, self.session)
-
-    def decide(self, overrides: Overrides, method: str) -> None:
-        """Take the user's split decisions, made in the trees of this method, which plans from now on."""
-        session, shown = self.session, self._shown
-        past = (*session.past_overrides, undoable(session))
-        # Views that follow in between wait for the plan, lest they go by the decisions before.
-        self.change(past_overrides=past, doing="planning")
-        # The keys of the decisions are those of the groups on the screen, whatever the method's own are.
-        by = session.options.group_by if shown.study is None else shown.study.counts.grouping.by
-        self.plan(replace(session.options, method=method, group_by=by), overrides)
-
-    def undo_decision(self) -> bool:
-        """Take the last split decision back, and the method that came with it; False if there is none."""
-        session = self.session
-        if not session.past_overrides:
-            return False
-        *past, last = session.past_overrides
-        self.change(past_overrides=tuple(past))
-        options = replace(session.options, method=last.method, group_by=last.group_by)
-        self.plan(options, last.overrides)
-        return True
-
-    @work(thread=True, exclusive=True, exit_on_error=False, group="study")
-    def _study(self, generation: int, before: Session | None, wanted: Session) -> None:
-        from tui.app import planning
-
-        # It opens next.
-        _ = view_named(self._view).screen
-        worker = get_current_worker()
-        planning.tell_study(generation, before, wanted, self.post_message, lambda: worker.is_cancelled)
-
-    @on(Worker.StateChanged)
-    def _notice_defect(self, event: Worker.StateChanged) -> None:
-        error = event.worker.error
-        if event.state is WorkerState.ERROR and isinstance(error, Exception):
-            self.fail(error)
-
-    @on(StudyProgress)
-    def _show_progress(self, event: StudyProgress) -> None:
-        if event.generation != self._generation:
-            return
-        if isinstance(self.screen, LoadingScreen):
-            self.screen.report(event.done, event.total, event.what)
-        elif self.session.doing is not None:
-            share = f", {100 * event.done / event.total:.0f} %" if event.total else ""
-            self.change(doing=event.what + share)
-
-    @property
-    def planned(self) -> Session:
-        """The session as its study was made: not yet by what was asked for since."""
-        return replace(self.session, options=self._shown.options, overrides=self._shown.overrides)
-
-    @on(StudyReady)
-    async def _show_study(self, event: StudyReady) -> None:
-        if event.generation != self._generation:
-            return
-        is_first = self.session.study is None
-        self.session = studied(self.session, event.study)
-        self._shown = self.session
-        if is_first:
-            await self._open_first_view()
-
-    @on(StudyFailed)
-    def _show_failure(self, event: StudyFailed) -> None:
-        if event.generation != self._generation:
-            return
-        if self.session.study is None:
-            self.fail(event.error)
-            return
-        self.session = taken_back(self.session, self._shown, str(event.error))
-
-    def fail(self, error: Exception) -> None:
-        """Leave: the workload cannot be shown, or there is a defect."""
-        self.failure = error
-        self.exit(return_code=1)
 
     @on(events.DescendantFocus)
     def _stop_blinking(self, event: events.DescendantFocus) -> None:
@@ -207,14 +121,9 @@ class KernelPointApp(App[None]):
         if isinstance(event.widget, Input):
             event.widget.cursor_blink = False
 
-    def say(self, text: str, *, failed: bool = False) -> None:
-        """Tell the user what an action did."""
-        shown = printable(text, ascii_only=self.session.ascii_only)
-        self.notify(shown, severity="error" if failed else "information", markup=False)
-
     def action_help(self) -> None:
         """Show what the keys do in this view."""
-        from tui.app.frame.help import HelpScreen
+        from tui.app.frame.page import HelpScreen
         from tui.app.frame.view import ViewScreen
 
         screen = self.screen
@@ -224,7 +133,7 @@ class KernelPointApp(App[None]):
                     screen.NAME,
                     screen.ABOUT,
                     actions_of(*screen.SCOPES),
-                    [(view.key, view.name) for view in self.views],
+                    self.tabs,
                     ascii_only=self.session.ascii_only,
                 )
             )

@@ -1,4 +1,4 @@
-"""What workers and widgets tell the app and its screens."""
+"""What the worker that reads and plans tells the app."""
 
 from __future__ import annotations
 
@@ -40,22 +40,3 @@ class StudyFailed(Message):
 
     generation: int
     error: Exception
-
-
-@dataclass
-class GroupHighlighted(Message):
-    """The cursor is on another kernel group."""
-
-    group: int
-
-
-@dataclass
-class SearchChanged(Message):
-    """The text to filter by is another one."""
-
-    search: str
-
-
-@dataclass
-class SearchClosed(Message):
-    """The text to filter by is as wanted."""

@@ -1,30 +1,22 @@
-"""Comparing methods in a thread of its own: what it tells the view, and what is known so far."""
+"""Comparing methods in a thread of its own, and what it tells the view."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
-from enum import StrEnum
 from threading import Event, Thread
 
 from textual.message import Message
 
 from sampling.methods.registry import check_settings
-from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from tui.app.overrides_file import printed_options
 from tui.app.planning import CancelledError, throttled
-from tui.app.state import Session
 from tui.engine.comparing import comparison_of
 from tui.engine.studies import grouping_of
-from tui.options.command_line import options_of
 from tui.options.commands import CompareOptions
 from tui.text.comparison import Row, comparison_row
-
-MOST_LAUNCHES_UNASKED = 200_000
-"""A larger profile is compared when asked for: it may take minutes."""
 
 THREAD = "kernelpoint-compare"
 """The name of the thread that compares."""
@@ -59,75 +51,6 @@ class ComparisonEnded(Message):
     generation: int
     notes: tuple[str, ...] = ()
     error: Exception | None = None
-
-
-class Ending(StrEnum):
-    """Why a comparison goes on no more."""
-
-    DONE = "done"
-    CANCELLED = "cancelled"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What is known so far.
-
-    Attributes
-    ----------
-    asked : what `compare` would be given.
-    methods : all that are compared, in this order.
-    rows : of those done, as `compare` lists them.
-    notes : what methods have to say, by method; what feature files have, by "".
-    doing : the method under way and what it does, in words; None if none is.
-    ending : None while it goes on.
-    problem : why it failed.
-    """
-
-    asked: CompareOptions
-    methods: tuple[str, ...]
-    rows: tuple[Row, ...] = ()
-    notes: tuple[tuple[str, str], ...] = ()
-    doing: tuple[str, str] | None = None
-    ending: Ending | None = None
-    problem: str | None = None
-
-
-def is_compared_unasked(study: Study) -> bool:
-    """Return whether a workload is small enough to be compared as soon as the view is opened."""
-    return study.counts.launches <= MOST_LAUNCHES_UNASKED
-
-
-def asked_of(session: Session) -> CompareOptions:
-    """Return what `compare` is to be given; in the app all files are one workload."""
-    return options_of(CompareOptions, printed_options(session), one_workload=len(session.profiles) > 1)
-
-
-class CompareSort(StrEnum):
-    """What methods are sorted by; those that do not apply come last."""
-
-    METHOD = "method"
-    SPEEDUP = "speedup"
-    ERROR = "mean error"
-    DRAWN = "drawn"
-
-
-def next_sort(sort: CompareSort) -> CompareSort:
-    """Return the order that follows, the first after the last."""
-    orders = list(CompareSort)
-    return orders[(orders.index(sort) + 1) % len(orders)]
-
-
-def sorted_rows(rows: Sequence[Row], sort: CompareSort) -> list[Row]:
-    """Return the rows in order: highest speedup, least error or fewest launches first; else as given."""
-    figures: dict[CompareSort, Callable[[Row], float]] = {
-        CompareSort.METHOD: lambda _: 0,
-        CompareSort.SPEEDUP: lambda row: -(row["speedup"] or 0),
-        CompareSort.ERROR: lambda row: row["error_mean"],
-        CompareSort.DRAWN: lambda row: row["samples"],
-    }
-    there = [row for row in rows if row["applicable"]]
-    return [*sorted(there, key=figures[sort]), *(row for row in rows if not row["applicable"])]
 
 
 def start_comparing(

@@ -14,31 +14,30 @@ from textual.containers import Container, Vertical
 from sampling.errors import SamplingError
 from sampling.methods.registry import method_names
 from tui.app.actions import APP, COMPARE, VIEW, bindings
-from tui.app.compare.comparing import (
+from tui.app.compare.comparing import ComparisonEnded, MethodCompared, MethodProgress, start_comparing
+from tui.app.compare.panes import CompareTable, CompareWords, MethodHighlighted, PageChanged
+from tui.app.compare.presenter import (
     CompareSort,
-    ComparisonEnded,
     Ending,
     Findings,
-    MethodCompared,
-    MethodProgress,
     asked_of,
+    compare_command,
+    draw_scatter,
+    invitation,
     is_compared_unasked,
     next_sort,
+    scatter_title,
     sorted_rows,
-    start_comparing,
+    table_title,
+    what_to_say,
 )
-from tui.app.compare.table import CompareTable, MethodHighlighted, PageChanged
-from tui.app.compare.wording import figures, invitation, standing, what_to_say
-from tui.app.compare.words import CompareWords
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.state import Session
-from tui.charts.grid import Grid, blank, fitted, put
-from tui.options.command_line import command_line
 from tui.output.writer import Canvas
-from tui.text.comparison import Row, comparison_scatter, comparison_text, scatter_text
+from tui.text.comparison import Row, comparison_text, scatter_text
 
 
 class CompareScreen(ViewScreen):
@@ -90,6 +89,11 @@ class CompareScreen(ViewScreen):
     def on_unmount(self) -> None:
         """Nobody waits for what is still under way."""
         self._stop()
+
+    @property
+    def findings(self) -> Findings | None:
+        """What is known of the methods; None before anything is compared."""
+        return self._findings
 
     def _start(self) -> None:
         study = self.session.study
@@ -168,15 +172,13 @@ class CompareScreen(ViewScreen):
     def _show(self) -> None:
         """Show all that is known."""
         findings, session = self._findings, self.session
-        order = "" if self._sort is CompareSort.METHOD else f" by {self._sort.value}"
         doing = None if findings is None else findings.doing
         table = self.query_one(CompareTable)
         table.show(self._rows(), doing, invitation(session))
         beyond = len(table.methods) - table.page
         more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
-        self.query_one("#methods-pane PaneTitle", PaneTitle).show(
-            f"[4] Methods{order}", standing(findings, session) + more
-        )
+        left, right = table_title(findings, session, self._sort)
+        self.query_one("#methods-pane PaneTitle", PaneTitle).show(left, right + more)
         self._show_words()
         self._show_scatter()
 
@@ -194,9 +196,7 @@ class CompareScreen(ViewScreen):
 
     def _show_scatter(self) -> None:
         row = self._highlighted()
-        applies = row is not None and row["applicable"]
-        at_cursor = figures(row) if row is not None and applies else ""
-        self.query_one("#scatter-pane PaneTitle", PaneTitle).show("[tab] Speedup against error", at_cursor)
+        self.query_one("#scatter-pane PaneTitle", PaneTitle).show(*scatter_title(row))
         rows, selected = self._rows(), None if row is None else row["method"]
         if (rows, selected) != self._drawn:
             self._drawn = (rows, selected)
@@ -245,36 +245,16 @@ class CompareScreen(ViewScreen):
             return PaneText("kernelpoint-compare", "")
         canvas = Canvas(self.size.width, ascii_only=ascii_only, color=False)
         if self._is_scatter_meant():
-            return PaneText(
-                "kernelpoint-compare-scatter", scatter_text(rows, canvas, *self._scatter_size()) + "\n"
-            )
+            text = scatter_text(rows, canvas, *self.query_one(Chart).printed_size)
+            return PaneText("kernelpoint-compare-scatter", text + "\n")
         return PaneText("kernelpoint-compare", comparison_text(rows, canvas) + "\n")
 
     def command(self) -> str:
         """`compare` of the methods done so far, as the table has them, by the options they were asked by."""
         findings = self._findings
         options = asked_of(self.session) if findings is None else findings.asked
-        methods = tuple(row["method"] for row in self._rows())
-        if methods and methods != method_names():
-            options = replace(options, methods=",".join(methods))
-        if self._is_scatter_meant():
-            width, height = self._scatter_size()
-            options = replace(options, scatter=True, width=width, height=height)
-        return command_line("compare", options)
+        scatter = self.query_one(Chart).printed_size if self._is_scatter_meant() else None
+        return compare_command(options, self._rows(), scatter)
 
     def _is_scatter_meant(self) -> bool:
         return self.focused is self.query_one(Chart)
-
-    def _scatter_size(self) -> tuple[int, int]:
-        """Return the scatter's columns and rows, of which a command takes no fewer than one."""
-        width, height = self.query_one(Chart).size
-        return max(width, 1), max(height, 1)
-
-
-def draw_scatter(rows: list[Row], selected: str | None, ascii_only: bool, width: int, height: int) -> Grid:
-    """Return the scatter of the methods so far, the one under the cursor marked."""
-    if not rows:
-        grid = blank(width, height)
-        put(grid, 0, 0, fitted("no method is compared yet", width, ascii_only=ascii_only))
-        return grid
-    return comparison_scatter(rows, width, height, ascii_only=ascii_only, selected=selected)

@@ -44,6 +44,12 @@ class Chart(Widget, can_focus=True):
             self._grid = self._draw(width, height)
         return self._grid
 
+    @property
+    def printed_size(self) -> tuple[int, int]:
+        """Columns and rows for the command that prints the chart, which takes no fewer than one."""
+        width, height = self.size
+        return max(width, 1), max(height, 1)
+
     def render_line(self, y: int) -> Strip:
         """One row of the chart."""
         base = self.rich_style

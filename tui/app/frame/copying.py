@@ -6,15 +6,12 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
 from sampling.errors import OptionError
+from tui.app.session_app import SessionApp
 from tui.output.writer import new_file
-
-if TYPE_CHECKING:
-    from tui.app.app import KernelPointApp
 
 _MOST_COPIED_BYTES = 70_000
 """Terminals drop longer clipboard sequences without a word."""
@@ -31,7 +28,7 @@ class PaneText:
 class CopyingScreen(Screen[None]):
     """A screen whose text can be copied and written."""
 
-    app: KernelPointApp
+    app: SessionApp
 
     @abstractmethod
     def pane_text(self) -> PaneText:

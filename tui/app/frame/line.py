@@ -1,4 +1,4 @@
-"""Single rows of text that are never wrapped: a status line, a pane's title."""
+"""Single rows of text that are never wrapped: the tabs, a status line, a pane's title, the keys."""
 
 from __future__ import annotations
 
@@ -6,12 +6,24 @@ from collections.abc import Sequence
 
 from rich.cells import set_cell_size
 from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Footer
+
+# Its CSS names the class, but the package does not export it.
+from textual.widgets._footer import FooterKey
 
 from tui.charts.glyphs import glyph_set
 from tui.charts.grid import fitted
 from tui.terminal.printable import printable
+
+_LEAST_FILE = 12
+"""Cells below which the workload is not named beside the tabs."""
+_BETWEEN = 2
+"""Blanks between a key and its title, and between two keys."""
 
 
 class Line(Widget, can_focus=False):
@@ -72,3 +84,57 @@ class PaneTitle(Widget, can_focus=False):
         fill = rule * max(width - len(right) - len(left) - 1, 0)
         segments = [Segment(rule, line), Segment(left, line + name), Segment(fill + right, line)]
         return Strip(segments).adjust_cell_length(width, line)
+
+
+class HeaderLine(Widget, can_focus=False):
+    """One row of tabs; where there is room, the longest wording of the workload that fits."""
+
+    DEFAULT_CSS = "HeaderLine { height: 1; }"
+
+    def __init__(self, tabs: Sequence[tuple[str, str]], active: str, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._tabs, self._active, self._ascii_only = tuple(tabs), active, ascii_only
+        self._forms: tuple[str, ...] = ()
+
+    def show(self, forms: Sequence[str]) -> None:
+        """Show one of these of the workload, which are the longest first."""
+        shown = tuple(printable(form, ascii_only=self._ascii_only) for form in forms)
+        if shown != self._forms:
+            self._forms = shown
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002
+        """Tabs, blanks, the workload."""
+        width, style = self.size.width, self.rich_style
+        segments = []
+        for key, name in self._tabs:
+            mark = Style(reverse=True, bold=True) if name == self._active else Style(bold=False)
+            segments.append(Segment(f" {key} {name} ", style + mark))
+        room = width - sum(len(segment.text) for segment in segments) - 2
+        if self._forms and room >= _LEAST_FILE:
+            form = next((form for form in self._forms if len(form) <= room), self._forms[-1])
+            text = fitted(form, room, ascii_only=self._ascii_only)
+            segments.append(Segment(f"  {text}", style))
+        return Strip(segments).adjust_cell_length(width, style)
+
+
+class KeysLine(Footer):
+    """Textual's footer without the keys that its row has no room for; help has them all."""
+
+    def __init__(self) -> None:
+        super().__init__(show_command_palette=False, compact=True)
+
+    def compose(self) -> ComposeResult:
+        """The keys that fit."""
+        room = self.size.width or self.app.size.width
+        for key in super().compose():
+            if isinstance(key, FooterKey):
+                room -= len(key.key_display) + len(key.description) + _BETWEEN
+                # The last one needs no blank behind it.
+                if room < -1:
+                    return
+            yield key
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Other keys may have room now."""
+        self.refresh(recompose=True)

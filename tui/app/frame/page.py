@@ -1,9 +1,9 @@
-"""A page to read: a title, and text that scrolls where it is longer than the screen."""
+"""Pages to read over a view: help and findings, which scroll where they are longer than the screen."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from rich.text import Text
@@ -13,8 +13,14 @@ from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from sampling.plan.study import Study
+from tui.app.actions import Action
 from tui.app.frame.copying import CopyingScreen, PaneText
 from tui.app.frame.line import PaneTitle
+from tui.output.writer import Canvas
+from tui.text import facts
+
+_KEYS_WIDTH = 9
 
 
 class Page(VerticalScroll):
@@ -32,7 +38,7 @@ class Page(VerticalScroll):
         self._write, self._width = write, 0
 
     def compose(self) -> ComposeResult:
-        """The text, for the width it will have, lest it be drawn twice."""
+        """The text, for the width it will have, so that it is drawn once."""
         self._width = self.app.size.width
         yield Static(self._write(self._width))
 
@@ -96,3 +102,55 @@ class PageScreen(CopyingScreen):
         page = self.query_one(Page)
         more = "j more, " if page.scroll_y < page.max_scroll_y else ""
         self.query_one(PaneTitle).show(self._page_title, f"{more}esc back")
+
+
+class FindingsScreen(PageScreen):
+    """Every finding's sentence and remedy, in the words of the commands."""
+
+    BINDINGS = [("f", "dismiss", "Back")]  # noqa: RUF012
+
+    WHY_NO_COMMAND = "`kernelpoint info PROFILE` prints the findings, below what is in the profile"
+
+    def __init__(self, study: Study, *, ascii_only: bool) -> None:
+        super().__init__("Findings", ascii_only=ascii_only)
+        self._study = study
+
+    def write(self, width: int) -> Text:
+        """One paragraph a finding."""
+        return Text(facts.findings_text(self._study, Canvas(width, self._ascii_only, color=False)))
+
+
+class HelpScreen(PageScreen):
+    """A view's keys from the table of actions, and a few words on how to read it."""
+
+    BINDINGS = [("question_mark,f1", "dismiss", "Back")]  # noqa: RUF012
+
+    WHY_NO_COMMAND = "no command prints the keys; `kernelpoint --help` explains the commands"
+
+    def __init__(
+        self,
+        name: str,
+        about: str,
+        actions: Iterable[Action],
+        views: Iterable[tuple[str, str]],
+        *,
+        ascii_only: bool,
+    ) -> None:
+        super().__init__(f"Help: {name}", ascii_only=ascii_only)
+        self._about, self._actions, self._views = about, tuple(actions), tuple(views)
+
+    def write(self, width: int) -> Text:  # noqa: ARG002
+        """The keys, then the words."""
+        return help_text(self._about, self._actions, self._views)
+
+
+def help_text(about: str, actions: Iterable[Action], views: Iterable[tuple[str, str]]) -> Text:
+    """Return the keys, one action a row, those of the views in one, and the words about the view."""
+    text = Text()
+    for action in actions:
+        text.append(f"  {action.display:<{_KEYS_WIDTH}}", "bold")
+        text.append(f" {action.description}\n")
+    text.append("  views     ", "bold")
+    text.append(", ".join(f"{key} {name}" for key, name in views))
+    text.append(f"\n\n{about}")
+    return text

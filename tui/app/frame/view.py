@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,15 +13,11 @@ from sampling.errors import SamplingError
 from scalemodel.errors import ScaleModelError
 from tui.app.frame import wording
 from tui.app.frame.copying import CopyingScreen, PaneText
-from tui.app.frame.findings import FindingsScreen
-from tui.app.frame.header_line import HeaderLine
-from tui.app.frame.keys_line import KeysLine
-from tui.app.frame.line import Line
+from tui.app.frame.line import HeaderLine, KeysLine, Line
+from tui.app.frame.page import FindingsScreen
+from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.terminal.printable import printable_lines
-
-if TYPE_CHECKING:
-    from tui.app.app import KernelPointApp
 
 
 class ViewScreen(CopyingScreen):
@@ -41,7 +37,7 @@ class ViewScreen(CopyingScreen):
     ABOUT: ClassVar[str]
     """How to read the view."""
 
-    app: KernelPointApp
+    app: SessionApp
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +51,7 @@ class ViewScreen(CopyingScreen):
     def compose(self) -> ComposeResult:
         """The frame around the view's own panes."""
         ascii_only = self.session.ascii_only
-        yield HeaderLine([(view.key, view.name) for view in self.app.views], self.NAME, ascii_only=ascii_only)
+        yield HeaderLine(self.app.tabs, self.NAME, ascii_only=ascii_only)
         yield from self.compose_panes()
         yield Line(ascii_only=ascii_only, id="plan")
         yield KeysLine()

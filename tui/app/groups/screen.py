@@ -18,26 +18,29 @@ from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
-from tui.app.groups.search_input import SearchInput
-from tui.app.groups.table import MOST_ROWS, GroupTable
-from tui.app.groups.wrapped import Wrapped
-from tui.app.messages import GroupHighlighted, SearchChanged, SearchClosed
-from tui.app.overrides_file import options_with_overrides
+from tui.app.groups.panes import (
+    GroupHighlighted,
+    GroupTable,
+    SearchChanged,
+    SearchClosed,
+    SearchInput,
+    Wrapped,
+)
+from tui.app.groups.presenter import (
+    chart_command,
+    chart_text,
+    chart_title,
+    draw_group,
+    key_within,
+    listed_groups,
+    table_command,
+    table_text,
+    table_title,
+)
 from tui.app.state import Session, next_sort
-from tui.charts import quantities
-from tui.charts.grid import Grid, blank, put
-from tui.options.choices import GroupSort
-from tui.options.command_line import command_line, options_of
-from tui.options.commands import GroupsOptions, HistogramOptions
-from tui.output.writer import Canvas
-from tui.text import facts
-from tui.text.group_list import list_groups
-from tui.text.histogram import group_histogram, histogram_text
 
 _DELAY_SECONDS = 0.08
 """A cursor key that is held down draws one chart, not twenty."""
-
-_SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
 
 
 class GroupsScreen(ViewScreen):
@@ -99,23 +102,12 @@ class GroupsScreen(ViewScreen):
             self._show_chart_soon()
 
     def _show_groups(self, session: Session, study: Study) -> None:
-        listed = list_groups(study, session.sort, session.search, MOST_ROWS)
+        listed = listed_groups(study, session.sort, session.search)
         self.query_one(GroupTable).show(study, listed, session.selected)
-        sort = _SORT_NAMES.get(session.sort, session.sort.value)
-        self.query_one("#groups-pane PaneTitle", PaneTitle).show(
-            f"[1] Kernel groups by {sort}", self._listing(session, study)
-        )
+        title = self.query_one("#groups-pane PaneTitle", PaneTitle)
+        title.show(*table_title(session, study, listed))
         if session.selected not in listed.groups:
             self.app.change(selected=listed.groups[0] if listed.groups else None)
-
-    def _listing(self, session: Session, study: Study) -> str:
-        """Return which groups are listed, of how many."""
-        listed, total = self.query_one(GroupTable).listed, quantities.count(len(study.counts.groups))
-        text = f'"{session.search}": {quantities.count(listed.matching)} of {total}' if session.search else ""
-        if len(listed.groups) == listed.matching:
-            return text
-        shown = f"showing {quantities.count(len(listed.groups))} of {quantities.count(listed.matching)}"
-        return f"{text}, {shown}" if text else shown
 
     def _show_chart_soon(self) -> None:
         if self._chart_timer is not None:
@@ -127,11 +119,8 @@ class GroupsScreen(ViewScreen):
         session, study = self.session, self.session.study
         if study is None:
             return
-        axis = "log" if session.log else "linear"
-        self.query_one("#chart-pane PaneTitle", PaneTitle).show(
-            f"[tab] {_name(study, session.selected)}", f"[x] {axis}"
-        )
-        self.query_one(Wrapped).show(partial(_key_within, session))
+        self.query_one("#chart-pane PaneTitle", PaneTitle).show(*chart_title(session, study))
+        self.query_one(Wrapped).show(partial(key_within, session))
         self.query_one(Chart).show(partial(draw_group, session))
 
     @on(GroupHighlighted)
@@ -166,7 +155,7 @@ class GroupsScreen(ViewScreen):
         """Sort by the next column, and go to what is first by it."""
         session, sort = self.session, next_sort(self.session.sort)
         if session.study is not None:
-            first = list_groups(session.study, sort, session.search, MOST_ROWS).groups[:1]
+            first = listed_groups(session.study, sort, session.search).groups[:1]
             self.app.change(sort=sort, selected=next(iter(first), None))
 
     def action_log(self) -> None:
@@ -179,56 +168,17 @@ class GroupsScreen(ViewScreen):
         if study is None:
             return PaneText("kernelpoint", "")
         if self._is_chart_meant():
-            width, height = self._chart_size()
-            canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
-            text = histogram_text(study, session.selected or 0, canvas, height, log=session.log)
-            return PaneText(f"kernelpoint-histogram-{(session.selected or 0) + 1}", text + "\n")
-        rows = [facts.group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
-        return PaneText("kernelpoint-groups", facts.groups_table(rows) + "\n" if rows else "")
+            text = chart_text(session, study, self.query_one(Chart).printed_size)
+            return PaneText(f"kernelpoint-histogram-{(session.selected or 0) + 1}", text)
+        return PaneText("kernelpoint-groups", table_text(study, self.query_one(GroupTable).listed))
 
     def command(self) -> str:
         """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""
         session = self.app.planned
-        options = options_with_overrides(session)
         if self._is_chart_meant():
-            width, height = self._chart_size()
-            kernel = f"#{(session.selected or 0) + 1}"
-            histogram_options = options_of(
-                HistogramOptions, options, kernel=kernel, log=session.log, width=width, height=height
-            )
-            return command_line("histogram", histogram_options)
-        listed = self.query_one(GroupTable).listed
-        top = None if len(listed.groups) == listed.matching else len(listed.groups)
-        groups_options = options_of(
-            GroupsOptions, options, sort=session.sort, filter=session.search or None, top=top
-        )
-        return command_line("groups", groups_options)
+            return chart_command(session, self.query_one(Chart).printed_size)
+        return table_command(session, self.query_one(GroupTable).listed)
 
     def _is_chart_meant(self) -> bool:
         """Return whether the pane in focus is the chart of a group."""
         return self.focused is self.query_one(Chart) and self.session.selected is not None
-
-    def _chart_size(self) -> tuple[int, int]:
-        """Return the chart's columns and rows, of which a command takes no fewer than one."""
-        width, height = self.query_one(Chart).size
-        return max(width, 1), max(height, 1)
-
-
-def draw_group(session: Session, width: int, height: int) -> Grid:
-    """Return the histogram of the selected kernel group, its strata as clusters."""
-    study, selected = session.study, session.selected
-    if study is None or selected is None:
-        grid = blank(width, height)
-        put(grid, 0, 0, "no kernel group matches")
-        return grid
-    return group_histogram(study, selected, width, height, log=session.log, ascii_only=session.ascii_only)
-
-
-def _name(study: Study, selected: int | None) -> str:
-    return "no kernel group" if selected is None else f"#{selected + 1} {facts.group_label(study, selected)}"
-
-
-def _key_within(session: Session, cells: int) -> str:
-    if session.study is None or session.selected is None:
-        return ""
-    return wording.group_key(session.study, session.selected, cells, ascii_only=session.ascii_only)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sampling.errors import OptionError
+from sampling.errors import OptionError, SamplingError
 from sampling.plan.plan_file import read_plan
 from sampling.progress import Progress
 from sampling.simulators.registry import exporter_named
@@ -80,3 +80,10 @@ def _plan_file_text(details: PlanDetails, progress: Progress) -> str:
     """Return the text of the plan file, as `sample -o` writes it."""
     session, launches = details.session, launches_found(details, progress)
     return plan_json(session.options, details.study, details.plan, launches, session.overrides)
+
+
+def failure_words(error: SamplingError | OSError) -> str:
+    """Return why nothing was written or found, with the file that the system names."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

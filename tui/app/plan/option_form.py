@@ -203,7 +203,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.call_after_refresh(line.scroll_visible, animate=False)
 
     def _problem_rows(self, attempt: Attempt) -> list[str]:
-        """Return what is wrong in few rows, lest it hide the options; without the remedy if need be.
+        """Return what is wrong in few rows, so that the options stay in sight; without the remedy if need be.
 
         Of a typed text, the remedy says what to type.
         """

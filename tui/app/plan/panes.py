@@ -1,87 +1,225 @@
-"""Each pane of the view of the plan as text, and the command that prints the same."""
+"""The widgets of view 3: the plan's figures, and below them its trade-off, strata, launches and findings."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from sampling.plan.trade_off import NoPoint, TradeOffPoint
-from tui.app.overrides_file import options_with_overrides
+from rich.cells import set_cell_size
+from rich.segment import Segment
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from sampling.plan.study import Study
+from tui.app.actions import LIST, bindings
+from tui.app.frame.chart import Chart
+from tui.app.frame.line import PaneTitle
+from tui.app.frame.page import Page
 from tui.app.plan.details import PlanDetails
-from tui.options.choices import PlanList
-from tui.options.command_line import command_line, options_of
-from tui.options.commands import TradeOffOptions
+from tui.app.plan.presenter import DETAILS, Figure, PlanPane
+from tui.charts.grid import fitted
 from tui.output.writer import Canvas
-from tui.text.plan import plan_text
-from tui.text.trade_off import TradeOff, trade_off_text
+from tui.text import facts
+from tui.text.plan_tables import Listing
+
+_LABEL = 10
+_NOTHING = Listing((), "", ())
 
 
-class PlanPane(StrEnum):
-    """What a pane shows."""
+class PlanFigures(Widget, can_focus=True):
+    """Names and values; of each value the longest wording that has room."""
 
-    FIGURES = "plan"
-    TRADE_OFF = "trade-off"
-    STRATA = "strata"
-    LAUNCHES = "launches"
-    FINDINGS = "findings"
+    COMPONENT_CLASSES = {"plan-figures--value"}  # noqa: RUF012
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._figures: tuple[Figure, ...] = ()
+
+    def show(self, figures: Sequence[Figure]) -> None:
+        """Show these."""
+        if tuple(figures) != self._figures:
+            self._figures = tuple(figures)
+            self.refresh()
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The names and values shown, of each value all wordings."""
+        return self._figures
+
+    def render_line(self, y: int) -> Strip:
+        """One figure."""
+        width = self.size.width
+        if y >= len(self._figures):
+            return Strip.blank(width, self.rich_style)
+        name, forms = self._figures[y]
+        room = max(width - _LABEL - 1, 0)
+        form = next((form for form in forms if len(form) <= room), forms[-1])
+        value = fitted(form, room, ascii_only=self._ascii_only)
+        bold = self.get_component_rich_style("plan-figures--value", partial=True)
+        segments = [
+            Segment(f" {name}".ljust(_LABEL + 1)[:width], self.rich_style),
+            Segment(value, self.rich_style + bold),
+        ]
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
 
 
-#: Those that share a place where there is little room.
-DETAILS = (PlanPane.TRADE_OFF, PlanPane.STRATA, PlanPane.LAUNCHES, PlanPane.FINDINGS)
+class PlanList(ScrollView, can_focus=True):
+    """Strata or launches; only what is in sight is ever made into text, so no row is left out."""
 
-Size = tuple[int, int]
+    BINDINGS = bindings(LIST)
+    COMPONENT_CLASSES = {"plan-list--head"}  # noqa: RUF012
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._listing = _NOTHING
+        self._words = ""
+
+    def show(self, listing: Listing) -> None:
+        """Show another table from its start."""
+        self._listing, self._words = listing, ""
+        self._measure()
+        self.scroll_home(animate=False)
+        self.refresh()
+
+    def say(self, words: str) -> None:
+        """Show words instead of a table that is not there."""
+        self._listing, self._words = _NOTHING, words
+        self._measure()
+        self.refresh()
+
+    @property
+    def place(self) -> str:
+        """Which rows are in sight, of how many."""
+        rows, first = len(self._listing.labels), self.scroll_offset.y
+        last = min(first + self.size.height - 1, rows)
+        return f"{first + 1:,}-{last:,} of {rows:,}" if rows else ""
+
+    def _measure(self) -> None:
+        self.virtual_size = Size(self.size.width, len(self._listing.labels) + 1)
+
+    def on_resize(self, _: events.Resize) -> None:
+        """The last column takes the room there is."""
+        self._measure()
+
+    def render_line(self, y: int) -> Strip:
+        """The headings, then one row."""
+        width, style = self.size.width, self.rich_style
+        number = self.scroll_offset.y + y - 1
+        text = ""
+        if not self._listing.labels:
+            text = fitted(self._words, width, ascii_only=self._ascii_only) if y == 0 else ""
+        elif y == 0:
+            style += self.get_component_rich_style("plan-list--head", partial=True)
+            text = self._listing.head(width, ascii_only=self._ascii_only)
+        elif number < len(self._listing.labels):
+            text = self._listing.row(number, width, ascii_only=self._ascii_only)
+        return Strip([Segment(set_cell_size(text, width), style)], width)
 
 
-def pane_text(pane: PlanPane, details: PlanDetails, size: Size, canvas: Canvas) -> str:
-    """Return what the pane's command prints.
+class PlanFindings(Page):
+    """Every finding's sentence and remedy, in the words of the commands."""
 
-    What is not there yet is not waited for: then it is the figures, and the command is theirs.
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__(self._text)
+        self._ascii_only = ascii_only
+        self._study: Study | None = None
 
-    Parameters
+    def show(self, study: Study) -> None:
+        """Show another study's findings."""
+        self._study = study
+        self.write_anew()
+
+    def _text(self, width: int) -> Text:
+        if self._study is None or not width:
+            return Text()
+        return Text(facts.findings_text(self._study, Canvas(width, self._ascii_only, color=False)))
+
+
+class PlanDetailPanes(Container):
+    """The trade-off, the strata, the launches, the findings: all, or one of them where there is little room.
+
+    Attributes
     ----------
-    size : width and height of the chart.
-    canvas : of the whole terminal.
+    chosen : the one to show where there is room for one.
     """
-    if pane is PlanPane.TRADE_OFF and details.trade_off.points:
-        known = details.trade_off
-        # As the command sees it, which is told of those epsilons alone.
-        known = replace(known, epsilons=tuple(each.epsilon for each in _tried(known)))
-        return trade_off_text(known, *size, canvas) + "\n"
-    listing = details.strata if pane is PlanPane.STRATA else details.launches
-    if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
-        return listing.text(canvas.width, ascii_only=canvas.ascii_only) + "\n"
-    return plan_text(details.study, details.plan, details.judgement, canvas) + "\n"
 
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__(id="plan-details")
+        self._ascii_only = ascii_only
+        self.chosen = PlanPane.TRADE_OFF
 
-def pane_command(pane: PlanPane, details: PlanDetails, size: Size) -> str:
-    """Return the command line that prints what `pane_text` gives; split decisions are written to a file.
-
-    Raises
-    ------
-    OSError : that file cannot be written.
-    """
-    options = options_with_overrides(details.session)
-    if pane is PlanPane.TRADE_OFF and details.trade_off.points:
-        width, height = size
-        of_chart = options_of(
-            TradeOffOptions, options, epsilons=_epsilons(details), width=width, height=height
+    def compose(self) -> ComposeResult:
+        """A title over each."""
+        contents = (
+            Chart(id="trade-off"),
+            PlanList(ascii_only=self._ascii_only),
+            PlanList(ascii_only=self._ascii_only),
+            PlanFindings(ascii_only=self._ascii_only),
         )
-        return command_line("trade-off", of_chart, always=("method",))
-    listed = {
-        PlanPane.STRATA: None if details.strata is None else PlanList.STRATA,
-        PlanPane.LAUNCHES: None if details.launches is None else PlanList.LAUNCHES,
-    }.get(pane)
-    # What is not judged yet is not judged by the command either.
-    judge = options.judge if listed or details.is_judged else 0
-    return command_line("sample", replace(options, list=listed, judge=judge), always=("method",))
+        for pane, content in zip(DETAILS, contents, strict=True):
+            with Vertical(id=f"{pane}-pane", classes="pane"):
+                yield PaneTitle(ascii_only=self._ascii_only)
+                yield content
 
+    def lay_out(self, *, has_room: bool) -> None:
+        """Show all of them, or the chosen one alone."""
+        for pane in DETAILS:
+            self._pane(pane).display = has_room or pane is self.chosen
 
-def _epsilons(details: PlanDetails) -> str | None:
-    """Return the epsilons of what is known; None where they are all."""
-    if details.is_traded:
-        return None
-    return ",".join(f"{each.epsilon!r}" for each in _tried(details.trade_off))
+    def turn(self) -> None:
+        """Choose the next one, the first after the last; where all are in sight, by what has the focus."""
+        before = self.focused if self.are_all_in_sight else self.chosen
+        if before is not None:
+            self.chosen = DETAILS[(DETAILS.index(before) + 1) % len(DETAILS)]
 
+    @property
+    def are_all_in_sight(self) -> bool:
+        """Whether there is room for all."""
+        return all(map(self.is_in_sight, DETAILS))
 
-def _tried(known: TradeOff) -> tuple[TradeOffPoint | NoPoint, ...]:
-    return *known.points, *known.missing
+    def is_in_sight(self, pane: PlanPane) -> bool:
+        """Return whether one of them is shown."""
+        return self.display and self._pane(pane).display
+
+    @property
+    def focused(self) -> PlanPane | None:
+        """The one that has the focus; None if none of them has."""
+        return next(
+            (pane for pane in DETAILS if self._pane(pane).has_focus_within and self.is_in_sight(pane)), None
+        )
+
+    def show(self, details: PlanDetails, problems: Mapping[PlanPane, str]) -> None:
+        """Show what is known so far, and why what could not be computed is not there."""
+        chart = self.query_one(Chart)
+        why_no_chart = problems.get(PlanPane.TRADE_OFF, details.why_no_trade_off)
+        if why_no_chart:
+            chart.say(why_no_chart)
+        else:
+            chart.show(partial(details.trade_off.chart, ascii_only=self._ascii_only))
+        for pane, listing in ((PlanPane.STRATA, details.strata), (PlanPane.LAUNCHES, details.launches)):
+            if listing is not None:
+                self._list(pane).show(listing)
+            elif pane in problems:
+                self._list(pane).say(problems[pane])
+
+    def place(self, pane: PlanPane) -> str:
+        """Which rows of a table are in sight, of how many; of what is no table, nothing."""
+        return self._list(pane).place if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} else ""
+
+    def content(self, pane: PlanPane) -> Widget:
+        """What stands below a pane's title, and takes the focus."""
+        return next(child for child in self._pane(pane).children if child.can_focus)
+
+    def _list(self, pane: PlanPane) -> PlanList:
+        return self.query_one(f"#{pane}-pane PlanList", PlanList)
+
+    def _pane(self, pane: PlanPane) -> Widget:
+        return self.query_one(f"#{pane}-pane")

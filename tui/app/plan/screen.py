@@ -20,17 +20,21 @@ from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.view import ViewScreen
-from tui.app.plan.detail_panes import PlanDetailPanes
 from tui.app.plan.details import PlanDetails
-from tui.app.plan.figures import PlanFigures
-from tui.app.plan.files import write_plan
-from tui.app.plan.findings_page import PlanFindings
-from tui.app.plan.long_table import PlanList
+from tui.app.plan.files import failure_words, write_plan
 from tui.app.plan.option_form import OptionForm, OptionsChanged
-from tui.app.plan.panes import DETAILS, PlanPane, pane_command, pane_text
+from tui.app.plan.panes import PlanDetailPanes, PlanFigures, PlanFindings, PlanList
+from tui.app.plan.presenter import (
+    DETAILS,
+    PlanPane,
+    detail_states,
+    figures_states,
+    fitting_title,
+    pane_command,
+    pane_text,
+    plan_figures,
+)
 from tui.app.plan.prompt import PlaceGiven, PlanPrompt, PromptLeft
-from tui.app.plan.titles import detail_states, figures_states, fitting_title
-from tui.app.plan.wording import plan_figures
 from tui.app.plan.work import DetailsReady, PlanWork
 from tui.app.planning import CancelledError, throttled
 from tui.app.state import Session
@@ -104,6 +108,16 @@ class PlanScreen(ViewScreen):
 
     # What is shown.
 
+    @property
+    def details(self) -> PlanDetails | None:
+        """What is known of the plan; None until it is drawn."""
+        return self._details
+
+    @property
+    def is_working(self) -> bool:
+        """Whether something is being computed for a pane."""
+        return self._work.pane is not None
+
     def follow(self, shown: Session | None, session: Session) -> None:  # noqa: ARG002 - all of it is cheap
         """Show the options, and the plan once it is made."""
         study, form = session.study, self.query_one(OptionForm)
@@ -163,7 +177,7 @@ class PlanScreen(ViewScreen):
         details = self._details
         if details is None or self.session.doing is not None or details.study is not self.session.study:
             return
-        self._work.go_on(details, self._is_in_sight)
+        self._work.go_on(details, self.is_in_sight)
 
     @on(DetailsReady)
     def _take_details(self, event: DetailsReady) -> None:
@@ -181,9 +195,9 @@ class PlanScreen(ViewScreen):
         if not isinstance(error, SamplingError | OSError):
             super().worker_failed(worker, error)
         elif worker.group == "files":
-            self.app.say(f"not written: {_words(error)}", failed=True)
+            self.app.say(f"not written: {failure_words(error)}", failed=True)
         elif self._work.pane is not None and not worker.is_cancelled:
-            self._work.end(_words(error))
+            self._work.end(failure_words(error))
             if self._details is not None:
                 self._show_details(self._details)
             self._work_on()
@@ -223,7 +237,7 @@ class PlanScreen(ViewScreen):
         # What a title has room for is known only once it is laid out.
         self._show_titles_soon()
 
-    def _is_in_sight(self, pane: PlanPane) -> bool:
+    def is_in_sight(self, pane: PlanPane) -> bool:
         """Return whether a pane is shown; the figures are wanted in any case."""
         return pane is PlanPane.FIGURES or self._panes.is_in_sight(pane)
 
@@ -251,8 +265,9 @@ class PlanScreen(ViewScreen):
         self._arrange()
         self.query_one(OptionForm).focus()
 
-    def _focused_pane(self) -> PlanPane:
-        """Return the pane that has the focus; options and figures are one."""
+    @property
+    def focused_pane(self) -> PlanPane:
+        """The pane that has the focus; options and figures are one."""
         return self._panes.focused or PlanPane.FIGURES
 
     # What leaves the app.
@@ -300,22 +315,14 @@ class PlanScreen(ViewScreen):
         """What the command of the pane prints."""
         if self._details is None:
             return PaneText("kernelpoint-plan", "")
-        pane = self._focused_pane()
+        pane = self.focused_pane
         canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
-        return PaneText(f"kernelpoint-{pane}", pane_text(pane, self._details, self._chart_size(), canvas))
+        return PaneText(
+            f"kernelpoint-{pane}", pane_text(pane, self._details, self.query_one(Chart).printed_size, canvas)
+        )
 
     def command(self) -> str:
         """`sample` with or without a list, or `trade-off`."""
         if self._details is None:
             return ""
-        return pane_command(self._focused_pane(), self._details, self._chart_size())
-
-    def _chart_size(self) -> tuple[int, int]:
-        width, height = self.query_one(Chart).size
-        return max(width, 1), max(height, 1)
-
-
-def _words(error: SamplingError | OSError) -> str:
-    if isinstance(error, OSError) and error.strerror is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+        return pane_command(self.focused_pane, self._details, self.query_one(Chart).printed_size)

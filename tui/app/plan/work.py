@@ -14,7 +14,7 @@ from textual.worker import get_current_worker
 from sampling.plan.study import Study
 from sampling.progress import Progress
 from tui.app.plan.details import PlanDetails, drawn, judged, launches_listed, strata_listed, traded
-from tui.app.plan.panes import PlanPane
+from tui.app.plan.presenter import PlanPane
 from tui.app.planning import CancelledError, throttled
 from tui.app.state import Session
 

@@ -13,26 +13,25 @@ from textual.containers import Container, Vertical
 from textual.worker import get_current_worker
 
 from sampling.plan.walk.tree_walk import TreeWalk
-from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tui.app.actions import APP, TREE, VIEW, bindings
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
-from tui.app.overrides_file import options_with_overrides
-from tui.app.plan_problems import in_few_words
-from tui.app.split_tree.branches import Branches
-from tui.app.split_tree.card import SplitCard
-from tui.app.split_tree.histogram import SplitHistogram
+from tui.app.split_tree.panes import Branches, SplitCard, SplitHistogram
+from tui.app.split_tree.presenter import (
+    decided_words,
+    node_title,
+    refused_words,
+    tree_command,
+    tree_title,
+    undone_words,
+)
 from tui.app.split_tree.walk_queue import Decided, UndoAsked, WalkMoved, WalkQueue, WalkRefused
 from tui.app.split_tree.walking import Change, WalkSpec, begin, decide, move, spec_of
 from tui.app.state import Session, decisions
-from tui.charts import quantities
-from tui.options.command_line import command_line, options_of
-from tui.options.commands import TreeOptions
 from tui.output.writer import Canvas
-from tui.text import facts
-from tui.text.tree import TreeStop, card_lines, node_name, running_lines, tree_text
+from tui.text.tree import TreeStop, card_lines, running_lines, tree_text
 
 _METHODS = ("root", "joint")
 
@@ -131,7 +130,7 @@ class SplitTreeScreen(ViewScreen):
 
     @on(WalkRefused)
     def _say_why_not(self, event: WalkRefused) -> None:
-        words = str(in_few_words(event.error, self.session.overrides, f"in the trees of {self._method}"))
+        words = refused_words(event.error, self.session.overrides, self._method)
         if self._shown_spec is None:
             self.query_one(SplitCard).show([words])
             return
@@ -145,15 +144,12 @@ class SplitTreeScreen(ViewScreen):
         """Let the plan follow the walk, which goes by the decision already."""
         spec = self._spec = event.spec
         self.app.decide(spec.overrides, spec.method)
-        verdict = spec.overrides[spec.counts.groups[event.group].key][event.path]
-        what = "split" if verdict is Verdict.SPLIT else "kept whole"
-        self.app.say(f"#{event.group + 1} {node_name(event.path)} {what} by you; {spec.method} plans by it")
+        self.app.say(decided_words(spec, event.group, event.path))
 
     @on(UndoAsked)
     def _undo(self) -> None:
         if self.app.undo_decision():
-            left = decisions(self.session.overrides)
-            self.app.say(f"taken back; {quantities.counted(left, 'decision', 'decisions')} of yours left")
+            self.app.say(undone_words(decisions(self.session.overrides)))
         else:
             self.app.say("there is no decision of yours to take back")
 
@@ -181,29 +177,13 @@ class SplitTreeScreen(ViewScreen):
         stop = self.looked_at
         if stop is None:
             return
-        axis = "log" if self.session.log else "linear"
-        title, tree_title = self.query(PaneTitle)
-        title.show(f"[2] {self._title(stop)}", f"[x] {axis}  [m] {self.method}")
-        tree_title.show(
-            "[tab] Tree" if stop.ahead is None else "[tab] Tree so far", "+ split  - keep  u undo"
-        )
+        title, title_of_tree = self.query(PaneTitle)
+        title.show(*node_title(stop, self.session.study, self.method, log=self.session.log))
+        title_of_tree.show(*tree_title(stop))
         self.query_one(SplitCard).show(card_lines(stop))
         self.query_one(Branches).look_at(stop)
         self.query_one("#running", Line).show(running_lines(stop))
         self._show_histogram()
-
-    def _title(self, stop: TreeStop) -> str:
-        """Return the group and which of its decisions is looked at."""
-        taken, study = len(stop.nodes), self.session.study
-        if stop.node is None:
-            place = f"all {quantities.counted(taken, 'decision', 'decisions')}"
-        elif stop.node.index == taken:
-            place = f"decision {quantities.count(taken + 1)}, {node_name(stop.node.path)}"
-        else:
-            so_far = "" if stop.ahead is None else " so far"
-            place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
-        label = "" if study is None else f": {facts.group_label(study, stop.group)}"
-        return f"#{stop.group + 1} {place}{label}"
 
     def _show_histogram(self) -> None:
         stop = self.looked_at
@@ -287,24 +267,4 @@ class SplitTreeScreen(ViewScreen):
 
     def command(self) -> str:
         """`tree` after as many decisions, looking at the same node."""
-        stop, spec, session = self.looked_at, self._shown_spec, self.session
-        group, taken = (0, 0) if stop is None else (stop.group, len(stop.nodes))
-        if spec is not None:
-            # The session may be ahead of the walk.
-            session = replace(session, options=spec.options, overrides=spec.overrides)
-        options = options_with_overrides(session)
-        if options.group_by is GroupBy.PUBLISHED and spec is not None:
-            # That of the plan's method, whose groups these are.
-            options = replace(options, group_by=spec.counts.grouping.by)
-        return command_line(
-            "tree",
-            options_of(
-                TreeOptions,
-                options,
-                kernel=f"#{group + 1}",
-                method=self.method,
-                decisions=taken,
-                node=None if self._cursor is None else node_name(self._cursor),
-                log=session.log,
-            ),
-        )
+        return tree_command(self.session, self._shown_spec, self.looked_at, self.method, self._cursor)

@@ -1,19 +1,45 @@
-"""The table of kernel groups, a row a group, the cursor a whole row."""
+"""The widgets of view 1: the table of kernel groups, the field to filter it by, and a group's whole key."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.cells import set_cell_size
+from rich.segment import Segment
 from rich.text import Text
 from textual import events, on
-from textual.widgets import DataTable
+from textual.binding import Binding
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import DataTable, Input
 
 from sampling.plan.study import Study
 from tui.app.actions import TABLE, bindings
-from tui.app.groups.columns import PADDING, column_width, group_columns
-from tui.app.messages import GroupHighlighted
+from tui.app.groups.presenter import PADDING, column_width, group_columns
 from tui.text.group_list import GroupList
 
-MOST_ROWS = 2_000
-"""More rows make the table slow, and nobody reads them."""
+
+@dataclass
+class GroupHighlighted(Message):
+    """The cursor is on another kernel group."""
+
+    group: int
+
+
+@dataclass
+class SearchChanged(Message):
+    """The text to filter by is another one."""
+
+    search: str
+
+
+@dataclass
+class SearchClosed(Message):
+    """The text to filter by is as wanted."""
 
 
 class GroupTable(DataTable[Text]):
@@ -86,3 +112,62 @@ class GroupTable(DataTable[Text]):
         group = self.highlighted
         if group is not None:
             self.post_message(GroupHighlighted(group))
+
+
+class SearchInput(Input):
+    """A one-row field."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "give_up", "All groups", key_display="esc"),
+        Binding("enter,down", "close", "To the table", key_display="enter"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="part of the kernel group's key", compact=True)
+
+    def action_close(self) -> None:
+        """Keep the text."""
+        self.post_message(SearchClosed())
+
+    def action_give_up(self) -> None:
+        """Clear the text."""
+        self.value = ""
+        self.action_close()
+
+    @on(Input.Changed)
+    def _tell(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(SearchChanged(event.value))
+
+
+class Wrapped(Widget, can_focus=False):
+    """Rows broken wherever they are full; `max-height` says how many there may be."""
+
+    DEFAULT_CSS = "Wrapped { height: auto; min-height: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shorten: Callable[[int], str] = lambda _: ""
+
+    def show(self, shorten: Callable[[int], str]) -> None:
+        """Show another text; `shorten` returns it in at most so many cells."""
+        rows = self._rows_shown
+        self._shorten = shorten
+        # Laying out draws the whole screen anew.
+        self.refresh(layout=self._rows_shown != rows)
+
+    @property
+    def _rows_shown(self) -> int:
+        rows = self.get_content_height(self.size, self.size, self.size.width)
+        most = self.styles.max_height
+        return rows if most is None else min(rows, int(most.value))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """Rows for all of the text."""
+        return -(-len(self._shorten(sys.maxsize)) // max(width, 1))
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the text, and blanks."""
+        width, height = self.size
+        row = self._shorten(width * height)[y * width : (y + 1) * width]
+        return Strip([Segment(set_cell_size(row, width), self.rich_style)], width)

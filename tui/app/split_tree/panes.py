@@ -1,16 +1,24 @@
-"""The durations of a node of the split tree, drawn once keys rest."""
+"""The widgets of view 2: a node's histogram and facts, and the branches of the tree so far."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from rich.cells import set_cell_size
+from rich.segment import Segment
 from textual import on
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
+from textual.widget import Widget
 
 from tui.app.frame.chart import Chart, Draw
-from tui.charts.grid import Grid, blank, copy
+from tui.app.split_tree.presenter import draw_branches, durations_of
+from tui.charts.grid import Grid, blank, copy, fitted
+from tui.terminal.printable import printable
 from tui.text.tree import TreeStop, stop_histogram
 
 _DELAY_SECONDS = 0.08
@@ -63,7 +71,7 @@ class SplitHistogram(Chart):
         if self._stop is None:
             return
         draw = self._wanted = partial(stop_histogram, self._stop, log=self._log, ascii_only=self._ascii_only)
-        if _durations_of(self._stop) <= _DURATIONS_AT_ONCE:
+        if durations_of(self._stop) <= _DURATIONS_AT_ONCE:
             self.show(draw)
         elif self.size:
             # The screen's own worker: it knows what to do with a defect.
@@ -95,8 +103,43 @@ class SplitHistogram(Chart):
         return fitting
 
 
-def _durations_of(stop: TreeStop) -> int:
-    """Return how many different durations the histogram has."""
-    if stop.node is not None:
-        return stop.node.stop - stop.node.start
-    return int(stop.counts.offsets[stop.group + 1] - stop.counts.offsets[stop.group])
+class SplitCard(Widget, can_focus=False):
+    """Lines broken between words; where there are too few rows, the last ones are not shown."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._lines: tuple[str, ...] = ()
+
+    def show(self, lines: Sequence[str]) -> None:
+        """Show other lines."""
+        shown = tuple(printable(line, ascii_only=self._ascii_only) for line in lines)
+        if shown != self._lines:
+            self._lines = shown
+            self.refresh()
+
+    def _rows(self, width: int) -> list[str]:
+        return [
+            fitted(row, width, ascii_only=self._ascii_only)
+            for line in self._lines
+            for row in textwrap.wrap(line, max(width, 4), subsequent_indent="  ")
+        ]
+
+    def render_line(self, y: int) -> Strip:
+        """One row, and blanks."""
+        width = self.size.width
+        rows = self._rows(width)
+        row = rows[y] if y < len(rows) else ""
+        return Strip([Segment(set_cell_size(row, width), self.rich_style)], width)
+
+
+class Branches(Chart):
+    """The branches of a kernel group's split tree, a row a node."""
+
+    def __init__(self, *, ascii_only: bool, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._ascii_only = ascii_only
+
+    def look_at(self, stop: TreeStop) -> None:
+        """Show the tree so far, the node that is looked at marked."""
+        self.show(partial(draw_branches, stop, ascii_only=self._ascii_only))

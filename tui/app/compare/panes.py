@@ -1,4 +1,4 @@
-"""The table of methods: a row a method, figures or the reason why there are none, the cursor a whole row."""
+"""The widgets of view 4: the table of methods, and the sentence about the one under its cursor."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from textwrap import wrap
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.app.compare.lines import CompareLine, compare_lines
+from tui.app.compare.presenter import CompareLine, compare_lines
+from tui.charts.grid import fitted
 from tui.charts.palette import style_name
 from tui.terminal.printable import printable
 from tui.text.comparison import Row
@@ -141,3 +142,42 @@ class CompareTable(Widget, can_focus=True):
             mark = style + Style.parse(style_name(line.style))
         segments = [Segment(line.symbol, mark), Segment(f" {line.text}", style)]
         return Strip(segments).adjust_cell_length(width, style)
+
+
+class CompareWords(Widget, can_focus=False):
+    """What there is to say of one method; `max-height` says in how many rows."""
+
+    DEFAULT_CSS = "CompareWords { height: auto; min-height: 1; }"
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._text = ""
+
+    @property
+    def text(self) -> str:
+        """The whole sentence."""
+        return self._text
+
+    def show(self, text: str) -> None:
+        """Show another sentence."""
+        text = printable(text, ascii_only=self._ascii_only)
+        if text != self._text:
+            self._text = text
+            self.refresh(layout=True)
+
+    def _lines(self, width: int) -> list[str]:
+        return wrap(self._text, max(width, 1), break_on_hyphens=False)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """Rows for all of it."""
+        return max(len(self._lines(width)), 1)
+
+    def render_line(self, y: int) -> Strip:
+        """One row of it; the last one says where more is left out."""
+        width, height = self.size
+        lines = self._lines(width)
+        text = lines[y] if y < len(lines) else ""
+        if y == height - 1 < len(lines) - 1:
+            text = fitted(" ".join(lines[y:]), width, ascii_only=self._ascii_only)
+        return Strip([Segment(text, self.rich_style)]).adjust_cell_length(width, self.rich_style)

@@ -1,0 +1,266 @@
+"""View 4 without widgets: what is known of the methods, its table and its words, the command for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from sampling.methods.registry import method_named, method_names
+from sampling.plan.study import Study
+from sampling.strata.target import Target
+from tui.app.overrides_file import printed_options
+from tui.app.state import Session, decisions
+from tui.charts import quantities
+from tui.charts.grid import Grid, blank, fitted, put
+from tui.engine.studies import target_of
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import CompareOptions
+from tui.terminal.tables import Column, table
+from tui.text.comparison import Row, comparison_columns, comparison_scatter, method_mark
+from tui.text.facts import draws_text
+
+MOST_LAUNCHES_UNASKED = 200_000
+"""A larger profile is compared when asked for: it may take minutes."""
+
+_MARK_CELLS = 2
+
+
+class Ending(StrEnum):
+    """Why a comparison goes on no more."""
+
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is known so far.
+
+    Attributes
+    ----------
+    asked : what `compare` would be given.
+    methods : all that are compared, in this order.
+    rows : of those done, as `compare` lists them.
+    notes : what methods have to say, by method; what feature files have, by "".
+    doing : the method under way and what it does, in words; None if none is.
+    ending : None while it goes on.
+    problem : why it failed.
+    """
+
+    asked: CompareOptions
+    methods: tuple[str, ...]
+    rows: tuple[Row, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+    doing: tuple[str, str] | None = None
+    ending: Ending | None = None
+    problem: str | None = None
+
+
+def is_compared_unasked(study: Study) -> bool:
+    """Return whether a workload is small enough to be compared as soon as the view is opened."""
+    return study.counts.launches <= MOST_LAUNCHES_UNASKED
+
+
+def asked_of(session: Session) -> CompareOptions:
+    """Return what `compare` is to be given; in the app all files are one workload."""
+    return options_of(CompareOptions, printed_options(session), one_workload=len(session.profiles) > 1)
+
+
+class CompareSort(StrEnum):
+    """What methods are sorted by; those that do not apply come last."""
+
+    METHOD = "method"
+    SPEEDUP = "speedup"
+    ERROR = "mean error"
+    DRAWN = "drawn"
+
+
+def next_sort(sort: CompareSort) -> CompareSort:
+    """Return the order that follows, the first after the last."""
+    orders = list(CompareSort)
+    return orders[(orders.index(sort) + 1) % len(orders)]
+
+
+def sorted_rows(rows: Sequence[Row], sort: CompareSort) -> list[Row]:
+    """Return the rows in order: highest speedup, least error or fewest launches first; else as given."""
+    figures: dict[CompareSort, Callable[[Row], float]] = {
+        CompareSort.METHOD: lambda _: 0,
+        CompareSort.SPEEDUP: lambda row: -(row["speedup"] or 0),
+        CompareSort.ERROR: lambda row: row["error_mean"],
+        CompareSort.DRAWN: lambda row: row["samples"],
+    }
+    there = [row for row in rows if row["applicable"]]
+    return [*sorted(there, key=figures[sort]), *(row for row in rows if not row["applicable"])]
+
+
+def standing(findings: Findings | None, session: Session) -> str:
+    """Return how far it is, and the key that goes on from there."""
+    if findings is None:
+        return "[r] starts"
+    is_stale = findings.asked != asked_of(session)
+    far = f"{len(findings.rows)} of {len(findings.methods)}"
+    if findings.ending is None:
+        return f"{far}, of the plan before; [r] anew" if is_stale else f"{far}, [c] cancel"
+    if is_stale:
+        return "of the plan before; [r] compares anew"
+    if findings.ending is Ending.DONE:
+        return f"{draws_text(findings.asked.repeats)} each, [r] again"
+    return f"{findings.ending.value} after {far}, [r] anew"
+
+
+def invitation(session: Session) -> str:
+    """Return what `r` will do."""
+    study = session.study
+    if study is None:
+        return ""
+    text = (
+        f"r compares {len(method_names())} methods on {quantities.count(study.counts.launches)} launches, "
+        f"the plan of each drawn {asked_of(session).repeats} times"
+    )
+    if is_compared_unasked(study):
+        return text
+    return f"{text}; on so many this may take minutes, and c cancels it"
+
+
+def what_to_say(findings: Findings | None, row: Row | None, session: Session) -> str:
+    """Return why it failed; else what there is to say of one method."""
+    if findings is not None and findings.problem is not None:
+        return findings.problem
+    if findings is None or row is None:
+        return ""
+    if not row["applicable"]:
+        return str(row["reason"])
+    method = method_named(row["method"])
+    # How a feature file fitted is told of the methods that needed it.
+    told_of = {row["method"], *([""] if method.NEEDS else [])}
+    notes = [note for of, note in findings.notes if of in told_of]
+    taken = decisions(session.overrides)
+    if taken and row["method"] == session.options.method:
+        notes.insert(0, f"here without your {quantities.counted(taken, 'split decision', 'split decisions')}")
+    beyond = _beyond_root(target_of(findings.asked))
+    if row["method"] == "joint" and beyond and _is_root_faster(findings, row):
+        notes.insert(0, beyond)
+    return "; ".join([f"{row['method']}: {method.SOURCE}", *notes])
+
+
+def _is_root_faster(findings: Findings, joint: Row) -> bool:
+    """Return whether root, where it is compared already, takes less time than joint."""
+    root = next((row for row in findings.rows if row["method"] == "root" and row["applicable"]), joint)
+    return (root["speedup"] or 0) > (joint["speedup"] or 0)
+
+
+def _beyond_root(target: Target) -> str:
+    """Return what joint is asked for that root is not, and by which options; it may be nothing."""
+    asked = (
+        (target.min_samples > 1, f"draws at least {target.min_samples} a stratum", "min-samples"),
+        (target.noise_floor > 0, "allows for noise in simulation", "noise-floor"),
+    )
+    given = [(what, option) for is_asked, what, option in asked if is_asked]
+    if not given:
+        return ""
+    whats, options = zip(*given, strict=True)
+    return f"unlike root it {' and '.join(whats)} ({', '.join(options)})"
+
+
+def _figures_of(row: Row) -> str:
+    """Return the two figures that place a method in the scatter."""
+    speedup, error = quantities.ratio(row["speedup"]), quantities.share(row["error_mean"])
+    return f"{row['method']} {speedup}, {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class CompareLine:
+    """One method: its letter and style as in the scatter, and its figures, or words in their place."""
+
+    method: str
+    symbol: str
+    style: int
+    text: str
+    has_figures: bool
+
+
+def compare_lines(
+    rows: Sequence[Row], doing: tuple[str, str] | None, width: int, *, ascii_only: bool
+) -> tuple[str, list[CompareLine]]:
+    """Return the heading and a line a method, none wider than `width`.
+
+    Parameters
+    ----------
+    rows : those that apply have figures, the others their reason.
+    doing : a method under way, and what it does, which is the last line.
+    """
+    there = [row for row in rows if row["applicable"]]
+    heading, *figures = _figures(there, width - _MARK_CELLS) if there else ["method"]
+    texts = iter(figures)
+    lines = [
+        _line(
+            row["method"], next(texts) if row["applicable"] else _reason(row), has_figures=row["applicable"]
+        )
+        for row in rows
+    ]
+    if doing is not None:
+        method, words = doing
+        lines.append(_line(method, f"{method}: {words}", has_figures=False))
+    return (
+        fitted(" " * _MARK_CELLS + heading, width, ascii_only=ascii_only),
+        [_within(line, width - _MARK_CELLS, ascii_only=ascii_only) for line in lines],
+    )
+
+
+def _figures(rows: Sequence[Row], width: int) -> list[str]:
+    """Return a heading and a row each, with as many columns, and then as wide apart, as there is room for."""
+    columns: list[Column] = comparison_columns(rows, width)
+    wide = table(columns).split("\n")
+    return wide if len(wide[0]) <= width else table(columns, gap=" ").split("\n")
+
+
+def _reason(row: Row) -> str:
+    reason, method = row["reason"] or "", row["method"]
+    return reason if reason.startswith(method) else f"{method}: {reason}"
+
+
+def _line(method: str, text: str, *, has_figures: bool) -> CompareLine:
+    return CompareLine(method, *method_mark(method), text, has_figures)
+
+
+def _within(line: CompareLine, width: int, *, ascii_only: bool) -> CompareLine:
+    text = fitted(line.text, width, ascii_only=ascii_only)
+    return CompareLine(line.method, line.symbol, line.style, text, line.has_figures)
+
+
+def table_title(findings: Findings | None, session: Session, sort: CompareSort) -> tuple[str, str]:
+    """Return what the methods are sorted by, and how far the comparison is."""
+    order = "" if sort is CompareSort.METHOD else f" by {sort.value}"
+    return f"[4] Methods{order}", standing(findings, session)
+
+
+def scatter_title(row: Row | None) -> tuple[str, str]:
+    """Return the name of the scatter, and the figures of the method under the cursor if it has any."""
+    return "[tab] Speedup against error", _figures_of(row) if row is not None and row["applicable"] else ""
+
+
+def draw_scatter(rows: list[Row], selected: str | None, ascii_only: bool, width: int, height: int) -> Grid:
+    """Return the scatter of the methods so far, the one under the cursor marked."""
+    if not rows:
+        grid = blank(width, height)
+        put(grid, 0, 0, fitted("no method is compared yet", width, ascii_only=ascii_only))
+        return grid
+    return comparison_scatter(rows, width, height, ascii_only=ascii_only, selected=selected)
+
+
+def compare_command(asked: CompareOptions, rows: Sequence[Row], scatter: tuple[int, int] | None) -> str:
+    """Return the `compare` command of the methods done so far, in the order of the table.
+
+    Parameters
+    ----------
+    scatter : columns and rows of the scatter, where that is what the command is to print.
+    """
+    methods = tuple(row["method"] for row in rows)
+    if methods and methods != method_names():
+        asked = replace(asked, methods=",".join(methods))
+    if scatter is not None:
+        width, height = scatter
+        asked = replace(asked, scatter=True, width=width, height=height)
+    return command_line("compare", asked)

@@ -1,0 +1,173 @@
+"""View 1 without widgets: its titles and columns, what is copied, the commands that print the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sampling.plan.study import Study
+from sampling.profile.names import short_name
+from tui.app.frame import wording
+from tui.app.overrides_file import options_with_overrides
+from tui.app.state import Session
+from tui.charts import quantities
+from tui.charts.grid import Grid, blank, put
+from tui.options.choices import GroupSort
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import GroupsOptions, HistogramOptions
+from tui.output.writer import Canvas
+from tui.terminal.tables import Column, shortened
+from tui.text import facts
+from tui.text.group_list import GroupList, list_groups
+from tui.text.histogram import group_histogram, histogram_text
+
+MOST_ROWS = 2_000
+"""More rows make the table slow, and nobody reads them."""
+
+PADDING = 2
+"""Blanks between two columns."""
+
+_SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
+_LEAST_LABEL = 30
+_LEAST_NAME = 12
+_DROPPED_FIRST = ("total", "mean", "CoV", "rank", "drawn", "launches", "strata")
+
+
+def listed_groups(study: Study, sort: GroupSort, search: str) -> GroupList:
+    """Return the groups that the table lists."""
+    return list_groups(study, sort, search, MOST_ROWS)
+
+
+def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str, str]:
+    """Return by what the groups are sorted, and how many are listed of how many."""
+    sort = _SORT_NAMES.get(session.sort, session.sort.value)
+    return f"[1] Kernel groups by {sort}", _listing(session, study, listed)
+
+
+def _listing(session: Session, study: Study, listed: GroupList) -> str:
+    total = quantities.count(len(study.counts.groups))
+    text = f'"{session.search}": {quantities.count(listed.matching)} of {total}' if session.search else ""
+    if len(listed.groups) == listed.matching:
+        return text
+    shown = f"showing {quantities.count(len(listed.groups))} of {quantities.count(listed.matching)}"
+    return f"{text}, {shown}" if text else shown
+
+
+def chart_title(session: Session, study: Study) -> tuple[str, str]:
+    """Return the group whose durations are drawn, and their axis."""
+    selected = session.selected
+    name = "no kernel group" if selected is None else f"#{selected + 1} {facts.group_label(study, selected)}"
+    return f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}"
+
+
+def key_within(session: Session, cells: int) -> str:
+    """Return the selected group's key in at most `cells` cells; nothing where no group is selected."""
+    if session.study is None or session.selected is None:
+        return ""
+    return wording.group_key(session.study, session.selected, cells, ascii_only=session.ascii_only)
+
+
+def draw_group(session: Session, width: int, height: int) -> Grid:
+    """Return the histogram of the selected kernel group, its strata as clusters."""
+    study, selected = session.study, session.selected
+    if study is None or selected is None:
+        grid = blank(width, height)
+        put(grid, 0, 0, "no kernel group matches")
+        return grid
+    return group_histogram(study, selected, width, height, log=session.log, ascii_only=session.ascii_only)
+
+
+def chart_text(session: Session, study: Study, size: tuple[int, int]) -> str:
+    """Return the histogram of the selected group as `histogram` prints it."""
+    selected, (width, height) = session.selected or 0, size
+    canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+    return histogram_text(study, selected, canvas, height, log=session.log) + "\n"
+
+
+def table_text(study: Study, listed: GroupList) -> str:
+    """Return the listed groups with all columns and whole keys, as `groups` prints them."""
+    rows = [facts.group_row(study, index) for index in listed.groups]
+    return facts.groups_table(rows) + "\n" if rows else ""
+
+
+def chart_command(session: Session, size: tuple[int, int]) -> str:
+    """Return the `histogram` command of the selected group, as large as it is drawn.
+
+    Raises
+    ------
+    OSError : the file of split decisions cannot be written.
+    """
+    kernel, (width, height) = f"#{(session.selected or 0) + 1}", size
+    options = options_of(
+        HistogramOptions,
+        options_with_overrides(session),
+        kernel=kernel,
+        log=session.log,
+        width=width,
+        height=height,
+    )
+    return command_line("histogram", options)
+
+
+def table_command(session: Session, listed: GroupList) -> str:
+    """Return the `groups` command that lists the same.
+
+    Raises
+    ------
+    OSError : the file of split decisions cannot be written.
+    """
+    options = options_of(
+        GroupsOptions,
+        options_with_overrides(session),
+        sort=session.sort,
+        filter=session.search or None,
+        top=None if len(listed.groups) == listed.matching else len(listed.groups),
+    )
+    return command_line("groups", options)
+
+
+def group_columns(study: Study, groups: Sequence[int], width: int, *, ascii_only: bool) -> list[Column]:
+    """Return the columns that fit in `width` cells beside a readable name, which takes what is left."""
+    rows = [facts.group_row(study, index) for index in groups]
+    columns = _figures(rows)
+    for heading in _DROPPED_FIRST:
+        if width - _taken(columns) >= _LEAST_LABEL:
+            break
+        columns = [column for column in columns if column.heading != heading]
+    room = max(width - _taken(columns) - PADDING, 8)
+    labels = [_label(study, index, room, ascii_only=ascii_only) for index in groups]
+    return [*columns, Column("kernel group".ljust(room), labels, to_right=False)]
+
+
+def _label(study: Study, index: int, room: int, *, ascii_only: bool) -> str:
+    """Return a group in at most `room` cells; its grid stays whole, for it tells groups of one name apart."""
+    name, label = short_name(study.counts.groups[index].name), facts.group_label(study, index)
+    place = label.removeprefix(name)
+    if room - len(place) < _LEAST_NAME:
+        return shortened(label, room, ascii_only=ascii_only)
+    return shortened(name, room - len(place), ascii_only=ascii_only) + place
+
+
+def column_width(column: Column) -> int:
+    """Return the cells of a column's widest text."""
+    return max(map(len, (column.heading, *column.cells)))
+
+
+def _taken(columns: Sequence[Column]) -> int:
+    return sum(column_width(column) + PADDING for column in columns)
+
+
+def _figures(rows: Sequence[dict[str, Any]]) -> list[Column]:
+    def whole(name: str) -> list[str]:
+        return ["-" if row[name] is None else quantities.count(row[name]) for row in rows]
+
+    return [
+        Column("rank", [f"#{row['rank']}" for row in rows]),
+        Column("share", [quantities.share(row["share"]) for row in rows]),
+        Column("launches", whole("launches")),
+        Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
+        Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
+        Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
+        Column("strata", whole("clusters")),
+        Column("drawn", whole("samples")),
+    ]

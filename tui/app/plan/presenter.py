@@ -1,0 +1,232 @@
+"""View 3 without widgets: each pane's title, figures and text, and the command that prints the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import StrEnum
+
+from sampling.plan.design import AnyDesign
+from sampling.plan.trade_off import NoPoint, TradeOffPoint
+from tui.app.overrides_file import options_with_overrides
+from tui.app.plan.details import PlanDetails
+from tui.app.state import Session, decisions
+from tui.charts.quantities import count, counted, duration, ratio, share
+from tui.options.choices import PlanList
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import TradeOffOptions
+from tui.output.writer import Canvas
+from tui.text.facts import draws_text
+from tui.text.plan import plan_text
+from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_text
+
+Figure = tuple[str, tuple[str, ...]]
+"""Its name, and its wordings, the longest first."""
+
+Size = tuple[int, int]
+"""Columns and rows."""
+
+
+class PlanPane(StrEnum):
+    """What a pane shows."""
+
+    FIGURES = "plan"
+    TRADE_OFF = "trade-off"
+    STRATA = "strata"
+    LAUNCHES = "launches"
+    FINDINGS = "findings"
+
+
+#: Those that share a place where there is little room.
+DETAILS = (PlanPane.TRADE_OFF, PlanPane.STRATA, PlanPane.LAUNCHES, PlanPane.FINDINGS)
+
+
+_NAMES = {
+    PlanPane.FIGURES: ("[tab] Costs and promises", "[tab] Costs"),
+    PlanPane.TRADE_OFF: ("[t] Trade-off: speedup over epsilon", "[t] Trade-off"),
+    PlanPane.STRATA: ("[t] Strata",),
+    PlanPane.LAUNCHES: ("[t] Launches",),
+    PlanPane.FINDINGS: ("[t] Findings",),
+}
+"""Of each pane, the longest first."""
+
+
+def fitting_title(pane: PlanPane, states: tuple[str, ...], width: int) -> tuple[str, str]:
+    """Return the longest of the states that fits a title of this width, and the longest name beside it.
+
+    Parameters
+    ----------
+    states : what the pane shows of how much, the longest form first.
+    """
+    names = _NAMES[pane]
+    pairs = ((name, state) for state in states for name in names)
+    return next(
+        ((name, state) for name, state in pairs if _cells(name, state) <= width),
+        (names[-1], states[-1]),
+    )
+
+
+def _cells(name: str, state: str) -> int:
+    """Return how many cells a title needs: rule and blanks, too, which the right end has of its own."""
+    return len(name) + 4 + (len(state) + 3 if state else 0)
+
+
+def figures_states(session: Session, *, is_short: bool) -> tuple[str, ...]:
+    """Return that a plan is being made; else the key to the details, where they are out of sight."""
+    if session.doing is not None:
+        # The line of the plan says so too.
+        return "planning", ""
+    return ("[t] more", "t more") if is_short else ("",)
+
+
+def detail_states(pane: PlanPane, details: PlanDetails, place: str) -> tuple[str, ...]:
+    """Return what one of the details shows of how much, the longest form first.
+
+    Parameters
+    ----------
+    place : which rows are in sight, where the pane has a table.
+    """
+    if pane is PlanPane.FINDINGS:
+        return (count(len(details.study.findings)),)
+    if pane is PlanPane.TRADE_OFF:
+        return _trade_off_states(details)
+    listing = details.strata if pane is PlanPane.STRATA else details.launches
+    return ("being listed" if listing is None else place,)
+
+
+def _trade_off_states(details: PlanDetails) -> tuple[str, ...]:
+    """Return how many points are known; once all are, from where on they are the same."""
+    known, total = details.trade_off, len(details.epsilons)
+    if details.has_trade_off and known.tried < total:
+        return (f"{known.tried} of {total}",)
+    # What is missing is said first: where the curve levels can be seen.
+    return *(missing_forms(known) or level_forms(known)), ""
+
+
+def plan_figures(details: PlanDetails) -> list[Figure]:
+    """Return what the plan costs, promises and came to; each value's longest wording first."""
+    plan, design = details.plan, details.plan.design
+    launches = details.study.counts.launches
+    drawn = f"{count(plan.samples)} of "
+    sampled = f"{duration(plan.sampled_duration_ns)} of {duration(plan.total_duration_ns)}"
+    speedup, floor = ratio(plan.speedup), duration(plan.floor_ns)
+    estimate = f"{duration(plan.estimate_ns)}, {share(plan.error)} off"
+    return [
+        ("drawn", (drawn + counted(launches, "launch", "launches"), drawn + count(launches))),
+        ("strata", (count(design.strata_count),)),
+        ("sampled", (sampled, duration(plan.sampled_duration_ns))),
+        ("speedup", (f"{speedup}, {ratio(design.speedup)} expected", speedup)),
+        *_bounds(design),
+        ("floor", (f"{floor} to visit every kernel group", f"{floor}: every group", floor)),
+        *_judged(details),
+        (
+            "this draw" if design.random else "estimate",
+            (f"estimates {estimate}", estimate, f"{share(plan.error)} off"),
+        ),
+        *_decisions(details),
+    ]
+
+
+def _bounds(design: AnyDesign) -> Iterator[Figure]:
+    if design.bound is None:
+        yield "bound", ("none: the launches are not drawn at random", "none: nothing is random", "none")
+        return
+    yield "bound", _bound(design.bound, design.bound_with_noise, "of the total time")
+    if design.group_bound is not None:
+        yield "group", _bound(design.group_bound, design.group_bound_with_noise, "of any group's time")
+
+
+def _bound(bound: float, noisy: float | None, of: str) -> tuple[str, ...]:
+    text = share(bound)
+    if noisy is None:
+        return f"{text} {of}", text
+    return (
+        f"{text} {of}, {share(noisy)} with noise",
+        f"{text}, {share(noisy)} with noise",
+        text,
+    )
+
+
+def _judged(details: PlanDetails) -> Iterator[Figure]:
+    options, judgement = details.session.options, details.judgement
+    if not details.plan.design.random:
+        return
+    if judgement is None:
+        draws = draws_text(options.judge)
+        yield "judged", (("not yet, by " + draws, "not yet") if options.judge else ("not asked for", "no"))
+        return
+    mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
+    draws = draws_text(judgement.repeats)
+    yield (
+        "judged",
+        (
+            f"mean error {mean}, 95th percentile {p95}, of {draws}",
+            f"mean {mean}, p95 {p95} of {draws}",
+            f"mean {mean}, p95 {p95}",
+            f"mean {mean}",
+        ),
+    )
+    if judgement.within_epsilon is not None:
+        within, stated = share(judgement.within_epsilon), share(options.confidence)
+        yield "within", (f"{within} within epsilon, {stated} stated", f"{within} (stated: {stated})", within)
+
+
+def _decisions(details: PlanDetails) -> Iterator[Figure]:
+    number = decisions(details.session.overrides)
+    if number:
+        yield "decisions", (f"{count(number)} of yours, in the split tree", count(number))
+
+
+def pane_text(pane: PlanPane, details: PlanDetails, size: Size, canvas: Canvas) -> str:
+    """Return what the pane's command prints.
+
+    What is not there yet is not waited for: then it is the figures, and the command is theirs.
+
+    Parameters
+    ----------
+    size : width and height of the chart.
+    canvas : of the whole terminal.
+    """
+    if pane is PlanPane.TRADE_OFF and details.trade_off.points:
+        known = details.trade_off
+        # As the command sees it, which is told of those epsilons alone.
+        known = replace(known, epsilons=tuple(each.epsilon for each in _tried(known)))
+        return trade_off_text(known, *size, canvas) + "\n"
+    listing = details.strata if pane is PlanPane.STRATA else details.launches
+    if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
+        return listing.text(canvas.width, ascii_only=canvas.ascii_only) + "\n"
+    return plan_text(details.study, details.plan, details.judgement, canvas) + "\n"
+
+
+def pane_command(pane: PlanPane, details: PlanDetails, size: Size) -> str:
+    """Return the command line that prints what `pane_text` gives; split decisions are written to a file.
+
+    Raises
+    ------
+    OSError : that file cannot be written.
+    """
+    options = options_with_overrides(details.session)
+    if pane is PlanPane.TRADE_OFF and details.trade_off.points:
+        width, height = size
+        of_chart = options_of(
+            TradeOffOptions, options, epsilons=_epsilons(details), width=width, height=height
+        )
+        return command_line("trade-off", of_chart, always=("method",))
+    listed = {
+        PlanPane.STRATA: None if details.strata is None else PlanList.STRATA,
+        PlanPane.LAUNCHES: None if details.launches is None else PlanList.LAUNCHES,
+    }.get(pane)
+    # What is not judged yet is not judged by the command either.
+    judge = options.judge if listed or details.is_judged else 0
+    return command_line("sample", replace(options, list=listed, judge=judge), always=("method",))
+
+
+def _epsilons(details: PlanDetails) -> str | None:
+    """Return the epsilons of what is known; None where they are all."""
+    if details.is_traded:
+        return None
+    return ",".join(f"{each.epsilon!r}" for each in _tried(details.trade_off))
+
+
+def _tried(known: TradeOff) -> tuple[TradeOffPoint | NoPoint, ...]:
+    return *known.points, *known.missing

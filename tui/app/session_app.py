@@ -1,0 +1,165 @@
+"""The session of the app: read and planned in a worker, changed by actions, followed by the views."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from textual import on, work
+from textual.app import App
+from textual.reactive import reactive
+from textual.worker import Worker, WorkerState, get_current_worker
+
+from tui.app.loading import LoadingScreen
+from tui.app.messages import StudyFailed, StudyProgress, StudyReady
+from tui.app.state import Session, studied, taken_back, undoable
+from tui.options.commands import SampleOptions
+from tui.terminal.printable import printable
+
+# The engine is imported where it is needed: the first paint does not wait for numpy.
+if TYPE_CHECKING:
+    from sampling.splitting.groups import Overrides
+
+
+class SessionApp(App[None]):
+    """What the screens know of the app: its session, how to change it, and how to tell the user.
+
+    Parameters
+    ----------
+    tabs : the key and the name of each view that can be opened.
+
+    Attributes
+    ----------
+    session : what is shown; see `change`, `plan` and `decide`.
+    failure : why the app ended, if the user did not end it.
+    """
+
+    # Each view draws what differs, so a new session alone draws nothing.
+    session: reactive[Session] = reactive(Session(), init=False, repaint=False)
+
+    def __init__(self, session: Session, tabs: Sequence[tuple[str, str]]) -> None:
+        # The terminal's own colours; given here because NO_COLOR is read only now.
+        super().__init__(ansi_color=True)
+        self.set_reactive(SessionApp.session, session)
+        self.tabs = tuple(tabs)
+        self.failure: Exception | None = None
+        self._generation = 0
+        self._shown = session
+
+    @abstractmethod
+    async def open_first_view(self) -> None:
+        """Open the view that is shown first."""
+
+    @abstractmethod
+    def import_first_view(self) -> None:
+        """Import the screen that is shown first, in the worker that reads the workload."""
+
+    @property
+    def planned(self) -> Session:
+        """The session with the options and decisions of the study shown, not those asked for since."""
+        return replace(self.session, options=self._shown.options, overrides=self._shown.overrides)
+
+    @property
+    def generation(self) -> int:
+        """The number of the latest reading or planning; messages of earlier ones are dropped."""
+        return self._generation
+
+    def change(self, **changes: Any) -> None:
+        """Show a session that differs in these fields."""
+        self.session = replace(self.session, **changes)
+
+    def load(self) -> None:
+        """Read the workload anew; what an earlier reading still reports is stale."""
+        self._generation += 1
+        self._study(self._generation, None, self.session)
+
+    def plan(self, options: SampleOptions | None = None, overrides: Overrides | None = None) -> None:
+        """Plan by other options or split decisions; the session's study follows once it is made.
+
+        What cannot be planned is said in ``session.problem``, and the options stay as they were.
+        """
+        before = self._shown
+        self._generation += 1
+        self.change(
+            options=self.session.options if options is None else options,
+            overrides=self.session.overrides if overrides is None else overrides,
+            doing="planning",
+            problem=None,
+        )
+        self._study(self._generation, before, self.session)
+
+    def decide(self, overrides: Overrides, method: str) -> None:
+        """Take the user's split decisions, made in the trees of this method, which plans from now on."""
+        session, shown = self.session, self._shown
+        past = (*session.past_overrides, undoable(session))
+        # Until the plan is there, views wait: the decisions they know of are the old ones.
+        self.change(past_overrides=past, doing="planning")
+        # The keys of the decisions are those of the groups on the screen, whatever the method's own are.
+        by = session.options.group_by if shown.study is None else shown.study.counts.grouping.by
+        self.plan(replace(session.options, method=method, group_by=by), overrides)
+
+    def undo_decision(self) -> bool:
+        """Take the last split decision back, and the method that came with it; False if there is none."""
+        session = self.session
+        if not session.past_overrides:
+            return False
+        *past, last = session.past_overrides
+        self.change(past_overrides=tuple(past))
+        options = replace(session.options, method=last.method, group_by=last.group_by)
+        self.plan(options, last.overrides)
+        return True
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="study")
+    def _study(self, generation: int, before: Session | None, wanted: Session) -> None:
+        from tui.app import planning
+
+        self.import_first_view()
+        worker = get_current_worker()
+        planning.tell_study(generation, before, wanted, self.post_message, lambda: worker.is_cancelled)
+
+    @on(Worker.StateChanged)
+    def _notice_defect(self, event: Worker.StateChanged) -> None:
+        error = event.worker.error
+        if event.state is WorkerState.ERROR and isinstance(error, Exception):
+            self.fail(error)
+
+    @on(StudyProgress)
+    def _show_progress(self, event: StudyProgress) -> None:
+        if event.generation != self._generation:
+            return
+        if isinstance(self.screen, LoadingScreen):
+            self.screen.report(event.done, event.total, event.what)
+        elif self.session.doing is not None:
+            share = f", {100 * event.done / event.total:.0f} %" if event.total else ""
+            self.change(doing=event.what + share)
+
+    @on(StudyReady)
+    async def _show_study(self, event: StudyReady) -> None:
+        if event.generation != self._generation:
+            return
+        is_first = self.session.study is None
+        self.session = studied(self.session, event.study)
+        self._shown = self.session
+        if is_first:
+            await self.open_first_view()
+
+    @on(StudyFailed)
+    def _show_failure(self, event: StudyFailed) -> None:
+        if event.generation != self._generation:
+            return
+        if self.session.study is None:
+            self.fail(event.error)
+            return
+        self.session = taken_back(self.session, self._shown, str(event.error))
+
+    def fail(self, error: Exception) -> None:
+        """End the app: the workload cannot be shown, or there is a defect."""
+        self.failure = error
+        self.exit(return_code=1)
+
+    def say(self, text: str, *, failed: bool = False) -> None:
+        """Tell the user what an action did."""
+        shown = printable(text, ascii_only=self.session.ascii_only)
+        self.notify(shown, severity="error" if failed else "information", markup=False)
