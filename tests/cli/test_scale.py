@@ -35,7 +35,7 @@ Kernelpoint = Callable[..., Run]
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-# dct of the paper: the numbers of its artifact, as METHODS has them.
+# dct of the paper: the numbers of its artifact.
 IPC = ("--ipc", "8=112.7,16=226.4")
 MPKI = ("--mpki", "8=6.17,16=6.18,32=6.16,64=5.52,128=0.10")
 DCT = ("scale", "predict", *IPC, *MPKI, "--target", "32,64,128")

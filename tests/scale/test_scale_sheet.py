@@ -44,7 +44,7 @@ from tui.scale.sheet_options import answer_of, place_text, read_sheets
 from tui.scale.status import farewell
 from tui.scale.text import predict_text
 
-# dct of the paper: the numbers of its artifact, as METHODS has them.
+# dct of the paper: the numbers of its artifact.
 DCT = ScaleSheet(
     (
         SheetRow("8", "112.7", "6.17"),

@@ -1,4 +1,4 @@
-"""Principal Kernel Projection: where it stops and what it projects, as METHODS section 7 says."""
+"""Principal Kernel Projection: where it stops and what it projects (docs/methods.md, 9 Projection)."""
 
 from __future__ import annotations
 

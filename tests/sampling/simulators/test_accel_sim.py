@@ -1,4 +1,4 @@
-"""Accel-Sim's visualizer log and output, as FORMATS B1 has their grammar; no real log was to be had."""
+"""Accel-Sim's visualizer log and output, by the grammar of its sources; no real log was to be had."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class Decision:
-    """One node as METHODS section 4 defines it."""
+    """One node as docs/methods.md, 4 ROOT, defines it."""
 
     samples_old: int
     tau_old: float

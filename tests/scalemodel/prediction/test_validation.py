@@ -177,7 +177,7 @@ def test_coverage_with_three_models(
 
 
 def test_the_figures_of_the_sample_by_hand(sample_data: Path) -> None:
-    """Each rule as METHODS has it, from the four numbers of a benchmark; the cliff's gain is 1/0.55."""
+    """Each rule of docs/methods.md, 10 Scale model, from four IPC of a benchmark; the cliff gains 1/0.55."""
     benchmarks = read_benchmarks(str(sample_data / "scale-model-example.csv"))
     errors: dict[tuple[str, int], list[float]] = {}
     for benchmark in benchmarks:

@@ -228,7 +228,7 @@ def test_of_equally_good_groups_those_of_the_earliest_launches_are_taken() -> No
 
 
 def test_the_seed_moves_nothing() -> None:
-    # METHODS section 7: the seed of k-means is fixed.
+    # The seed of k-means is fixed (docs/methods.md, 7 Principal Kernel Analysis).
     rng = np.random.default_rng(5)
     launches = launch_list(rng.normal(100, 20, size=(200, 4)), rng.lognormal(3, 2, 200))
     first = picks_of(launches, 0, error=1e-9, k_max=8)

@@ -1,0 +1,85 @@
+"""What the pages name is there: sections that code cites, and files that pages name."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+METHODS_PAGE = PROJECT / "docs" / "methods.md"
+FOLDERS = ("sampling", "scalemodel", "tui", "tests", "benchmarks", "sample_data", "docs")
+
+CODE = sorted(
+    path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.py") if path != Path(__file__)
+)
+PAGES = sorted(
+    [*PROJECT.glob("*.md"), *(path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.md"))]
+)
+
+_SECTION = re.compile(r"^## (\d+) (.+)$", re.MULTILINE)
+_CITATION = re.compile(r"docs/methods\.md, ((?:section )?\d.{0,50})")
+# A line break within a docstring or a comment.
+_LINE_BREAK = re.compile(r"\s*\n\s*(?:# ?)?")
+_PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*")
+# Pages that this project's text once cited and never had.
+_NOT_OURS = re.compile(r"\b(?:METHODS|FORMATS|DESIGN|STYLE)\b")
+
+
+def sections() -> list[str]:
+    """Return the numbered headings of the page of methods, as they are cited."""
+    return [f"{number} {title}" for number, title in _SECTION.findall(METHODS_PAGE.read_text())]
+
+
+def is_section(cited: str) -> bool:
+    """Return whether a text begins with a whole section heading."""
+    return any(cited.startswith(each) and not cited[len(each) :][:1].isalnum() for each in sections())
+
+
+def comments(path: Path) -> Iterator[str]:
+    """Yield the docstrings and comments of a module."""
+    source = path.read_text()
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, documented):
+            yield ast.get_docstring(node) or ""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+
+
+def named(path: Path) -> str:
+    """Return a path as it is named in this project."""
+    return path.relative_to(PROJECT).as_posix()
+
+
+def test_sections_are_numbered_from_one() -> None:
+    numbers = [int(section.split()[0]) for section in sections()]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert numbers
+
+
+def test_cited_sections_exist() -> None:
+    texts = [(named(path), _LINE_BREAK.sub(" ", path.read_text())) for path in (*CODE, *PAGES)]
+    cited = [(path, citation) for path, text in texts for citation in _CITATION.findall(text)]
+    assert [(path, citation) for path, citation in cited if not is_section(citation)] == []
+    assert cited
+
+
+@pytest.mark.parametrize("page", [METHODS_PAGE, PROJECT / "README.md"], ids=named)
+def test_paths_named_in_a_page_exist(page: Path) -> None:
+    paths = {found.rstrip(".") for found in _PATH.findall(page.read_text())}
+    assert sorted(path for path in paths if not (PROJECT / path).exists()) == []
+    assert paths
+
+
+def test_no_page_is_cited_that_is_not_here() -> None:
+    suspects = [path for path in CODE if _NOT_OURS.search(path.read_text())]
+    texts = [(named(path), text) for path in suspects for text in comments(path)]
+    texts += [(named(path), line) for path in PAGES for line in path.read_text().splitlines()]
+    assert [(path, text) for path, text in texts if _NOT_OURS.search(text)] == []
