@@ -1,23 +1,26 @@
 """The 2-means trees of all kernel groups, grown many nodes at a time and kept as flat arrays.
 
-How deep a tree goes is for whoever grows it to say; what is split once stays split, so a plan for another
-epsilon starts from the trees of the last one.
+The caller says which nodes to split. A node that is split once stays split, so a plan for another epsilon
+starts from the trees of the last one.
 """
 
 from __future__ import annotations
 
 import threading
+from typing import TypeVar
 from weakref import WeakKeyDictionary, proxy
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.splitting.two_means import best_splits
 
-#: ``left`` of a node that nobody has asked to split yet.
+#: ``left`` of a node that has not been split yet.
 UNSPLIT = -1
 
+_Number = TypeVar("_Number", np.int64, np.float64)
 _INTEGERS = ("group", "start", "stop", "launches", "left", "depth")
 _FLOATS = ("mean_ns", "std_ns")
 
@@ -123,11 +126,15 @@ class ClusterForest:
     def _reserve(self, nodes: int) -> None:
         if nodes > self._integers.shape[1]:
             room = max(nodes, 2 * self._integers.shape[1])
-            for name in ("_integers", "_floats"):
-                old = getattr(self, name)
-                grown = np.zeros((len(old), room), dtype=old.dtype)
-                grown[:, : self._nodes] = old[:, : self._nodes]
-                setattr(self, name, grown)
+            self._integers = _with_room(self._integers, room)
+            self._floats = _with_room(self._floats, room)
+
+
+def _with_room(columns: NDArray[_Number], room: int) -> NDArray[_Number]:
+    """Return the rows of an array, each with room for so many values."""
+    larger = np.zeros((len(columns), room), dtype=columns.dtype)
+    larger[:, : columns.shape[1]] = columns
+    return larger
 
 
 _FORESTS: WeakKeyDictionary[DurationCounts, ClusterForest] = WeakKeyDictionary()
