@@ -28,7 +28,7 @@ _FLOATS = ("mean_ns", "std_ns")
 class ClusterForest:
     """One binary tree a kernel group; node i < groups is the root of group i.
 
-    Append-only: a node's number never changes. Whoever splits holds ``lock``.
+    Nodes are only added, so a node's number never changes. Callers hold ``lock`` while they split.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ _FORESTS_LOCK = threading.Lock()
 
 
 def forest_of(counts: DurationCounts) -> ClusterForest:
-    """Return the forest of a reduction: one and the same for as long as the reduction lives."""
+    """Return the forest of a reduction, the same one every time while the reduction lives."""
     with _FORESTS_LOCK:
         forest = _FORESTS.get(counts)
         if forest is None:

@@ -15,7 +15,7 @@ from sampling.splitting.tree import Cluster, Share, SplitNode, SplitTree, Verdic
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A cluster to decide on; with ``rest``, one that a split into several parts has decided already."""
+    """A cluster to decide on; with ``rest``, its split is decided already, by a split into several parts."""
 
     cluster: Cluster
     path: str
@@ -135,7 +135,7 @@ class TreeGrower:
         return self.tree
 
     def _right_of(self, proposal: Proposal, path: str, index: int) -> _Pending:
-        """Return what stands right of the first part: the second, or all others as one that splits on."""
+        """Return what is right of the first part: the second, or all others as one that splits on."""
         parts, samples = proposal.parts[1:], proposal.samples_new[1:]
         if len(parts) == 1:
             return _Pending(parts[0], path + "R", samples[0], index)

@@ -12,14 +12,14 @@ from tui.terminal.diagnostics import note
 
 def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     """Say which options are given that none of the methods uses."""
-    of_joint = {
-        "--group-epsilon": options.group_epsilon,
-        "--min-samples": options.min_samples,
-        "--noise-floor": options.noise_floor,
+    given = {
+        "group_epsilon": ("--group-epsilon", options.group_epsilon),
+        "min_samples": ("--min-samples", options.min_samples),
+        "noise_floor": ("--noise-floor", options.noise_floor),
     }
-    used = _used(methods, options.set)
-    unused = [flag for flag, value in of_joint.items() if value is not None]
-    if unused and "joint" not in used:
+    looked_at = {name for used in _used(methods, options.set) for name in method_named(used).target_fields}
+    unused = [flag for name, (flag, value) in given.items() if value is not None and name not in looked_at]
+    if unused:
         note(f"{', '.join(unused)}: for the method joint alone; not used", quiet=options.quiet)
     by = methods[0] if len(methods) == 1 else f"any of {', '.join(methods)}"
     for setting in unused_settings(methods, options.set):

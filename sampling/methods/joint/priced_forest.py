@@ -208,7 +208,7 @@ def priced_forest(
     """Return the nodes that a plan may need, splitting in the forest what is not deep enough yet.
 
     A node is deep enough where N^2 S^2 / 2 < 1e-3 (epsilon * total of its group / z)^2, or where its
-    durations are equal; never at a minimum size, for a few launches may hold much of the time.
+    durations are equal. A small size alone is not enough, for a few launches may hold much of the time.
 
     Parameters
     ----------

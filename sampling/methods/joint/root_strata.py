@@ -1,4 +1,4 @@
-"""ROOT's strata of the least sizes, beside those that a price finds: where they take less time."""
+"""ROOT's strata in place of those that a price finds, where they take less time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the prices of the method `joint` came to, and how each kernel group came to its strata by them."""
+"""The strata that the prices of the method `joint` lead to, and the split tree of each kernel group."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOT_REPLACED = "joint always draws without replacement; --with-replacement is n
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What the prices came to.
+    """The prices, and the strata that they lead to.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class PricedTrees:
-    """How the groups came to the strata of one solution, each tree written down when it is asked for."""
+    """The split trees of one solution, each made when it is asked for."""
 
     counts: DurationCounts
     target: Target
@@ -65,7 +65,7 @@ class PricedTrees:
         return self.solution.priced.decisions(self.solution.price)
 
     def tree(self, group: int) -> SplitTree:
-        """Return how a group came to its strata, every node with the price of whole and of split."""
+        """Return a group's tree, every node with its cost whole and split."""
         solution = self.solution
         if solution.from_root[group]:
             rule = RootRule(replace(self.target, epsilon=solution.root_epsilon))

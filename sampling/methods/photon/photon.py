@@ -24,7 +24,7 @@ MOST_ROWS = 1024
 MOST_CELLS = 1 << 22
 # Pairs of a distinct vector and a kept one; some minutes of comparing.
 MOST_COMPARISONS = 4_000_000_000
-# More than a GPU gets through in a day; with it and the cells above, sums stay below 2^63.
+# More than a GPU executes in a day; with at most this and the cells above, sums stay below 2^63.
 _MOST_WARPS = 1 << 40
 _REMEDY = (
     "give --features the basic-block vectors of an NVBit tool: two lines a kernel, "
@@ -71,9 +71,9 @@ def pick(request: PickRequest[Options]) -> Picks:
 
     Notes
     -----
-    Launches of one vector are kept once at most, whatever their warps: the first was kept or matched a kept
-    launch, and so do all after it, for what is kept stays. So the scan that decides what is kept sees the
-    distinct vectors only. Which kept launch a later one matches does depend on what was kept in between.
+    Of the launches of one vector at most the first is kept, whatever their warps: it was kept or matched a
+    kept launch, and all after it match the same one. So the scan that decides what is kept needs the distinct
+    vectors only. Which kept launch a later one matches does depend on what was kept in between.
     """
     launches, options, progress = request.launches, request.options, request.progress
     vectors = _vectors(launches)
@@ -187,8 +187,8 @@ def _matched(
     """Return (n,) the kept launch that each launch matches, itself if it is kept."""
     launches = len(vector)
     near = _near(vectors, first_rows, kept, distance, progress)
-    # A kind is a vector with its warps, and has turns: from the row on at which a kept launch came that suits
-    # it better than all kept before, its launches match that one.
+    # Launches of one kind have the same vector and warps. A kind has turns: from the row of a kept launch on
+    # that is nearer in warps than all kept before it, the launches of the kind match that one.
     kind, rows = dense_codes([vector, warps])
     pairs = np.cumsum(near.size(vector[rows]))
     turn_kind, turn_kept = [], []
@@ -247,7 +247,7 @@ def _turns(near: _Near, vector: IntArray, warps: IntArray, kept_warps: IntArray)
     kind = np.repeat(np.arange(len(vector)), size)
     kept = near.kept[np.arange(len(kind)) + np.repeat(near.offsets[vector] - np.cumsum(size) + size, size)]
     apart = np.abs(warps[kind] - kept_warps[kept])
-    # Every kind lies below all before it, so one running minimum serves them all.
+    # Each kind is shifted below all kinds before it, so that one running minimum serves all of them.
     height = apart - kind * (int(apart.max()) + 1)
     better = np.ones(len(kind), dtype=np.bool_)
     better[1:] = height[1:] < np.minimum.accumulate(height)[:-1]

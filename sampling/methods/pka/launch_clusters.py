@@ -80,12 +80,12 @@ def _best_of(rows: DistinctRows, k: int, starts: list[Any], rng: np.random.Gener
 
 @contextmanager
 def reproducible_learning() -> Iterator[None]:
-    """Run scikit-learn on one thread, its notes on convergence unsaid.
+    """Run scikit-learn on one thread and without its warnings on convergence.
 
-    On several threads k-means adds up each thread's part in the order they finish, and so may round, and
-    then choose, otherwise from run to run.
+    With several threads k-means adds up their parts in the order in which they finish; its rounding, and so
+    its result, could differ from run to run.
     """
-    # Only the threads of libraries that are loaded can be held back, so scikit-learn is loaded first.
+    # Threads can be limited only in libraries that are loaded already.
     import sklearn.cluster  # noqa: F401
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]

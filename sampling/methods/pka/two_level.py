@@ -30,7 +30,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted
 
-# An accuracy on fewer launches than this says little.
+# An accuracy measured on fewer launches than this says little.
 _FEW_HELD_OUT = 5
 
 ClassifierChoice = Literal["best", "sgd", "naive-bayes", "mlp"]
@@ -199,7 +199,7 @@ def _classify(
         if progress is not None:
             progress(done, len(candidates) + 1, "learning from the first launches")
         accuracies[candidate] = learning.accuracy(candidate, random_state)
-    # Of equals the first in the paper's order.
+    # Of equally good ones the first in the paper's order.
     best = max(candidates, key=accuracies.__getitem__)
     kinds, kind_of = np.unique(kind[asked], return_inverse=True)
     group = learning.classifier(best, len(known), random_state).predict(inputs[kinds])
@@ -209,7 +209,7 @@ def _classify(
 def _usual_group(signature: IntArray, group: IntArray, signatures: int) -> IntArray:
     """Return (signatures,) the most frequent group of each signature, of equals the earliest; -1 if none."""
     code, first = row_codes([signature, group], len(signature))
-    # Least frequent first, then latest first: what is written last stays.
+    # The most frequent group of a signature, of equals the earliest, comes last and overwrites the others.
     order = np.lexsort((-first, np.bincount(code)))
     usual = np.full(signatures, -1, dtype=np.int64)
     usual[signature[first[order]]] = group[first[order]]

@@ -140,7 +140,7 @@ def what_to_say(findings: Findings | None, row: Row | None, session: Session) ->
     if taken and row["method"] == session.options.method:
         notes.insert(0, f"here without your {quantities.counted(taken, 'split decision', 'split decisions')}")
     beyond = _beyond_root(target_of(findings.asked))
-    if row["method"] == "joint" and beyond and _is_root_faster(findings, row):
+    if "min_samples" in method.target_fields and beyond and _is_root_faster(findings, row):
         notes.insert(0, beyond)
     return "; ".join([f"{row['method']}: {method.source}", *notes])
 
