@@ -21,7 +21,7 @@ from sampling.splitting.two_means import best_splits
 UNSPLIT = -1
 
 _Number = TypeVar("_Number", np.int64, np.float64)
-_INTEGERS = ("group", "start", "stop", "launches", "left", "depth")
+_INTEGERS = ("group", "start", "stop", "launches", "left")
 _FLOATS = ("mean_ns", "std_ns")
 
 
@@ -32,7 +32,7 @@ class ClusterForest:
 
     Attributes
     ----------
-    group, depth : (n,) of each node.
+    group : (n,) of each node.
     start, stop : (n,) its pairs in the reduction.
     launches, mean_ns, std_ns : (n,) size, mean and population standard deviation.
     left : (n,) its left child, UNSPLIT where there is none; the right child is the next node.
@@ -45,11 +45,7 @@ class ClusterForest:
         self._integers = np.zeros((len(_INTEGERS), 0), dtype=np.int64)
         self._floats = np.zeros((len(_FLOATS), 0))
         self._nodes = 0
-        groups = len(counts.groups)
-        self._append(np.arange(groups), counts.offsets[:-1], counts.offsets[1:], np.zeros(groups, np.int64))
-
-    def __len__(self) -> int:
-        return self._nodes
+        self._append(np.arange(len(counts.groups)), counts.offsets[:-1], counts.offsets[1:])
 
     @property
     def group(self) -> IntArray:
@@ -75,11 +71,6 @@ class ClusterForest:
     def left(self) -> IntArray:
         """(n,) the left child of each node, or UNSPLIT."""
         return self._integers[4, : self._nodes]
-
-    @property
-    def depth(self) -> IntArray:
-        """(n,) the depth of each node, 0 at a root."""
-        return self._integers[5, : self._nodes]
 
     @property
     def mean_ns(self) -> FloatArray:
@@ -108,18 +99,17 @@ class ClusterForest:
             np.repeat(self.group[nodes], 2),
             np.stack([start, middle], axis=1).ravel(),
             np.stack([middle, stop], axis=1).ravel(),
-            np.repeat(self.depth[nodes] + 1, 2),
         )
         self.left[nodes] = left
 
-    def _append(self, group: IntArray, start: IntArray, stop: IntArray, depth: IntArray) -> None:
+    def _append(self, group: IntArray, start: IntArray, stop: IntArray) -> None:
         counts = self._counts
         launches = counts.launches_before[stop] - counts.launches_before[start]
         time_ns = counts.time_before_ns[stop] - counts.time_before_ns[start]
         rows = slice(self._nodes, self._nodes + len(group))
         self._reserve(rows.stop)
         unsplit = np.full(len(group), UNSPLIT)
-        self._integers[:, rows] = np.stack([group, start, stop, launches, unsplit, depth])
+        self._integers[:, rows] = np.stack([group, start, stop, launches, unsplit])
         self._floats[:, rows] = np.stack([time_ns / launches, range_std_ns(counts, start, stop)])
         self._nodes = rows.stop
 

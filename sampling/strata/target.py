@@ -32,7 +32,7 @@ class Target:
     epsilon : bound on the relative error of the total.
     confidence : share of draws that must meet it.
     with_replacement : draw with replacement, as the papers' derivations assume.
-    group_epsilon, min_samples, noise_floor : the method joint's alone: the bound of every kernel group's own
+    group_epsilon, min_samples, noise_floor : of the method joint alone: the bound of every kernel group's own
         total (None: none), the least samples of a stratum, and the spread, as a fraction of its mean, that
         a stratum has in simulated time beyond its spread in profiled time.
     """
@@ -48,7 +48,7 @@ class Target:
         _check_fraction("--epsilon", self.epsilon, 1)
         if self.group_epsilon is not None:
             _check_fraction("--group-epsilon", self.group_epsilon, 1)
-        # A confidence of 1 is meant as such, and there is none; nobody wants one of 0.01.
+        # A confidence of 1 is not meant as 1 %, so that is not suggested.
         _check_fraction("--confidence", self.confidence, 2)
         if self.confidence > MOST_CONFIDENCE:
             raise OptionError(f"--confidence is at most 1 - 1e-12, not {self.confidence:.17g}")

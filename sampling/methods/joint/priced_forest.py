@@ -63,8 +63,8 @@ class PricedForest:
     Attributes
     ----------
     groups : how many trees.
-    nodes : (n,) numbers in the forest, breadth first; the first ``groups`` are the roots.
-    group, start, stop, launches, mean_ns, std_ns : (n,) of each node, as the forest has them.
+    group, start, stop, launches, mean_ns, std_ns : (n,) of each node, as the forest has them; breadth first,
+        so that the first ``groups`` are the roots.
     spread : (n,) N^2 (S^2 + (noise_floor mu)^2), what a price multiplies; 0 where N = 1.
     spread_over_mean : (n,) the same over mu; 0 where mu is 0.
     left : (n,) row of the left child, UNSPLIT for a leaf; the right child is the next row.
@@ -74,7 +74,6 @@ class PricedForest:
     """
 
     groups: int
-    nodes: IntArray
     group: IntArray
     start: IntArray
     stop: IntArray
@@ -97,7 +96,6 @@ class PricedForest:
         left = self.left[rows]
         return PricedForest(
             groups=int(chosen.sum()),
-            nodes=self.nodes[rows],
             group=(np.cumsum(chosen) - 1)[self.group[rows]],
             start=self.start[rows],
             stop=self.stop[rows],
@@ -239,7 +237,6 @@ def priced_forest(
     spread_ns = spread(launches, mean_ns, std_ns, noise_floor)
     return PricedForest(
         groups=len(group_total_ns),
-        nodes=nodes,
         group=forest.group[nodes],
         start=forest.start[nodes],
         stop=forest.stop[nodes],

@@ -185,7 +185,7 @@ def test_what_costs_the_same_whole_and_split_stays_whole(counts_of: CountsOf) ->
     """At a high price both are a census, of the same time."""
     counts = counts_of({"k": [10, 30]})
     forest = forest_for(counts, replace(LIKE_ROOT, epsilon=0.01))
-    assert len(forest.nodes) == 3
+    assert len(forest.group) == 3
     assert not forest.decisions(np.array([1e12])).splits.any()
 
 
