@@ -35,7 +35,7 @@ CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
 
 Z = 1.959964
-SAMPLE_DATA = Path(__file__).parents[3] / "sample_data"
+SAMPLE_DATA = Path(__file__).parents[4] / "sample_data"
 REAL = (
     "kineto/v100-resnet50-training.json.gz",
     "kineto/a100-recommendation-training.json.gz",
