@@ -7,29 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.errors import OptionError
-from sampling.methods.settings import Span, setting
-from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.arrays import BoolArray, IntArray
+from sampling.methods.method import GrownByRule, Method
+from sampling.methods.settings import MethodOptions, Span, setting
 from sampling.reduction.group_by import GroupBy
-from sampling.splitting.groups import Overrides, split_groups
-from sampling.splitting.grower import TreeGrower
-from sampling.splitting.rule import ClusterArrays, Proposal, SplitRule
-from sampling.splitting.tree import Cluster, SplitTree, Verdict
+from sampling.splitting.rule import ClusterArrays, Halves, Proposal
+from sampling.splitting.tree import Cluster, Share, Verdict
 from sampling.strata.allocation import single_sample_size
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
 
-SOURCE = "Allegro, section IV"
-NEEDS: tuple[str, ...] = ()
-PUBLISHED_GROUPING = GroupBy.LAUNCH
-RANDOM = True
-SPLITS = True
-
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(MethodOptions):
     """Allegro's two numbers."""
 
     threshold: int = setting(
@@ -41,55 +31,43 @@ class Options:
         span=Span(least=1),
     )
 
-    def __post_init__(self) -> None:
-        for name, value in (("threshold", self.threshold), ("floor", self.floor)):
-            if value < 1:
-                raise OptionError(f"{name} is 1 or more, not {value}")
-
 
 @dataclass(frozen=True, slots=True)
 class SampleCountRule:
-    """Split iff a cluster by itself needs more than ``threshold`` samples."""
+    """Split iff a cluster by itself needs more than the threshold's samples.
+
+    A final cluster is drawn from as often as it needs by itself, at most all of it.
+    """
 
     target: Target
-    threshold: int
-    floor: int
+    options: Options
 
     @property
     def enough(self) -> int:
         """The threshold."""
-        return self.threshold
-
-    def samples_alone(
-        self,
-        launches: IntArray,  # noqa: ARG002 - the size that decides is not capped at N
-        mean_ns: FloatArray,
-        std_ns: FloatArray,
-    ) -> IntArray:
-        """Return max(ceil((z sigma/(mu epsilon))^2), 30), not capped. [Allegro Theorem 2]"""
-        return np.maximum(single_sample_size(mean_ns, std_ns, self.target.epsilon, self.target.z), self.floor)
+        return self.options.threshold
 
     @property
     def most_parts(self) -> int:
         """Two."""
         return 2
 
-    def samples_kept(self, cluster: Cluster, allocated: int) -> int:  # noqa: ARG002 - one form for all rules
-        """Return what it was found to need by itself."""
-        return allocated
+    def samples_alone(self, clusters: ClusterArrays) -> IntArray:
+        """Return max(ceil((z sigma/(mu epsilon))^2), 30), not capped at N. [Allegro Theorem 2]"""
+        alone = single_sample_size(clusters.mean_ns, clusters.std_ns, self.target.epsilon, self.target.z)
+        return np.maximum(alone, self.options.floor)
+
+    def samples_kept(self, share: Share) -> int:
+        """Return what the cluster was found to need by itself."""
+        return share.samples
 
     def propose(
         self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
     ) -> Proposal:
         """Return a split into two where more than the threshold is needed."""
-        parts = partitions[0]
-        alone = self.samples_alone(
-            np.array([part.launches for part in parts]),
-            np.array([part.mean_ns for part in parts]),
-            np.array([part.std_ns for part in parts]),
-        )
-        samples_new = tuple(alone.tolist())
-        splits = samples_old > self.threshold
+        parts, threshold = partitions[0], self.options.threshold
+        samples_new = tuple(self.samples_alone(ClusterArrays.of(*parts)).tolist())
+        splits = samples_old > threshold
         return Proposal(
             parts=parts,
             samples_new=samples_new,
@@ -98,53 +76,27 @@ class SampleCountRule:
                 min(m, part.launches) * part.mean_ns for m, part in zip(samples_new, parts, strict=True)
             ),
             verdict=Verdict.SPLIT if splits else Verdict.KEEP,
-            reason=f"it needs {samples_old} samples, {'more than' if splits else 'within'} {self.threshold}",
+            reason=f"it needs {samples_old} samples, {'more than' if splits else 'within'} {threshold}",
         )
 
-    def halve(
-        self,
-        whole: ClusterArrays,  # noqa: ARG002 - one form for all rules
-        samples_old: IntArray,
-        halves: ClusterArrays,
-    ) -> tuple[BoolArray, IntArray]:
-        """Return which need more than the threshold, and what each half needs by itself."""
-        alone = self.samples_alone(halves.launches, halves.mean_ns, halves.std_ns)
-        return samples_old > self.threshold, alone
+    def halve(self, halves: Halves) -> tuple[BoolArray, IntArray]:
+        """Return which clusters need more than the threshold, and what each half needs by itself."""
+        return halves.samples_old > self.options.threshold, self.samples_alone(halves.parts)
+
+    def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
+        """Return clusters with what each needs by itself, ``samples`` (s,), at most all of it."""
+        if not self.target.with_replacement:
+            samples = np.minimum(samples, clusters.launches)
+        return clusters.with_samples(samples, with_replacement=self.target.with_replacement)
 
 
-def rule(target: Target, options: Options) -> SplitRule:
-    """Return the rule Allegro's trees grow by."""
-    return SampleCountRule(target, options.threshold, options.floor)
+_TREES = GrownByRule(SampleCountRule)
 
-
-def stratify(
-    counts: DurationCounts,
-    target: Target,
-    options: Options,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn here
-    overrides: Overrides | None = None,
-    progress: Progress | None = None,
-) -> Strata:
-    """Split every group; draw from each final cluster what it needs by itself, at most all of it."""
-    clusters, samples = split_groups(counts, rule(target, options), overrides, progress)
-    return sized(clusters, samples, target, options)
-
-
-def sized(
-    clusters: Clusters,
-    samples: IntArray,
-    target: Target,
-    options: Options,  # noqa: ARG001 - one form for all methods that grow trees by a rule
-) -> Strata:
-    """Return clusters with what each needs by itself, ``samples`` (s,), at most all of it."""
-    if not target.with_replacement:
-        samples = np.minimum(samples, clusters.launches)
-    return clusters.with_samples(samples, with_replacement=target.with_replacement)
-
-
-def split_tree(
-    counts: DurationCounts, group: int, target: Target, options: Options, overrides: Overrides | None = None
-) -> SplitTree:
-    """Return how a group is split."""
-    decided = (overrides or {}).get(counts.groups[group].key)
-    return TreeGrower(counts, group, rule(target, options), decided).run()
+METHOD = Method(
+    name="allegro",
+    source="Allegro, section IV",
+    published_grouping=GroupBy.LAUNCH,
+    options_type=Options,
+    stratify=_TREES.stratify,
+    trees=_TREES,
+)

@@ -6,41 +6,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.errors import OptionError
 from sampling.features.instruction_counts import InstructionCounts, instruction_counts
+from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
-from sampling.methods.settings import Span, setting
-from sampling.progress import Progress
+from sampling.methods.settings import MethodOptions, Span, setting
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
-
-SOURCE = "Principal Kernel Analysis, first 1 B instructions (baseline)"
-NEEDS: tuple[str, ...] = ("the instruction count of every launch",)
-PUBLISHED_GROUPING = GroupBy.NAME
-RANDOM = False
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(MethodOptions):
     """How much is simulated."""
 
     instructions: float = setting(
         1e9, "launches are simulated, in id order, until so many instructions are done", span=Span(above=0)
     )
 
-    def __post_init__(self) -> None:
-        if not 0 < self.instructions < np.inf:
-            raise OptionError(f"first-instructions.instructions is above 0, not {self.instructions:g}")
 
-
-def pick(
-    launches: LaunchList,
-    target: Target,  # noqa: ARG001 - it promises no error
-    options: Options,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress | None = None,  # noqa: ARG001 - done at once
-) -> Picks:
+def pick(request: PickRequest[Options]) -> Picks:
     """Take the launches from the first on until the instructions are done; the last of them is taken whole.
 
     The total is instructions / IPC of those launches, so each weighs I_total / I_done.
@@ -49,6 +32,7 @@ def pick(
     ------
     NotApplicableError : launches without an instruction count.
     """
+    launches, options = request.launches, request.options
     counts = instruction_counts(launches, "first-instructions")
     done = np.cumsum(counts.executed)
     taken = min(int(np.searchsorted(done, options.instructions)) + 1, len(launches))
@@ -82,3 +66,13 @@ def _notes(launches: LaunchList, counts: InstructionCounts, limit: float, taken:
     if reached < there:
         notes.append(f"the launches taken are of {reached} of {there} processes and devices")
     return tuple(notes)
+
+
+METHOD = Method(
+    name="first-instructions",
+    source="Principal Kernel Analysis, first 1 B instructions (baseline)",
+    needs=("the instruction count of every launch",),
+    published_grouping=GroupBy.NAME,
+    options_type=Options,
+    pick=pick,
+)

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError
-from sampling.methods.number_drawn import NumberDrawn
-from sampling.methods.settings import Span, setting
-from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.methods.method import Method, StrataRequest
+from sampling.methods.registry import method_named, method_names, method_options
+from sampling.methods.settings import MethodOptions, Span, setting
 from sampling.reduction.group_by import GroupBy
-from sampling.splitting.groups import Overrides
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
-from sampling.strata.target import Target
 
-SOURCE = "STEM+ROOT, section V-A (random baseline)"
-NEEDS: tuple[str, ...] = ()
-PUBLISHED_GROUPING = GroupBy.NAME
-RANDOM = True
-SPLITS = False
-
+_NAME = "random"
 _PROBABILITY = 0.001
+# The numbers of launches further from the mean than so many standard deviations and so many launches have
+# chances too small for float64.
+_DEVIATIONS = 12
+_LAUNCHES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(MethodOptions):
     """How many launches to draw."""
 
     probability: float = setting(
-        _PROBABILITY, "each launch is drawn with this probability", span=Span(above=0, most=1)
+        _PROBABILITY,
+        "each launch is drawn with this probability",
+        span=Span(above=0, most=1, words="a fraction above 0, at most 1"),
     )
     launches: int | None = setting(
-        None, "draw exactly this many instead; none: by probability", span=Span(least=1)
+        None,
+        "draw exactly this many instead; none: by probability",
+        span=Span(least=1, words="at least 1"),
     )
     like: str | None = setting(
         None,
@@ -44,12 +46,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        if not 0 < self.probability <= 1:
-            raise OptionError(
-                f"random.probability is a fraction above 0, at most 1, not {self.probability:g}"
-            )
-        if self.launches is not None and self.launches < 1:
-            raise OptionError(f"random.launches is at least 1, not {self.launches}")
+        MethodOptions.__post_init__(self)
         if self.launches is not None and self.like is not None:
             raise OptionError("random.launches and random.like exclude each other")
         other = "launches" if self.launches is not None else "like" if self.like is not None else None
@@ -58,26 +55,49 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class CompleteOptions(Options):
-    """The options with the settings of the method that ``like`` names."""
+class NumberDrawn:
+    """The number of launches drawn, given that a draw of none is made again. (docs/methods.md, 8 Sieve,
+    Photon, random)
 
-    settings: tuple[str, ...] = ()
+    Attributes
+    ----------
+    launches : N, of which each is drawn or not.
+    probability : above 0, at most 1.
+    """
+
+    launches: int
+    probability: float
+
+    @property
+    def share_empty(self) -> float:
+        """The share of the draws that are made again, (1 - p)^N."""
+        return (1 - self.probability) ** self.launches
+
+    def possible(self) -> tuple[IntArray, FloatArray]:
+        """Return the numbers that may come, ascending, and the chance of each; the chances sum to 1."""
+        return _possible(self)
+
+    def draw(self, times: int, rng: np.random.Generator) -> IntArray:
+        """Return (times,) numbers, each at least 1."""
+        numbers, chances = self.possible()
+        return rng.choice(numbers, size=times, p=chances)
 
 
-def with_settings(options: Options, settings: tuple[str, ...]) -> Options:
-    """Return the options together with those settings that are of the method which ``like`` names."""
-    settings = tuple(each for each in settings if each.startswith(f"{options.like}."))
-    return CompleteOptions(**asdict(options), settings=settings) if settings else options
+# Every figure of a design asks for the same few numbers.
+@lru_cache(maxsize=4)
+def _possible(number: NumberDrawn) -> tuple[IntArray, FloatArray]:
+    from scipy.stats import binom
+
+    mean = number.launches * number.probability
+    reach = _DEVIATIONS * np.sqrt(mean * (1 - number.probability)) + _LAUNCHES
+    numbers = np.arange(max(1, int(mean - reach)), min(number.launches, int(mean + reach) + 1) + 1)
+    chances = np.asarray(binom.pmf(numbers, number.launches, number.probability), dtype=np.float64)
+    chances /= chances.sum()
+    numbers.flags.writeable = chances.flags.writeable = False
+    return numbers, chances
 
 
-def stratify(
-    counts: DurationCounts,
-    target: Target,
-    options: Options,
-    rng: np.random.Generator,
-    overrides: Overrides | None = None,  # noqa: ARG001 - nothing to override
-    progress: Progress | None = None,
-) -> Strata:
+def stratify(request: StrataRequest[Options]) -> Strata:
     """Return one stratum of all launches; the n of them drawn weigh N/n each.
 
     With a probability, n is binomial; n = 0 estimates nothing, so n is drawn given that it is not 0. A plan
@@ -85,16 +105,17 @@ def stratify(
     plan, n is fixed at that plan's sampled time over the mean duration: drawing until the time is used up
     would stop sooner after long launches, and so underestimate.
     """
+    counts, target, options = request.counts, request.target, request.options
     notes: tuple[str, ...] = ()
     if options.launches is not None:
         samples = options.launches
     elif options.like is not None:
         mean_ns = max(counts.total_duration_ns / counts.launches, 1e-300)
-        wanted_ns = _sampled_time_ns(counts, target, options, rng, progress)
+        wanted_ns = _sampled_time_ns(options.like, request)
         samples = max(1, round(min(wanted_ns / mean_ns, float(counts.launches))))
         notes = (_like_note(options.like, samples),)
     else:
-        samples, notes = _binomial(counts.launches, options.probability, rng)
+        samples, notes = _binomial(counts.launches, options.probability, request.rng)
     whole = measured_clusters(
         counts, np.array([WHOLE_WORKLOAD]), np.array([0]), np.array([len(counts.count)], dtype=np.int64)
     )
@@ -127,28 +148,18 @@ def _like_note(like: str, samples: int) -> str:
     )
 
 
-def _sampled_time_ns(
-    counts: DurationCounts,
-    target: Target,
-    options: Options,
-    rng: np.random.Generator,
-    progress: Progress | None,
-) -> float:
+def _sampled_time_ns(like: str, request: StrataRequest[Options]) -> float:
     """Return the expected sampled time of a method's plan, or the nanoseconds given."""
-    from sampling.methods.registry import method_names, method_options, random_method
-
-    like = str(options.like)
-    settings = options.settings if isinstance(options, CompleteOptions) else ()
     if like not in method_names():
         return _nanoseconds(like)
-    method = random_method(like)
-    if method is None or like == "random":
+    other = method_named(like)
+    if other.stratify is None or like == _NAME:
         raise OptionError(
             f"random.like={like}: a method that draws from strata of durations is meant",
             remedy="give the sampled_duration_ns of its plan",
         )
-    strata = method.stratify(counts, target, method_options(like, settings), rng, None, progress)
-    return strata.sampled_duration_ns
+    options = method_options(like, request.settings)
+    return other.stratify(replace(request, options=options, overrides={})).sampled_duration_ns
 
 
 def _is_number(text: str) -> bool:
@@ -169,3 +180,13 @@ def _nanoseconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise OptionError(f"random.like is a time above 0, not {text}")
     return value
+
+
+METHOD = Method(
+    name=_NAME,
+    source="STEM+ROOT, section V-A (random baseline)",
+    published_grouping=GroupBy.NAME,
+    options_type=Options,
+    stratify=stratify,
+    sized_like=lambda options: options.like,
+)

@@ -8,27 +8,19 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import NotApplicableError, OptionError
+from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
-from sampling.methods.selected_ranges import SelectedRanges, selected_ranges
-from sampling.methods.settings import Span, setting
+from sampling.methods.settings import MethodOptions, Span, setting
 from sampling.profile.profile import NamedRange
-from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
-
-SOURCE = "Principal Kernel Analysis, single iteration (baseline)"
-NEEDS: tuple[str, ...] = ("a named range (NVTX, annotation), or the launch ids of one iteration",)
-PUBLISHED_GROUPING = GroupBy.NAME
-RANDOM = False
-
 
 _NAME = "single-iteration"
 _GIVE_IDS = f"set {_NAME}.first and .last to the launch ids of one iteration, and .iterations to their number"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(MethodOptions):
     """Which launches are the iteration, and how many there are; by range or by launch ids."""
 
     range: str | None = setting(
@@ -50,15 +42,33 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        for name, number in (("occurrence", self.occurrence), ("first", self.first), ("last", self.last)):
-            if number is not None and number < 0:
-                raise OptionError(f"{_NAME}.{name} is 0 or more, not {number}")
-        if self.iterations is not None and not 0 < self.iterations < np.inf:
-            raise OptionError(f"{_NAME}.iterations is above 0, not {self.iterations:g}")
+        MethodOptions.__post_init__(self)
         if self.range is not None and (self.first, self.last) != (None, None):
             raise OptionError(f"{_NAME} takes a range or launch ids, not both")
         if self.first is not None and self.last is not None and self.last < self.first:
             raise OptionError(f"{_NAME}.last {self.last} is before {_NAME}.first {self.first}")
+
+
+@dataclass(frozen=True, slots=True)
+class _SelectedRanges:
+    """Named ranges of one process and device, in the order they open.
+
+    Attributes
+    ----------
+    texts : (r,) their names.
+    start, stop : (r,) the rows ``start:stop`` of the launch list are in the range; none if start = stop.
+    launches : (r,) how many launches each has, selected or not.
+    """
+
+    texts: tuple[str, ...]
+    start: IntArray
+    stop: IntArray
+    launches: IntArray
+
+    @property
+    def selected(self) -> IntArray:
+        """(r,) how many launches of each range are selected."""
+        return self.stop - self.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +92,7 @@ class _Iteration:
     label: str
 
 
-def pick(
-    launches: LaunchList,
-    target: Target,  # noqa: ARG001 - it promises no error
-    options: Options,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress | None = None,  # noqa: ARG001 - done at once
-) -> Picks:
+def pick(request: PickRequest[Options]) -> Picks:
     """Take the launches of one iteration; each weighs the number of iterations.
 
     Raises
@@ -96,6 +100,7 @@ def pick(
     NotApplicableError : no iteration is named, or the profile has none such.
     OptionError : launch ids without both ends or without the number of iterations.
     """
+    launches, options = request.launches, request.options
     if options.range is not None:
         iterations = _of_ranges(launches, options.range, options)
     else:
@@ -163,7 +168,7 @@ def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[_Itera
             "so it is not known how many iterations there are",
             remedy=f"set {_NAME}.iterations too",
         )
-    of_sequence = selected_ranges(launches, ranges)
+    of_sequence = _selected_ranges(launches, ranges)
     found = []
     for sequence, own in of_sequence.items():
         if options.occurrence < len(own.texts) and own.selected[options.occurrence] > 0:
@@ -173,6 +178,24 @@ def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[_Itera
         raise NotApplicableError(
             f"no launch of range {text!r}, occurrence {options.occurrence}, is selected",
             remedy=f"there are {most} of it among the selected processes and devices, counted from 0",
+        )
+    return found
+
+
+def _selected_ranges(launches: LaunchList, ranges: tuple[NamedRange, ...]) -> dict[int, _SelectedRanges]:
+    """Return the ranges of every sequence that has both ranges and selected launches, by sequence."""
+    present = set(np.unique(launches.sequence).tolist())
+    found = {}
+    for sequence in sorted({each.sequence for each in ranges} & present):
+        own = [each for each in ranges if each.sequence == sequence]
+        first = launches.first_ids[sequence]
+        start = np.array([each.first_ordinal for each in own], dtype=np.int64)
+        stop = np.array([each.stop_ordinal for each in own], dtype=np.int64)
+        found[sequence] = _SelectedRanges(
+            texts=tuple(each.text for each in own),
+            start=np.searchsorted(launches.id, first + start),
+            stop=np.searchsorted(launches.id, first + stop),
+            launches=stop - start,
         )
     return found
 
@@ -189,7 +212,7 @@ def _ranges(launches: LaunchList, text: str) -> tuple[NamedRange, ...]:
     return ranges
 
 
-def _of_sequence(own: SelectedRanges, options: Options, sequence: int | None) -> _Iteration:
+def _of_sequence(own: _SelectedRanges, options: Options, sequence: int | None) -> _Iteration:
     """Return one iteration; ``sequence`` tells it from those of others, where there are others."""
     chosen = options.occurrence
     # A range the selection leaves nothing of adds nothing to the total either.
@@ -205,7 +228,7 @@ def _of_sequence(own: SelectedRanges, options: Options, sequence: int | None) ->
     )
 
 
-def _covered(own: SelectedRanges) -> IntArray:
+def _covered(own: _SelectedRanges) -> IntArray:
     """Return the rows inside any of the ranges, ascending and distinct; they may overlap."""
     begin, end = own.start.min(), own.stop.max()
     step = np.bincount(own.start - begin, minlength=end - begin + 1)
@@ -225,3 +248,13 @@ def _notes(launches: LaunchList, iterations: list[_Iteration]) -> tuple[str, ...
     if iterations[0].stands_for is not None and len(reached) < there:
         notes.append(f"{there - len(reached)} of {there} processes and devices have no such iteration")
     return tuple(notes)
+
+
+METHOD = Method(
+    name="single-iteration",
+    source="Principal Kernel Analysis, single iteration (baseline)",
+    needs=("a named range (NVTX, annotation), or the launch ids of one iteration",),
+    published_grouping=GroupBy.NAME,
+    options_type=Options,
+    pick=pick,
+)

@@ -5,24 +5,14 @@ Under one and the same ``--group-by`` it is Allegro; the papers differ in the gr
 
 from __future__ import annotations
 
-from sampling.methods.allegro import Options, rule, sized, split_tree, stratify
+from dataclasses import replace
+
+from sampling.methods import allegro
 from sampling.reduction.group_by import GroupBy
 
-__all__ = [
-    "NEEDS",
-    "PUBLISHED_GROUPING",
-    "RANDOM",
-    "SOURCE",
-    "SPLITS",
-    "Options",
-    "rule",
-    "sized",
-    "split_tree",
-    "stratify",
-]
-
-SOURCE = "STEM+ROOT, section V-A (STEM-only)"
-NEEDS: tuple[str, ...] = ()
-PUBLISHED_GROUPING = GroupBy.NAME
-RANDOM = True
-SPLITS = True
+METHOD = replace(
+    allegro.METHOD,
+    name="stem",
+    source="STEM+ROOT, section V-A (STEM-only)",
+    published_grouping=GroupBy.NAME,
+)

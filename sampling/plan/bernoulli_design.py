@@ -11,10 +11,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.methods.number_drawn import NumberDrawn
+from sampling.methods.random_launches import NumberDrawn
 from sampling.plan.design import Design
-from sampling.strata.allocation import normal_quantile, sample_variance
 from sampling.strata.strata import distinct_launches
+from sampling.strata.target import normal_quantile
+from sampling.strata.variance import sample_variance
 
 # From this share on, draws that are made again are worth a note.
 _WORTH_SAYING = 0.01
@@ -48,7 +49,8 @@ class BernoulliDesign(Design):
     def bound(self) -> float | None:
         """The bound from the variance over all draws: the mean of that of each number of launches.
 
-        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (METHODS section 2)
+        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (docs/methods.md, 2 STEM: the
+        error model)
         """
         strata, (numbers, chances) = self.strata, self.number.possible()
         launches, std_ns = float(strata.launches[0]), float(strata.std_ns[0])

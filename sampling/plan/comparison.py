@@ -14,7 +14,7 @@ from sampling.errors import AnalysisError
 from sampling.features.join import with_features
 from sampling.features.report import JoinReport
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.methods.registry import random_method
+from sampling.methods.registry import method_named
 from sampling.plan.bernoulli_design import design_of_method
 from sampling.plan.design import AnyDesign, make_design, make_picked_design
 from sampling.plan.judge import Judgement, judge_design
@@ -110,7 +110,7 @@ class MethodComparison:
         OptionError : an unknown method or setting.
         """
         counts = self.counts(grouping)
-        launches = None if random_method(method) is not None else self._launches(grouping)
+        launches = None if method_named(method).draws_at_random else self._launches(grouping)
         # Methods that split keep their trees with the reduction: each is timed on one of its own.
         fresh = replace(counts)
         started = time.perf_counter()

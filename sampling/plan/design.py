@@ -11,17 +11,18 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import OptionError
+from sampling.methods.method import PickRequest, StrataRequest
 from sampling.methods.picks import Picks
-from sampling.methods.registry import method_options, picking_method, random_method
+from sampling.methods.registry import method_named, method_options
 from sampling.plan.speedup import speedup_of
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.launch_list import LaunchList
 from sampling.seeds import Stream, generator
 from sampling.splitting.groups import Overrides
-from sampling.strata.bounds import bound, group_bounds
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata
 from sampling.strata.target import Target
+from sampling.strata.variance import bound, group_bounds
 
 #: The key of a stratum that spans all kernel groups.
 WHOLE_WORKLOAD_KEY = "*"
@@ -232,10 +233,19 @@ def make_design(
     ------
     OptionError : an unknown method or setting, an override that fits no node, or a method that picks.
     """
-    module, options = random_method(method), method_options(method, settings)
-    if module is None:
+    chosen, options = method_named(method), method_options(method, settings)
+    if chosen.stratify is None:
         raise OptionError(f"the method {method} looks at single launches, not at durations alone")
-    strata = module.stratify(counts, target, options, generator(seed, Stream.DESIGN), overrides, progress)
+    request = StrataRequest(
+        counts=counts,
+        target=target,
+        options=options,
+        overrides=overrides or {},
+        progress=progress,
+        rng=generator(seed, Stream.DESIGN),
+        settings=settings,
+    )
+    strata = chosen.stratify(request)
     # What is recorded is how it draws, not how it was asked to.
     return Design(method, replace(target, with_replacement=strata.with_replacement), strata)
 
@@ -256,8 +266,8 @@ def make_picked_design(
     OptionError : an unknown method or setting, or a method that draws at random.
     NotApplicableError : the launches lack what the method needs.
     """
-    module, options = picking_method(method), method_options(method, settings)
-    if module is None:
+    chosen, options = method_named(method), method_options(method, settings)
+    if chosen.pick is None:
         raise OptionError(f"the method {method} draws at random, it picks nothing")
-    picks = module.pick(launches, target, options, generator(seed, Stream.DESIGN), progress)
+    picks = chosen.pick(PickRequest(launches, options, generator(seed, Stream.DESIGN), progress))
     return PickedDesign(method, target, launches, picks)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sampling.errors import OptionError, PlanFileError
-from sampling.methods.registry import method_names, random_method
+from sampling.methods.registry import method_named, method_names
 from sampling.plan.drawn_launches import DrawnLaunches
 from sampling.plan.findings import Finding
 from sampling.plan.plan import Plan
@@ -226,7 +226,7 @@ def _check_whole(plan: PlanFile) -> None:
 
     Picks need not stand for every launch, and their weights may count instructions or iterations.
     """
-    is_random = random_method(str(plan.options["method"])) is not None
+    is_random = method_named(str(plan.options["method"])).draws_at_random
     held = sum(stratum.size for stratum in plan.strata)
     if not plan.strata or held > plan.launches or (is_random and held != plan.launches):
         raise ValueError(f"strata: they do not hold its {plan.launches:,} launches")

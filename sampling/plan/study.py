@@ -12,7 +12,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.features.join import with_features
 from sampling.features.report import JoinReport
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.methods.registry import DEFAULT_METHOD, picking_method
+from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import AnyDesign, Design, make_design, make_picked_design
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.profile.profile import LaunchSequence, Profile
@@ -213,7 +213,7 @@ def _designed(
     tell: Callable[[JoinReport], None] | None,
 ) -> tuple[AnyDesign, tuple[JoinReport, ...]]:
     method, seed, settings = choice.method, choice.seed, choice.settings
-    if picking_method(method) is None:
+    if method_named(method).draws_at_random:
         overrides = choice.overrides
         return make_design(
             counts, method, target, seed, settings=settings, overrides=overrides, progress=progress

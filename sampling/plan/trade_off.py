@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sampling.errors import OptionError, OverrideError
-from sampling.methods.registry import method_names, method_options, random_method
+from sampling.methods.registry import method_named, method_names, method_options
 from sampling.plan.design import make_design
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
@@ -94,8 +94,8 @@ def check_has_trade_off(method: str) -> None:
     ------
     OptionError : it picks, or there is no such method.
     """
-    if random_method(method) is None:
-        drawing = [name for name in method_names() if random_method(name) is not None]
+    if not method_named(method).draws_at_random:
+        drawing = method_names(random=True)
         raise OptionError(
             f"the method {method} picks launches without chance and looks at no epsilon",
             remedy=f"give {', '.join(drawing[:-1])} or {drawing[-1]}",

@@ -1,35 +1,38 @@
 """The 2-means trees of all kernel groups, grown many nodes at a time and kept as flat arrays.
 
-How deep a tree goes is for whoever grows it to say; what is split once stays split, so a plan for another
-epsilon starts from the trees of the last one.
+The caller says which nodes to split. A node that is split once stays split, so a plan for another epsilon
+starts from the trees of the last one.
 """
 
 from __future__ import annotations
 
 import threading
+from typing import TypeVar
 from weakref import WeakKeyDictionary, proxy
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.splitting.two_means import best_splits
 
-#: ``left`` of a node that nobody has asked to split yet.
+#: ``left`` of a node that has not been split yet.
 UNSPLIT = -1
 
-_INTEGERS = ("group", "start", "stop", "launches", "left", "depth")
+_Number = TypeVar("_Number", np.int64, np.float64)
+_INTEGERS = ("group", "start", "stop", "launches", "left")
 _FLOATS = ("mean_ns", "std_ns")
 
 
 class ClusterForest:
     """One binary tree a kernel group; node i < groups is the root of group i.
 
-    Append-only: a node's number never changes. Whoever splits holds ``lock``.
+    Nodes are only added, so a node's number never changes. Callers hold ``lock`` while they split.
 
     Attributes
     ----------
-    group, depth : (n,) of each node.
+    group : (n,) of each node.
     start, stop : (n,) its pairs in the reduction.
     launches, mean_ns, std_ns : (n,) size, mean and population standard deviation.
     left : (n,) its left child, UNSPLIT where there is none; the right child is the next node.
@@ -42,11 +45,7 @@ class ClusterForest:
         self._integers = np.zeros((len(_INTEGERS), 0), dtype=np.int64)
         self._floats = np.zeros((len(_FLOATS), 0))
         self._nodes = 0
-        groups = len(counts.groups)
-        self._append(np.arange(groups), counts.offsets[:-1], counts.offsets[1:], np.zeros(groups, np.int64))
-
-    def __len__(self) -> int:
-        return self._nodes
+        self._append(np.arange(len(counts.groups)), counts.offsets[:-1], counts.offsets[1:])
 
     @property
     def group(self) -> IntArray:
@@ -72,11 +71,6 @@ class ClusterForest:
     def left(self) -> IntArray:
         """(n,) the left child of each node, or UNSPLIT."""
         return self._integers[4, : self._nodes]
-
-    @property
-    def depth(self) -> IntArray:
-        """(n,) the depth of each node, 0 at a root."""
-        return self._integers[5, : self._nodes]
 
     @property
     def mean_ns(self) -> FloatArray:
@@ -105,29 +99,32 @@ class ClusterForest:
             np.repeat(self.group[nodes], 2),
             np.stack([start, middle], axis=1).ravel(),
             np.stack([middle, stop], axis=1).ravel(),
-            np.repeat(self.depth[nodes] + 1, 2),
         )
         self.left[nodes] = left
 
-    def _append(self, group: IntArray, start: IntArray, stop: IntArray, depth: IntArray) -> None:
+    def _append(self, group: IntArray, start: IntArray, stop: IntArray) -> None:
         counts = self._counts
         launches = counts.launches_before[stop] - counts.launches_before[start]
         time_ns = counts.time_before_ns[stop] - counts.time_before_ns[start]
         rows = slice(self._nodes, self._nodes + len(group))
         self._reserve(rows.stop)
         unsplit = np.full(len(group), UNSPLIT)
-        self._integers[:, rows] = np.stack([group, start, stop, launches, unsplit, depth])
+        self._integers[:, rows] = np.stack([group, start, stop, launches, unsplit])
         self._floats[:, rows] = np.stack([time_ns / launches, range_std_ns(counts, start, stop)])
         self._nodes = rows.stop
 
     def _reserve(self, nodes: int) -> None:
         if nodes > self._integers.shape[1]:
             room = max(nodes, 2 * self._integers.shape[1])
-            for name in ("_integers", "_floats"):
-                old = getattr(self, name)
-                grown = np.zeros((len(old), room), dtype=old.dtype)
-                grown[:, : self._nodes] = old[:, : self._nodes]
-                setattr(self, name, grown)
+            self._integers = _with_room(self._integers, room)
+            self._floats = _with_room(self._floats, room)
+
+
+def _with_room(columns: NDArray[_Number], room: int) -> NDArray[_Number]:
+    """Return the rows of an array, each with room for so many values."""
+    larger = np.zeros((len(columns), room), dtype=columns.dtype)
+    larger[:, : columns.shape[1]] = columns
+    return larger
 
 
 _FORESTS: WeakKeyDictionary[DurationCounts, ClusterForest] = WeakKeyDictionary()
@@ -135,7 +132,7 @@ _FORESTS_LOCK = threading.Lock()
 
 
 def forest_of(counts: DurationCounts) -> ClusterForest:
-    """Return the forest of a reduction: one and the same for as long as the reduction lives."""
+    """Return the forest of a reduction, the same one every time while the reduction lives."""
     with _FORESTS_LOCK:
         forest = _FORESTS.get(counts)
         if forest is None:

@@ -12,7 +12,7 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.forest import ClusterForest, forest_of
 from sampling.splitting.grower import TreeGrower
-from sampling.splitting.rule import ClusterArrays, SplitRule
+from sampling.splitting.rule import ClusterArrays, Halves, SplitRule
 from sampling.splitting.tree import Verdict
 from sampling.strata.strata import Clusters, measured_clusters
 
@@ -37,9 +37,8 @@ def split_groups(
     """
     overrides = overrides or {}
     singly = set(groups_overridden(counts, overrides).tolist())
-    alone = rule.samples_alone(
-        counts.group_launches, counts.group_duration_ns / counts.group_launches, counts.group_std_ns
-    )
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    alone = rule.samples_alone(ClusterArrays(counts.group_launches, mean_ns, counts.group_std_ns))
     if rule.most_parts > 2:
         singly |= set(np.flatnonzero((alone > rule.enough) & (np.diff(counts.offsets) > 1)).tolist())
     at_once = np.ones(len(counts.groups), dtype=np.bool_)
@@ -90,9 +89,8 @@ def _split_at_once(
             open_nodes, samples_old = nodes[~is_final], samples[~is_final]
             forest.split(open_nodes)
             children = np.stack([forest.left[open_nodes], forest.left[open_nodes] + 1], axis=1)
-            splits, samples_new = rule.halve(
-                _clusters(forest, open_nodes), samples_old, _clusters(forest, children)
-            )
+            halves = Halves(_clusters(forest, open_nodes), samples_old, _clusters(forest, children))
+            splits, samples_new = rule.halve(halves)
             kept = np.concatenate([nodes[is_final], open_nodes[~splits]])
             kept_samples = np.concatenate([samples[is_final], samples_old[~splits]])
             finals.append(np.stack([forest.group[kept], forest.start[kept], forest.stop[kept], kept_samples]))

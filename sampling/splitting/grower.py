@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from sampling.errors import OverrideError
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.forest import ClusterForest
 from sampling.splitting.parts import ForestHalves, best_parts, group_cluster, measured_cluster
-from sampling.splitting.rule import Proposal, SplitRule
+from sampling.splitting.rule import ClusterArrays, Proposal, SplitRule
 from sampling.splitting.tree import Cluster, Share, SplitNode, SplitTree, Verdict, share_of
 
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A cluster to decide on; with ``rest``, one that a split into several parts has decided already."""
+    """A cluster to decide on; with ``rest``, its split is decided already, by a split into several parts."""
 
     cluster: Cluster
     path: str
@@ -63,7 +61,7 @@ class TreeGrower:
         self._halves = None
         if forest is not None and rule.most_parts == 2:
             self._halves = ForestHalves(forest, group, root)
-        self._pending = [_Pending(root, "", _samples_at_root(rule, root), None)]
+        self._pending = [_Pending(root, "", int(rule.samples_alone(ClusterArrays.of(root))[0]), None)]
 
     @property
     def taken(self) -> int:
@@ -137,7 +135,7 @@ class TreeGrower:
         return self.tree
 
     def _right_of(self, proposal: Proposal, path: str, index: int) -> _Pending:
-        """Return what stands right of the first part: the second, or all others as one that splits on."""
+        """Return what is right of the first part: the second, or all others as one that splits on."""
         parts, samples = proposal.parts[1:], proposal.samples_new[1:]
         if len(parts) == 1:
             return _Pending(parts[0], path + "R", samples[0], index)
@@ -157,7 +155,7 @@ class TreeGrower:
         """Return what becomes of a cluster: what the user says, or else the rule."""
         cluster, samples_old = pending.cluster, pending.samples_old
         if pending.rest is None:
-            samples_old = self._rule.samples_kept(cluster, samples_old)
+            samples_old = self._rule.samples_kept(Share(cluster, samples_old))
         override = self._overrides.get(pending.path)
         proposal, reason = self._considered(pending, samples_old, must_split=override is Verdict.SPLIT)
         rule_verdict = proposal.verdict if proposal is not None else Verdict.KEEP
@@ -234,8 +232,3 @@ def not_splittable(counts: DurationCounts, group: int, path: str) -> OverrideErr
         group=group,
         path=path,
     )
-
-
-def _samples_at_root(rule: SplitRule, root: Cluster) -> int:
-    alone = rule.samples_alone(np.array([root.launches]), np.array([root.mean_ns]), np.array([root.std_ns]))
-    return int(alone[0])

@@ -39,7 +39,7 @@ def best_partitions(
         return partitions
     launches = (launches_before[start : stop + 1] - launches_before[start]).astype(np.float64)
     mean_ns = (time_before_ns[stop] - time_before_ns[start]) / launches[-1]
-    # Times about the mean: the square of a mean deviation is then all that is ever squared.
+    # Times are taken about the mean, so that only deviations are squared and no digits cancel.
     time_ns = (time_before_ns[start : stop + 1] - time_before_ns[start]) - launches * mean_ns
     score = _between(launches, time_ns, np.zeros(pairs, dtype=np.int64), np.arange(1, pairs + 1))
     score = np.concatenate([[-np.inf], score])

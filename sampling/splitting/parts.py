@@ -62,7 +62,7 @@ class ForestHalves:
     def of(self, cluster: Cluster) -> tuple[Cluster, ...]:
         """Return the two halves of the root, or of a half that was returned before."""
         forest, number = self._forest, self._number[cluster.start, cluster.stop]
-        # Nodes are only ever added, children before they are linked: what is split can be read by anyone.
+        # Children are added before their parent points to them, so a split node can be read without the lock.
         if forest.left[number] == UNSPLIT:
             with forest.lock:
                 forest.split(np.array([number]))

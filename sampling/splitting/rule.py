@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.splitting.tree import Cluster, Verdict
+from sampling.splitting.tree import Cluster, Share, Verdict
+from sampling.strata.strata import Clusters, Strata
+
+_MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,30 @@ class ClusterArrays:
     mean_ns: FloatArray
     std_ns: FloatArray
 
+    @classmethod
+    def of(cls, *clusters: Cluster) -> ClusterArrays:
+        """Return the arrays (c,) of single clusters."""
+        return cls(
+            np.array([cluster.launches for cluster in clusters]),
+            np.array([cluster.mean_ns for cluster in clusters]),
+            np.array([cluster.std_ns for cluster in clusters]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """Many clusters, each with its best two halves.
+
+    Attributes
+    ----------
+    whole, samples_old : (k,) the clusters, and what each costs if kept.
+    parts : (k, 2) left and right half.
+    """
+
+    whole: ClusterArrays
+    samples_old: IntArray
+    parts: ClusterArrays
+
 
 class SplitRule(Protocol):
     """When to split. A rule sees one cluster at a time and never its relatives."""
@@ -47,10 +76,10 @@ class SplitRule(Protocol):
     def most_parts(self) -> int:
         """How many parts one decision may make, 2 or more."""
 
-    def samples_alone(self, launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray) -> IntArray:
-        """Return (c,) how many samples each cluster costs by itself, as at the root of a group."""
+    def samples_alone(self, clusters: ClusterArrays) -> IntArray:
+        """Return how many samples each cluster costs by itself, as at the root of a group."""
 
-    def samples_kept(self, cluster: Cluster, allocated: int) -> int:
+    def samples_kept(self, share: Share) -> int:
         """Return how many samples a cluster costs if kept, given what the decision above allocated to it."""
 
     def propose(
@@ -63,16 +92,27 @@ class SplitRule(Protocol):
         partitions : its best partitions into 2, 3, ... parts, at most ``most_parts``; at least the first.
         """
 
-    def halve(
-        self, whole: ClusterArrays, samples_old: IntArray, halves: ClusterArrays
-    ) -> tuple[BoolArray, IntArray]:
+    def halve(self, halves: Halves) -> tuple[BoolArray, IntArray]:
         """Return the decisions of `propose` on many clusters at once, each with its best two halves.
-
-        Parameters
-        ----------
-        whole, samples_old : (k,) clusters and what each costs if kept; halves : (k, 2) left and right.
 
         Returns
         -------
         splits : (k,); samples_new : (k, 2) what each half costs by this decision.
         """
+
+    def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
+        """Return the final clusters of whole groups with the sizes that the method draws.
+
+        Parameters
+        ----------
+        samples : (s,) what the decision above each cluster allocated to it.
+        """
+
+
+def costs_in_words(one_ns: float, other_ns: float) -> tuple[str, str]:
+    """Return two times in nanoseconds, with the decimals that tell them apart; none where they are equal."""
+    for decimals in range(_MOST_DECIMALS + 1):
+        one, other = (f"{ns:,.{decimals}f} ns" for ns in (one_ns, other_ns))
+        if one != other:
+            return one, other
+    return f"{one_ns:,.0f} ns", f"{other_ns:,.0f} ns"

@@ -80,7 +80,7 @@ def best_splits(
 
 
 def _parts(pairs: IntArray) -> list[slice]:
-    """Cut the ranges into runs of a few hundred thousand pairs, whose working arrays stay near the cores."""
+    """Cut the ranges into runs of a few hundred thousand pairs, whose working arrays fit the cache."""
     part = np.cumsum(pairs) // PAIRS_AT_ONCE
     bounds = np.flatnonzero(np.diff(part, prepend=-1, append=part[-1] + 1 if len(part) else 0))
     return [slice(low, high) for low, high in pairwise(bounds.tolist())]

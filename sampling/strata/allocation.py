@@ -6,20 +6,14 @@ floor of 30 is a maximum, and the closed form has sum_j sqrt(a_j b_j), not sqrt(
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.strata.variance import left_out, spread
 
 # 2^-60 of the range of log theta: beyond what a double resolves.
 _BISECTIONS = 60
 _MORE_THAN_ANY = 2.0**62
-
-
-def normal_quantile(confidence: float) -> float:
-    """Return z of a two-sided interval: 1.959964 at 0.95 (the papers print 1.96)."""
-    return NormalDist().inv_cdf(1 - (1 - confidence) / 2)
 
 
 def single_sample_size(mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, z: float) -> IntArray:
@@ -43,16 +37,16 @@ def joint_sample_sizes(
     mu is 0; floors and caps are the caller's. [STEM+ROOT Problem 1, misprint corrected]
     """
     budget = (epsilon * (launches * mean_ns).sum(axis=-1, keepdims=True) / z) ** 2
-    spread = launches * std_ns
+    deviation_ns = launches * std_ns
     root_cost = np.sqrt(mean_ns)
-    ratio = np.divide(spread, root_cost, out=np.zeros(np.shape(spread)), where=root_cost > 0)
-    sum_of_roots = (spread * root_cost).sum(axis=-1, keepdims=True)
+    ratio = np.divide(deviation_ns, root_cost, out=np.zeros(np.shape(deviation_ns)), where=root_cost > 0)
+    sum_of_roots = (deviation_ns * root_cost).sum(axis=-1, keepdims=True)
     factor = np.divide(sum_of_roots, budget, out=np.zeros(np.shape(budget)), where=budget > 0)
     return _whole(factor * ratio)
 
 
 def _whole(sizes: FloatArray) -> IntArray:
-    """Return sizes rounded up; beyond what any profile holds they stay there."""
+    """Return sizes rounded up, cut off beyond what any profile holds."""
     return np.ceil(np.minimum(sizes, _MORE_THAN_ANY)).astype(np.int64)
 
 
@@ -82,14 +76,12 @@ def water_filled_sample_sizes(
 
         m_i = clip( ceil( sqrt(theta b_i / a_i) ), floor, N_i )
 
-    at the smallest theta with sum b_i (1/m_i - 1/N_i) <= c. A cluster that reaches N_i is a census and
-    leaves the sum; what slack remains is rounding. All segments are bisected at once.
+    at the smallest theta with sum b_i (1/m_i - 1/N_i) <= c. A cluster that reaches N_i is simulated whole and
+    leaves the sum; what is left of c is due to rounding alone. All segments are bisected at once.
     """
     total_ns = np.add.reduceat(launches * mean_ns, offsets[:-1])
     budget = (epsilon * total_ns / z) ** 2
-    b = launches.astype(np.float64) ** 2 * (
-        sample_variance(launches, std_ns) + np.where(launches > 1, (noise_floor * mean_ns) ** 2, 0)
-    )
+    b = spread(launches, mean_ns, std_ns, noise_floor)
     ratio = np.divide(b, mean_ns, out=np.zeros(len(b)), where=mean_ns > 0)
     segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     least = np.minimum(floor, launches)
@@ -99,9 +91,7 @@ def water_filled_sample_sizes(
         return np.clip(wanted, least, launches).astype(np.int64)
 
     def feasible(theta: FloatArray) -> BoolArray:
-        m = sizes(theta)
-        # 1/m - 1/N as one fraction: near a census the difference would lose digits.
-        variance = np.add.reduceat(b * ((launches - m) / (launches.astype(np.float64) * m)), offsets[:-1])
+        variance = np.add.reduceat(b * left_out(sizes(theta), launches), offsets[:-1])
         return np.asarray(variance <= budget)
 
     varied = ratio > 0
@@ -121,8 +111,3 @@ def water_filled_sample_sizes(
         high = np.where(enough, middle, high)
         low = np.where(enough, low, middle)
     return sizes(np.exp(high))
-
-
-def sample_variance(launches: IntArray, std_ns: FloatArray) -> FloatArray:
-    """Return S^2 = sigma^2 N / (N - 1), the variance that sampling without replacement sees; 0 if N = 1."""
-    return std_ns**2 * (launches / np.maximum(launches - 1, 1))

@@ -1,4 +1,4 @@
-"""Random draws inside strata, all strata at once; the launches drawn are ranks, not yet ids."""
+"""Random draws inside strata, all strata at once; which launches these are is found later."""
 
 from __future__ import annotations
 
@@ -90,7 +90,10 @@ def _uniform(below: IntArray, rng: np.random.Generator) -> IntArray:
 def _distinct_places(
     launches: IntArray, samples: IntArray, base: IntArray, rng: np.random.Generator
 ) -> IntArray:
-    """Return ``samples[i]`` distinct places of each stratum, sorted; where most are drawn, by the rest."""
+    """Return ``samples[i]`` distinct places of each stratum, sorted.
+
+    Where most places are drawn, those that are not are drawn instead.
+    """
     by_rest = samples > launches // 2
     wanted = np.where(by_rest, launches - samples, samples)
     chosen = _rejection_sampled(launches, wanted, base, rng)
@@ -107,7 +110,7 @@ def _distinct_places(
 def _rejection_sampled(
     launches: IntArray, wanted: IntArray, base: IntArray, rng: np.random.Generator
 ) -> IntArray:
-    """Draw uniformly and draw again what fell on a taken place: the set stays uniform among its size."""
+    """Draw uniformly, and again what fell on a taken place: all sets of that size stay equally likely."""
     taken = np.zeros(0, dtype=np.int64)
     missing = wanted.copy()
     while missing.any():

@@ -35,7 +35,7 @@ class Strata:
     with_replacement : whether one launch may be drawn twice.
     notes : what the user should know of how these came about.
     noise_floor : spread, as a fraction of a stratum's mean, that the sizes allow for beyond the profile's;
-        None where the method knows no such thing.
+        None where the method has no noise floor.
     least_samples : what every stratum gets at least, if it is that large.
     chance : the probability by which each launch is drawn, of which ``samples`` is one outcome; None where
         the sizes do not depend on chance.
@@ -83,6 +83,11 @@ class Clusters:
     std_ns: FloatArray
 
     @property
+    def columns(self) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray]:
+        """All arrays, in the order of the fields."""
+        return self.group, self.start, self.stop, self.launches, self.mean_ns, self.std_ns
+
+    @property
     def group_offsets(self) -> IntArray:
         """(groups + 1,) clusters of each group that occurs; clusters of a group stand together."""
         first = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
@@ -92,17 +97,7 @@ class Clusters:
         self, samples: IntArray, *, with_replacement: bool = False, notes: tuple[str, ...] = ()
     ) -> Strata:
         """Return the strata."""
-        return Strata(
-            self.group,
-            self.start,
-            self.stop,
-            self.launches,
-            self.mean_ns,
-            self.std_ns,
-            samples,
-            with_replacement,
-            notes,
-        )
+        return Strata(*self.columns, samples, with_replacement, notes)
 
 
 def measured_clusters(counts: DurationCounts, group: IntArray, start: IntArray, stop: IntArray) -> Clusters:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 
 from sampling.errors import OptionError
-from sampling.strata.allocation import normal_quantile
 
 #: Below this a bound is finer than the rounding of the sums it is made of.
 LEAST_EPSILON = 1e-9
@@ -18,6 +18,11 @@ LEAST_CONFIDENCE = 1e-9
 MOST_LAUNCHES = 2**53
 
 
+def normal_quantile(confidence: float) -> float:
+    """Return z of a two-sided interval: 1.959964 at 0.95 (the papers print 1.96)."""
+    return NormalDist().inv_cdf(1 - (1 - confidence) / 2)
+
+
 @dataclass(frozen=True)
 class Target:
     """The promise a plan has to keep; all fractions.
@@ -27,7 +32,7 @@ class Target:
     epsilon : bound on the relative error of the total.
     confidence : share of draws that must meet it.
     with_replacement : draw with replacement, as the papers' derivations assume.
-    group_epsilon, min_samples, noise_floor : the method joint's alone: the bound of every kernel group's own
+    group_epsilon, min_samples, noise_floor : of the method joint alone: the bound of every kernel group's own
         total (None: none), the least samples of a stratum, and the spread, as a fraction of its mean, that
         a stratum has in simulated time beyond its spread in profiled time.
     """
@@ -43,7 +48,7 @@ class Target:
         _check_fraction("--epsilon", self.epsilon, 1)
         if self.group_epsilon is not None:
             _check_fraction("--group-epsilon", self.group_epsilon, 1)
-        # A confidence of 1 is meant as such, and there is none; nobody wants one of 0.01.
+        # A confidence of 1 is not meant as 1 %, so that is not suggested.
         _check_fraction("--confidence", self.confidence, 2)
         if self.confidence > MOST_CONFIDENCE:
             raise OptionError(f"--confidence is at most 1 - 1e-12, not {self.confidence:.17g}")

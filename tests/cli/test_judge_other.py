@@ -222,10 +222,12 @@ def test_the_filters_of_a_plan_hold_on_the_other_recording(
 
 
 def test_picks_have_an_error_and_nothing_drawn(
-    kernelpoint: Kernelpoint, plan: Path, original: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+    kernelpoint: Kernelpoint, plan: Path, original: Path, other: Path
 ) -> None:
     drawn = kernelpoint("judge", plan, other, *JSON, "--seed", "3").results
-    monkeypatch.setattr("sampling.methods.root.RANDOM", False)
+    document = json.loads(plan.read_text())
+    document["options"]["method"] = "sieve"
+    plan.write_text(json.dumps(document))
     for profile in (original, other):
         run = kernelpoint("judge", plan, profile, *JSON, "--seed", "4")
         assert run.code == 0, run.err

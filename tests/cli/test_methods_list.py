@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
@@ -11,10 +12,12 @@ import pytest
 
 from sampling.errors import OptionError
 from sampling.methods.registry import method_named, method_names, method_options
-from sampling.methods.settings import Span, about_options, span_of
+from sampling.methods.settings import about_options
 
 Kernelpoint = Callable[..., Any]
-OPTIONS = [(name, about) for name in method_names() for about in about_options(method_named(name).Options)]
+OPTIONS = [
+    (name, about) for name in method_names() for about in about_options(method_named(name).options_type)
+]
 
 
 def by_name(part: Any) -> str:
@@ -54,35 +57,36 @@ def test_choices_are_those_that_are_taken(method: str, about: Any) -> None:
             method_options(method, (f"{method}.{about.name}=no-such-choice",))
 
 
-def inside_and_outside(span: Span, *, whole: bool) -> Iterator[tuple[float, bool]]:
-    """Numbers at the ends of a span, and whether they belong to it."""
-    for end, belongs, outward in (
-        (span.least, True, -1),
-        (span.above, False, -1),
-        (span.most, True, 1),
-        (span.below, False, 1),
+def inside_and_outside(values: str, *, whole: bool) -> Iterator[tuple[float, bool]]:
+    """Numbers at the ends of a span in words, and whether they belong to it."""
+    for pattern, belongs, outward in (
+        (r"(\S+) (?:to|or more)", True, -1),
+        (r"above (\S+)", False, -1),
+        (r"(?:\d to|at most) (\S+)", True, 1),
+        (r"below (\S+)", False, 1),
     ):
-        if end is not None:
+        if found := re.search(pattern, values.replace(",", "")):
+            end = float(found[1])
             yield end, belongs
             yield (end + outward if whole else math.nextafter(end, outward * math.inf)), False
             yield (end - outward if whole else math.nextafter(end, -outward * math.inf)), True
 
 
 @pytest.mark.parametrize(("method", "about"), OPTIONS, ids=by_name)
-def test_spans_are_those_that_are_taken(method: str, about: Any) -> None:
-    options = method_named(method).Options
-    span = span_of(options, about.name)
+def test_the_numbers_that_are_told_are_those_that_are_taken(method: str, about: Any) -> None:
+    options = method_named(method).options_type
     kind = str(next(each.type for each in fields(options) if each.name == about.name))
-    assert (span is not None) == (not about.choices and "str" not in kind)
-    if span is None:
+    if about.choices or "str" in kind:
         return
-    for number, belongs in inside_and_outside(span, whole="int" in kind):
+    tried = list(inside_and_outside(about.values, whole="int" in kind))
+    assert len(tried) >= 3
+    for number, belongs in tried:
         text = repr(int(number) if "int" in kind else number)
         if belongs:
             taken = getattr(method_options(method, (f"{method}.{about.name}={text}",)), about.name)
             assert taken == number
         else:
-            with pytest.raises(OptionError):
+            with pytest.raises(OptionError, match=re.escape(f"{method}.{about.name} is ")):
                 method_options(method, (f"{method}.{about.name}={text}",))
 
 

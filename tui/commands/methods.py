@@ -24,11 +24,11 @@ def _row(name: str) -> dict[str, Any]:
     method = method_named(name)
     return {
         "name": name,
-        "source": method.SOURCE,
-        "needs": list(method.NEEDS),
+        "source": method.source,
+        "needs": list(method.needs),
         "options": asdict(method_options(name)),
-        "about_options": [asdict(about) for about in about_options(method.Options)],
-        "published_group_by": method.PUBLISHED_GROUPING.value,
+        "about_options": [asdict(about) for about in about_options(method.options_type)],
+        "published_group_by": method.published_grouping.value,
         "default": name == DEFAULT_METHOD,
     }
 

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import fields
 from typing import Any
 
-from sampling.methods.registry import DEFAULT_METHOD, random_method
+from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.study import Study
 from tui.charts import quantities
 from tui.engine.studies import study_as_asked
@@ -76,8 +76,7 @@ def _next(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
 
 def _stepped(method: str) -> str:
     """Return whose decisions to look at: ROOT's, whose rule is the simplest, unless another was asked for."""
-    module = random_method(method)
-    return method if method != DEFAULT_METHOD and module is not None and module.SPLITS else "root"
+    return method if method != DEFAULT_METHOD and method_named(method).trees is not None else "root"
 
 
 def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas: Canvas) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
-from sampling.methods.registry import method_options, splitting_method
+from sampling.methods.method import SplitRequest
+from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.study import Study
 from sampling.plan.walk.tree_walk import TreeWalk
 from sampling.splitting.groups import Overrides
@@ -21,7 +22,7 @@ _LEFT_OUT = {"start", "stop"}
 def run(options: TreeOptions) -> None:
     """Read, split one group, draw."""
     overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
-    splitting_method(options.method)
+    split_trees_of(options.method)
     study = study_of(options.profiles, options, method=options.method, overrides=overrides)
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     key = study.counts.groups[group].key
@@ -42,15 +43,19 @@ def run(options: TreeOptions) -> None:
 def _stop(study: Study, group: int, options: TreeOptions, overrides: Overrides | None) -> TreeStop:
     """Return the group's whole tree, or its first decisions; with the node that is asked for."""
     if options.decisions is None:
-        method, chosen = splitting_method(options.method), method_options(options.method, options.set)
-        grown = method.split_tree(study.counts, group, study.design.target, chosen, overrides)
+        request = SplitRequest(
+            counts=study.counts,
+            target=study.design.target,
+            options=method_options(options.method, options.set),
+            overrides=overrides or {},
+        )
+        grown = split_trees_of(options.method).split_tree(request, group)
         stop = TreeStop(study.counts, group, grown.nodes)
     else:
         walk = TreeWalk(
             study.counts,
             options.method,
             target_of(options),
-            seed=options.seed,
             settings=options.set,
             overrides=overrides,
         )

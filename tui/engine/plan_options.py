@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sampling.errors import OptionError, PlanFileError
+from sampling.methods.registry import method_named
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -28,7 +30,7 @@ def plan_options(options: SampleOptions, grouping: Grouping, target: Target) -> 
         "epsilon": options.epsilon,
         "confidence": options.confidence,
         "with_replacement": target.with_replacement,
-        **_of_joint(options, target),
+        **_of_some_methods(options, target),
         "set": list(options.set),
         "features": list(options.features),
         "seed": options.seed,
@@ -44,15 +46,10 @@ def plan_options(options: SampleOptions, grouping: Grouping, target: Target) -> 
     }
 
 
-def _of_joint(options: SampleOptions, target: Target) -> dict[str, Any]:
-    """Return what the method joint was asked beside, as it was understood; nothing for other methods."""
-    if options.method != "joint":
-        return {}
-    return {
-        "group_epsilon": target.group_epsilon,
-        "min_samples": target.min_samples,
-        "noise_floor": target.noise_floor,
-    }
+def _of_some_methods(options: SampleOptions, target: Target) -> dict[str, Any]:
+    """Return what only some methods are asked, as it was understood; nothing for other methods."""
+    fields = method_named(options.method).target_fields
+    return {name: value for name, value in asdict(target).items() if name in fields}
 
 
 def plan_selection(plan: PlanFile) -> tuple[Grouping, Region]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sampling.errors import OptionError
 from sampling.features.report import JoinReport
-from sampling.methods.registry import check_settings, method_named, splitting_method
+from sampling.methods.registry import check_settings, method_named, split_trees_of
 from sampling.plan.plan_file import method_of_overrides, read_overrides
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
@@ -60,7 +60,7 @@ def grouping_of(options: RegionOptions, method: str) -> Grouping:
     """Return the grouping; `published` is the key of the method's own paper."""
     by = options.group_by
     if by is GroupBy.PUBLISHED:
-        by = method_named(method).PUBLISHED_GROUPING
+        by = method_named(method).published_grouping
     return Grouping(by, options.pool_devices)
 
 
@@ -99,7 +99,7 @@ def check_overrides(overrides: Overrides | None, method: str) -> None:
     OptionError : they would be left out without a word.
     """
     if overrides:
-        splitting_method(method)
+        split_trees_of(method)
 
 
 def check_standard_input(*paths: str) -> None:

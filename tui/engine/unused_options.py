@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sampling.methods.registry import method_names, method_options, random_method
+from sampling.methods.registry import method_named, method_names, method_options
 from tui.options.choices import ErrorMean, NumberLocale, OutputFormat
 from tui.options.commands import CompareOptions, PlanningOptions
 from tui.terminal.diagnostics import note
@@ -12,14 +12,14 @@ from tui.terminal.diagnostics import note
 
 def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     """Say which options are given that none of the methods uses."""
-    of_joint = {
-        "--group-epsilon": options.group_epsilon,
-        "--min-samples": options.min_samples,
-        "--noise-floor": options.noise_floor,
+    given = {
+        "group_epsilon": ("--group-epsilon", options.group_epsilon),
+        "min_samples": ("--min-samples", options.min_samples),
+        "noise_floor": ("--noise-floor", options.noise_floor),
     }
-    used = _used(methods, options.set)
-    unused = [flag for flag, value in of_joint.items() if value is not None]
-    if unused and "joint" not in used:
+    looked_at = {name for used in _used(methods, options.set) for name in method_named(used).target_fields}
+    unused = [flag for name, (flag, value) in given.items() if value is not None and name not in looked_at]
+    if unused:
         note(f"{', '.join(unused)}: for the method joint alone; not used", quiet=options.quiet)
     by = methods[0] if len(methods) == 1 else f"any of {', '.join(methods)}"
     for setting in unused_settings(methods, options.set):
@@ -33,9 +33,14 @@ def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> list[s
 
 
 def _used(methods: Sequence[str], settings: tuple[str, ...]) -> set[str]:
-    """Return the methods, and the one whose sampled time `random` is to have."""
-    like = method_options("random", settings).like if "random" in methods else None
-    return {name for name in (*methods, like) if name in method_names()}
+    """Return the methods, and those whose plans say how many launches these draw."""
+    known = set(method_names())
+    used = known.intersection(methods)
+    for name in list(used):
+        sized_like = method_named(name).sized_like
+        if sized_like is not None:
+            used |= known.intersection([sized_like(method_options(name, settings))])
+    return used
 
 
 def note_unused_features(
@@ -44,7 +49,7 @@ def note_unused_features(
     """Say if files of features are given that no method looks at, or how files write that are not given."""
     if not features and number_locale is not NumberLocale.C:
         note("--number-locale: there are no files of --features; not used", quiet=quiet)
-    if features and all(random_method(method) is not None for method in methods):
+    if features and all(method_named(method).draws_at_random for method in methods):
         look = "looks" if len(methods) == 1 else "look"
         note(f"--features: {', '.join(methods)} {look} at durations alone; not used", quiet=quiet)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from sampling.methods.registry import method_named
 from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.strata.target import Target
 from tui.charts import quantities
@@ -118,7 +119,7 @@ def level_text(known: TradeOff) -> str | None:
     if first is None:
         return None
     text = f"From epsilon {first:g} on the plan stays the same"
-    if known.method != "joint":
+    if "group_epsilon" not in method_named(known.method).target_fields:
         return f"{text}."
     asked = quantities.counted(known.target.min_samples, "launch", "launches") + " a stratum"
     if known.target.group_epsilon is not None:
@@ -132,7 +133,7 @@ def level_forms(known: TradeOff) -> tuple[str, ...]:
     if first is None:
         return ()
     forms = f"the same from {first:g} on", f"same from {first:g}"
-    if known.method != "joint":
+    if "group_epsilon" not in method_named(known.method).target_fields:
         return forms
     asked = "min-samples" if known.target.group_epsilon is None else "group-epsilon, min-samples"
     return f"{forms[0]}: {asked}", *forms

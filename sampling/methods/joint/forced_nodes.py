@@ -1,4 +1,4 @@
-"""The nodes of a forest whose decision is the user's."""
+"""The nodes of a forest that the user has decided on."""
 
 from __future__ import annotations
 

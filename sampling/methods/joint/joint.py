@@ -1,9 +1,10 @@
-"""Joint: one bound for the whole workload and a looser one for each kernel group, priced. (METHODS section 5)
+"""Joint: one bound for the whole workload and a looser one for each kernel group, by prices of variance.
 
 Allegro and ROOT bound every group by epsilon separately. Errors of groups are independent, so the whole is
 then bounded far below epsilon and most samples are wasted. Here variance has a price: the least that meets
 each group's own bound, then the least common one that meets the workload's; a group pays the larger. Where
 one group's step from too much variance to little is coarse, the others are priced anew with what it leaves.
+(docs/methods.md, 5 Joint)
 
 A price finds only strata on the convex hull of time against variance. Where ROOT's strata meet a group's
 bound with less sampled time, they are taken; so are all of ROOT's strata for epsilon, where they take less
@@ -21,49 +22,23 @@ from sampling.methods.joint.forced_nodes import forced_nodes
 from sampling.methods.joint.price_search import group_prices, prices
 from sampling.methods.joint.priced_forest import PricedForest, is_less, priced_forest
 from sampling.methods.joint.root_strata import cheaper_by_root, root_strata, with_root_strata
-from sampling.methods.joint.slack import smaller_sizes
-from sampling.methods.joint.solution import Solution, SolvedTrees
+from sampling.methods.joint.solution import PricedTrees, Solution
+from sampling.methods.joint.spare_variance import smaller_sizes
+from sampling.methods.method import Method, SolvedTogether, SplitRequest
+from sampling.methods.settings import MethodOptions
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides, groups_overridden
-from sampling.splitting.tree import SplitTree
-from sampling.strata.strata import Strata, measured_clusters
+from sampling.strata.strata import measured_clusters
 from sampling.strata.target import Target
 from sampling.strata.variance import spread
 
-SOURCE = "this project, on Allegro and STEM+ROOT"
-NEEDS: tuple[str, ...] = ()
-PUBLISHED_GROUPING = GroupBy.LAUNCH
-RANDOM = True
-SPLITS = True
-
-_NOT_REPLACED = "joint always draws without replacement; --with-replacement is not used"
-
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """None of its own: ``--group-epsilon --min-samples --noise-floor`` are what is asked of the plan."""
-
-
-def stratify(
-    counts: DurationCounts,
-    target: Target,
-    options: Options,  # noqa: ARG001 - it has none
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn here
-    overrides: Overrides | None = None,
-    progress: Progress | None = None,
-) -> Strata:
-    """Return the cheapest strata that meet both bounds, noise floor included."""
-    return planned(solve(counts, target, overrides, progress), target)
-
-
-def planned(solution: Solution, target: Target) -> Strata:
-    """Return the strata of a solution."""
-    notes = (_NOT_REPLACED,) if target.with_replacement else ()
-    strata = solution.clusters.with_samples(solution.samples, notes=notes)
-    return replace(strata, noise_floor=target.noise_floor, least_samples=target.min_samples)
+class Options(MethodOptions):
+    """None of its own: group epsilon, least samples and noise floor are what is asked of the plan."""
 
 
 def solve(
@@ -103,7 +78,7 @@ def solve(
             own = group_prices(priced, group_budget)
         price = prices(priced, own, budget)
         solution = _price_or_root(counts, target, priced, price, group_budget, budget, overrides or {})
-        return replace(solution, samples=_slack_used(solution, target, group_budget, budget))
+        return replace(solution, samples=_lowered_sizes(solution, target, group_budget, budget))
 
 
 def _price_or_root(
@@ -115,7 +90,7 @@ def _price_or_root(
     budget: float,
     overrides: Overrides,
 ) -> Solution:
-    """Return the strata at the prices, or ROOT's where those take less time; some slack is left."""
+    """Return the strata at the prices, or ROOT's where those take less time; sizes may be lowered yet."""
     cut = priced.cut(price)
     clusters = measured_clusters(
         counts, priced.group[cut.rows], priced.start[cut.rows], priced.stop[cut.rows]
@@ -138,8 +113,8 @@ def _price_or_root(
     return Solution(priced, price, clusters, samples, from_root, root_epsilon)
 
 
-def _slack_used(solution: Solution, target: Target, group_budget: FloatArray, budget: float) -> IntArray:
-    """Return (s,) the sizes less what both bounds can spare."""
+def _lowered_sizes(solution: Solution, target: Target, group_budget: FloatArray, budget: float) -> IntArray:
+    """Return (s,) the sizes, as low as both bounds allow."""
     clusters = solution.clusters
     return smaller_sizes(
         solution.samples,
@@ -153,12 +128,19 @@ def _slack_used(solution: Solution, target: Target, group_budget: FloatArray, bu
     )
 
 
-def split_tree(
-    counts: DurationCounts,
-    group: int,
-    target: Target,
-    options: Options,  # noqa: ARG001 - it has none
-    overrides: Overrides | None = None,
-) -> SplitTree:
-    """Return how a group came to its strata, every node with the price of whole and of split."""
-    return SolvedTrees(counts, target, solve(counts, target, overrides), overrides).tree(group)
+def _solved(request: SplitRequest[Options]) -> PricedTrees:
+    counts, target, overrides = request.counts, request.target, request.overrides
+    return PricedTrees(counts, target, solve(counts, target, overrides, request.progress), overrides)
+
+
+_TREES = SolvedTogether(_solved)
+
+METHOD = Method(
+    name="joint",
+    source="this project, on Allegro and STEM+ROOT",
+    published_grouping=GroupBy.LAUNCH,
+    options_type=Options,
+    target_fields=("group_epsilon", "min_samples", "noise_floor"),
+    stratify=_TREES.stratify,
+    trees=_TREES,
+)

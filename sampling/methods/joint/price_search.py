@@ -1,7 +1,7 @@
 """The least prices of variance at which the strata of a forest meet their bounds.
 
 As the price rises the variance of the cheapest strata falls in steps; the least price that meets a bound is
-found where a step begins. (METHODS section 5)
+found where a step begins. (docs/methods.md, 5 Joint)
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from sampling.arrays import FloatArray
 from sampling.methods.joint.priced_forest import PricedForest, is_less
 
 _PRICE_RATIO = 1e-6
-# How often groups are left on a step and the others priced anew, and for what share of the budget; the new
-# price is looked for between this share of the old one and the old one first.
+# How often groups are left on a step and the others priced anew.
 _MOST_ROUNDS = 8
+# The new price is looked for first between this share of the old one and the old one.
 _NEAR = 0.9
-_SLACK_WORTH_USING = 1e-3
+# The least share of the budget to spare for which the others are priced anew.
+_SPARE_WORTH_USING = 1e-3
 
 
 def group_prices(priced: PricedForest, budget: FloatArray) -> FloatArray:
@@ -56,7 +57,7 @@ def prices(priced: PricedForest, least_price: FloatArray, budget: float) -> Floa
         common = common_price(priced, least_price, budget, enough=common)
         price = np.maximum(least_price, common)
         variance = priced.variance(priced.cut(price))
-        if common == 0 or budget - variance.sum() < _SLACK_WORTH_USING * budget:
+        if common == 0 or budget - variance.sum() < _SPARE_WORTH_USING * budget:
             break
         just_below = np.maximum(least_price, common * (1 - 3 * _PRICE_RATIO))
         stepping = priced.variance(priced.cut(just_below)) > variance

@@ -5,7 +5,7 @@ costs
 
     J(C) = min over integer m in [min(m_min, N), N] of  m mu + lambda N^2 S^2 (1/m - 1/N),
 
-and a split is kept iff its parts are strictly cheaper. (METHODS section 5)
+and a split is kept iff its parts are strictly cheaper. (docs/methods.md, 5 Joint)
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.forced_nodes import ForcedNodes
 from sampling.splitting.forest import UNSPLIT, ClusterForest
-from sampling.strata.allocation import sample_variance
-from sampling.strata.variance import left_out, spread, summed_by_group
+from sampling.strata.variance import left_out, sample_variance, spread, summed_by_group
 
 # Equal costs may differ by rounding; a split must be cheaper by more than that.
 _ROUNDING = 1e-12
@@ -41,14 +40,31 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Decisions:
+    """What becomes of each node of a `PricedForest` at a price; all arrays (n,).
+
+    Attributes
+    ----------
+    samples, whole : size and cost of the node kept whole.
+    least : the cost of the cheapest strata of the node.
+    splits : whether those are parts of it.
+    """
+
+    samples: IntArray
+    whole: FloatArray
+    least: FloatArray
+    splits: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
 class PricedForest:
     """The nodes of a forest down to where it is deep enough for one target, ready to be pruned at any price.
 
     Attributes
     ----------
     groups : how many trees.
-    nodes : (n,) numbers in the forest, breadth first; the first ``groups`` are the roots.
-    group, start, stop, launches, mean_ns, std_ns : (n,) of each node, as the forest has them.
+    group, start, stop, launches, mean_ns, std_ns : (n,) of each node, as the forest has them; breadth first,
+        so that the first ``groups`` are the roots.
     spread : (n,) N^2 (S^2 + (noise_floor mu)^2), what a price multiplies; 0 where N = 1.
     spread_over_mean : (n,) the same over mu; 0 where mu is 0.
     left : (n,) row of the left child, UNSPLIT for a leaf; the right child is the next row.
@@ -58,7 +74,6 @@ class PricedForest:
     """
 
     groups: int
-    nodes: IntArray
     group: IntArray
     start: IntArray
     stop: IntArray
@@ -81,7 +96,6 @@ class PricedForest:
         left = self.left[rows]
         return PricedForest(
             groups=int(chosen.sum()),
-            nodes=self.nodes[rows],
             group=(np.cumsum(chosen) - 1)[self.group[rows]],
             start=self.start[rows],
             stop=self.stop[rows],
@@ -97,14 +111,6 @@ class PricedForest:
             parents=tuple(row_of[parents[kept[parents]]] for parents in self.parents),
         )
 
-    def sizes(self, price: FloatArray) -> IntArray:
-        """Return (n,) the sizes that cost least at a price for each group.
-
-        m mu + lambda N^2 S^2/m is convex in m: with x = lambda N^2 S^2/mu one sample more pays where
-        x > m (m + 1), so the best whole number is floor(sqrt(x)) or the next.
-        """
-        return self._sizes(self._worth(price))
-
     def _worth(self, price: FloatArray) -> FloatArray:
         """Return (n,) x = lambda N^2 S^2 / mu, 0 where mu is 0."""
         worth: FloatArray = price[self.group]
@@ -112,14 +118,19 @@ class PricedForest:
         return worth
 
     def _sizes(self, worth: FloatArray) -> IntArray:
+        """Return (n,) the sizes that cost least.
+
+        m mu + lambda N^2 S^2/m is convex in m: with x = lambda N^2 S^2/mu one sample more pays where
+        x > m (m + 1), so the best whole number is floor(sqrt(x)) or the next.
+        """
         best = np.sqrt(worth)
         np.floor(best, out=best)
         np.clip(best, self.least, self.launches, out=best)
         best += (worth > best * (best + 1)) & (best < self.launches)
         return best.astype(np.int64)
 
-    def decisions(self, price: FloatArray) -> tuple[IntArray, FloatArray, FloatArray, BoolArray]:
-        """Return (n,) each: the sizes and costs of the nodes kept whole, the least costs, and what splits.
+    def decisions(self, price: FloatArray) -> Decisions:
+        """Return what becomes of every node.
 
         Parameters
         ----------
@@ -138,13 +149,13 @@ class PricedForest:
             pays = (pays | self.must_split[parents]) & ~self.must_keep[parents]
             least[parents] = np.where(pays, parts, whole[parents])
             splits[parents] = pays
-        return samples, whole, least, splits
+        return Decisions(samples, whole, least, splits)
 
     def cut(self, price: FloatArray) -> Cut:
         """Return the cheapest strata at a price for each group."""
-        samples, _, _, splits = self.decisions(price)
-        rows = self.leaves(splits)
-        return Cut(rows, samples[rows])
+        decisions = self.decisions(price)
+        rows = self.leaves(decisions.splits)
+        return Cut(rows, decisions.samples[rows])
 
     def leaves(self, splits: BoolArray) -> IntArray:
         """Return the rows of the leaves when the given nodes split, ordered by group and duration."""
@@ -195,7 +206,7 @@ def priced_forest(
     """Return the nodes that a plan may need, splitting in the forest what is not deep enough yet.
 
     A node is deep enough where N^2 S^2 / 2 < 1e-3 (epsilon * total of its group / z)^2, or where its
-    durations are equal; never at a minimum size, for a few launches may hold much of the time.
+    durations are equal. A small size alone is not enough, for a few launches may hold much of the time.
 
     Parameters
     ----------
@@ -226,7 +237,6 @@ def priced_forest(
     spread_ns = spread(launches, mean_ns, std_ns, noise_floor)
     return PricedForest(
         groups=len(group_total_ns),
-        nodes=nodes,
         group=forest.group[nodes],
         start=forest.start[nodes],
         stop=forest.stop[nodes],

@@ -1,16 +1,14 @@
-"""ROOT's strata of the least sizes, beside those that a price finds: where they take less time."""
+"""ROOT's strata in place of those that a price finds, where they take less time."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.priced_forest import Cut, PricedForest
-from sampling.methods.joint.slack import within
+from sampling.methods.joint.spare_variance import within
 from sampling.methods.root import RootRule
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.groups import split_groups
@@ -72,17 +70,6 @@ def with_root_strata(
     own, other = ~from_root[clusters.group], from_root[rooted.group]
     start = np.concatenate([clusters.start[own], rooted.start[other]])
     order = np.argsort(start)
-
-    def column(name: str) -> NDArray[Any]:
-        values: NDArray[Any] = np.concatenate([getattr(clusters, name)[own], getattr(rooted, name)[other]])
-        return values[order]
-
-    merged = Clusters(
-        column("group"),
-        column("start"),
-        column("stop"),
-        column("launches"),
-        column("mean_ns"),
-        column("std_ns"),
-    )
+    pairs = zip(clusters.columns, rooted.columns, strict=True)
+    merged = Clusters(*(np.concatenate([mine[own], roots[other]])[order] for mine, roots in pairs))
     return merged, np.concatenate([samples[own], rooted_samples[other]])[order]

@@ -1,28 +1,31 @@
-"""What the prices of the method `joint` came to, and how each kernel group came to its strata by them."""
+"""The strata that the prices of the method `joint` lead to, and the split tree of each kernel group."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.methods.joint.priced_forest import PricedForest, is_less
+from sampling.methods.joint.priced_forest import Decisions, PricedForest, is_less
 from sampling.methods.joint.root_strata import root_sizes
 from sampling.methods.root import RootRule
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.costs_in_words import costs_in_words
 from sampling.splitting.groups import Overrides
 from sampling.splitting.grower import TreeGrower
+from sampling.splitting.rule import costs_in_words
 from sampling.splitting.tree import SplitNode, SplitTree, Verdict
-from sampling.strata.strata import Clusters
+from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
+
+_NOT_REPLACED = "joint always draws without replacement; --with-replacement is not used"
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What the prices came to.
+    """The prices, and the strata that they lead to.
 
     Attributes
     ----------
@@ -41,37 +44,45 @@ class Solution:
     root_epsilon: float
 
 
-class SolvedTrees:
-    """How the groups came to the strata of one solution, each tree written down when it is asked for."""
+@dataclass(frozen=True)
+class PricedTrees:
+    """The split trees of one solution, each made when it is asked for."""
 
-    def __init__(
-        self, counts: DurationCounts, target: Target, solution: Solution, overrides: Overrides | None = None
-    ) -> None:
-        self._counts = counts
-        self._target = target
-        self._solution = solution
-        self._overrides = overrides or {}
-        self._decisions = solution.priced.decisions(solution.price)
+    counts: DurationCounts
+    target: Target
+    solution: Solution
+    overrides: Overrides
+
+    @cached_property
+    def plan(self) -> Strata:
+        """The strata of the solution."""
+        notes = (_NOT_REPLACED,) if self.target.with_replacement else ()
+        strata = self.solution.clusters.with_samples(self.solution.samples, notes=notes)
+        return replace(strata, noise_floor=self.target.noise_floor, least_samples=self.target.min_samples)
+
+    @cached_property
+    def _decisions(self) -> Decisions:
+        return self.solution.priced.decisions(self.solution.price)
 
     def tree(self, group: int) -> SplitTree:
-        """Return how a group came to its strata, every node with the price of whole and of split."""
-        solution = self._solution
+        """Return a group's tree, every node with its cost whole and split."""
+        solution = self.solution
         if solution.from_root[group]:
-            rule = RootRule(replace(self._target, epsilon=solution.root_epsilon))
-            grown = TreeGrower(self._counts, group, rule).run()
+            rule = RootRule(replace(self.target, epsilon=solution.root_epsilon))
+            grown = TreeGrower(self.counts, group, rule).run()
             first = replace(
                 grown.nodes[0],
                 reason=f"ROOT's strata take less time here than any price finds; {grown.nodes[0].reason}",
             )
             return SplitTree(group, (first, *grown.nodes[1:]))
-        decided = self._overrides.get(self._counts.groups[group].key, {})
-        return _TreeAtPrice(self._counts, solution, self._decisions, group, decided).tree()
+        decided = self.overrides.get(self.counts.groups[group].key, {})
+        return _TreeAtPrice(self.counts, solution, self._decisions, group, decided).tree()
 
     @property
     def whole(self) -> IntArray:
         """(groups,) the samples that each group kept whole costs at its price."""
         # The first rows of the forest are the roots.
-        return self._decisions[0][: self._solution.priced.groups]
+        return self._decisions.samples[: self.solution.priced.groups]
 
     def sizes(self, clusters: Clusters, samples: IntArray) -> IntArray:
         """Return the sizes of clusters of groups that are not split to their end.
@@ -81,10 +92,10 @@ class SolvedTrees:
         samples : (s,) what each costs at its group's price; where ROOT's strata are taken, the least sizes
             for their bound are returned instead.
         """
-        from_root = self._solution.from_root[clusters.group]
+        from_root = self.solution.from_root[clusters.group]
         if not from_root.any():
             return samples
-        return np.where(from_root, root_sizes(clusters, self._target, self._solution.root_epsilon), samples)
+        return np.where(from_root, root_sizes(clusters, self.target, self.solution.root_epsilon), samples)
 
 
 class _TreeAtPrice:
@@ -94,7 +105,7 @@ class _TreeAtPrice:
         self,
         counts: DurationCounts,
         solution: Solution,
-        decisions: tuple[IntArray, FloatArray, FloatArray, BoolArray],
+        decisions: Decisions,
         group: int,
         decided: Mapping[str, Verdict],
     ) -> None:
@@ -102,7 +113,7 @@ class _TreeAtPrice:
         self._priced = solution.priced
         self._group = group
         self._by_user = set(decided)
-        self._samples, self._whole, self._least, self._splits = decisions
+        self._decisions = decisions
         self._nodes: list[SplitNode] = []
 
     def tree(self) -> SplitTree:
@@ -113,7 +124,7 @@ class _TreeAtPrice:
         index = len(self._nodes)
         if parent is not None and path.endswith("R"):
             self._nodes[parent] = replace(self._nodes[parent], right=index)
-        splits = bool(self._splits[row])
+        splits = bool(self._decisions.splits[row])
         self._nodes.append(replace(self._node(row, path, index), left=index + 1 if splits else None))
         if splits:
             left = int(self._priced.left[row])
@@ -123,9 +134,10 @@ class _TreeAtPrice:
     def _node(self, row: int, path: str, index: int) -> SplitNode:
         priced, left = self._priced, int(self._priced.left[row])
         start, launches = int(priced.start[row]), int(priced.launches[row])
-        samples, mean_ns = int(self._samples[row]), float(priced.mean_ns[row])
-        parts = None if left < 0 else (int(self._samples[left]), int(self._samples[left + 1]))
-        verdict = Verdict.SPLIT if self._splits[row] else Verdict.KEEP
+        sizes, mean_ns = self._decisions.samples, float(priced.mean_ns[row])
+        samples = int(sizes[row])
+        parts = None if left < 0 else (int(sizes[left]), int(sizes[left + 1]))
+        verdict = Verdict.SPLIT if self._decisions.splits[row] else Verdict.KEEP
         return SplitNode(
             index=index,
             depth=len(path),
@@ -148,15 +160,16 @@ class _TreeAtPrice:
         )
 
     def _reason(self, row: int, left: int, path: str) -> str:
-        whole_ns, priced_in = float(self._whole[row]), "its variance priced in"
+        costs, least = self._decisions.whole, self._decisions.least
+        whole_ns, priced_in = float(costs[row]), "its variance priced in"
         if left < 0:
             if self._priced.stop[row] - self._priced.start[row] == 1:
                 return "all durations are equal"
             whole = f"whole it costs {whole_ns:,.0f} ns"
             return f"{whole}, {priced_in}; its spread is too small to look further"
-        split = float(self._least[left] + self._least[left + 1])
+        split = float(least[left] + least[left + 1])
         whole, parts = costs_in_words(whole_ns, split)
         text = f"whole it costs {whole}, {priced_in}, split at best {parts}: " + (
-            "less" if is_less(np.array([split]), self._whole[row : row + 1])[0] else "not less"
+            "less" if is_less(np.array([split]), costs[row : row + 1])[0] else "not less"
         )
         return f"decided by the user; by price: {text}" if path in self._by_user else text

@@ -8,21 +8,15 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
+from sampling.methods.method import Method, PickRequest
 from sampling.methods.photon.block_vector_matching import distinct_vectors, padded, within
 from sampling.methods.picks import Picks
-from sampling.methods.settings import Span, setting
+from sampling.methods.settings import FRACTION, MethodOptions, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_features import BlockVectors
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
-
-SOURCE = "Photon (MICRO 2023), kernel-level sampling"
-NEEDS: tuple[str, ...] = ("the basic-block vector of every launch", "its warps, or its grid and block")
-PUBLISHED_GROUPING = GroupBy.NAME
-RANDOM = False
-
 
 _WARP_THREADS = 32
 # Rows of a matrix of distances, and its cells, that are held at once.
@@ -30,7 +24,7 @@ MOST_ROWS = 1024
 MOST_CELLS = 1 << 22
 # Pairs of a distinct vector and a kept one; some minutes of comparing.
 MOST_COMPARISONS = 4_000_000_000
-# More than a GPU gets through in a day; with it and the cells above, sums stay below 2^63.
+# More than a GPU executes in a day; with at most this and the cells above, sums stay below 2^63.
 _MOST_WARPS = 1 << 40
 _REMEDY = (
     "give --features the basic-block vectors of an NVBit tool: two lines a kernel, "
@@ -39,18 +33,14 @@ _REMEDY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(MethodOptions):
     """How like two launches must be."""
 
     distance: float = setting(
         0.05,
         "a launch matches a kept one if their vectors are less apart than this share of its own norm",
-        span=Span(above=0, below=1),
+        span=FRACTION,
     )
-
-    def __post_init__(self) -> None:
-        if not 0 < self.distance < 1:
-            raise OptionError(f"photon.distance is a fraction between 0 and 1, not {self.distance:g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +59,7 @@ class _Kept:
     warps: IntArray
 
 
-def pick(
-    launches: LaunchList,
-    target: Target,  # noqa: ARG001 - Photon promises no error
-    options: Options,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress | None = None,
-) -> Picks:
+def pick(request: PickRequest[Options]) -> Picks:
     """Scan in launch order: match a launch to a kept one within 5 % of its vector, or keep it.
 
     Of several kept launches that match, the one with the nearest number of warps is taken, the first kept of
@@ -87,10 +71,11 @@ def pick(
 
     Notes
     -----
-    Launches of one vector are kept once at most, whatever their warps: the first was kept or matched a kept
-    launch, and so do all after it, for what is kept stays. So the scan that decides what is kept sees the
-    distinct vectors only. Which kept launch a later one matches does depend on what was kept in between.
+    Of the launches of one vector at most the first is kept, whatever their warps: it was kept or matched a
+    kept launch, and all after it match the same one. So the scan that decides what is kept needs the distinct
+    vectors only. Which kept launch a later one matches does depend on what was kept in between.
     """
+    launches, options, progress = request.launches, request.options, request.progress
     vectors = _vectors(launches)
     warps = _warps(launches, vectors)
     vector, first_rows = distinct_vectors(vectors)
@@ -202,8 +187,8 @@ def _matched(
     """Return (n,) the kept launch that each launch matches, itself if it is kept."""
     launches = len(vector)
     near = _near(vectors, first_rows, kept, distance, progress)
-    # A kind is a vector with its warps, and has turns: from the row on at which a kept launch came that suits
-    # it better than all kept before, its launches match that one.
+    # Launches of one kind have the same vector and warps. A kind has turns: from the row of a kept launch on
+    # that is nearer in warps than all kept before it, the launches of the kind match that one.
     kind, rows = dense_codes([vector, warps])
     pairs = np.cumsum(near.size(vector[rows]))
     turn_kind, turn_kept = [], []
@@ -262,7 +247,7 @@ def _turns(near: _Near, vector: IntArray, warps: IntArray, kept_warps: IntArray)
     kind = np.repeat(np.arange(len(vector)), size)
     kept = near.kept[np.arange(len(kind)) + np.repeat(near.offsets[vector] - np.cumsum(size) + size, size)]
     apart = np.abs(warps[kind] - kept_warps[kept])
-    # Every kind lies below all before it, so one running minimum serves them all.
+    # Each kind is shifted below all kinds before it, so that one running minimum serves all of them.
     height = apart - kind * (int(apart.max()) + 1)
     better = np.ones(len(kind), dtype=np.bool_)
     better[1:] = height[1:] < np.minimum.accumulate(height)[:-1]
@@ -280,3 +265,13 @@ def _labels(launches: LaunchList, row: IntArray) -> tuple[str, ...]:
         f"like launch {launch}, {names.full(code)}"
         for launch, code in zip(launches.id[row].tolist(), kernel.tolist(), strict=True)
     )
+
+
+METHOD = Method(
+    name="photon",
+    source="Photon (MICRO 2023), kernel-level sampling",
+    needs=("the basic-block vector of every launch", "its warps, or its grid and block"),
+    published_grouping=GroupBy.NAME,
+    options_type=Options,
+    pick=pick,
+)

@@ -1,4 +1,4 @@
-"""What tells launches apart by their metrics: the columns methods go by, standardised, and principal axes.
+"""The metrics that launches are compared by: which ones, standardised, and their principal components.
 
 [Principal Kernel Analysis section 3.1, Table 2]
 """
@@ -19,7 +19,7 @@ from sampling.methods.settings import setting
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
 
-#: Which metrics to go by, as `column_setting` says.
+#: Which metrics launches are compared by, as `column_setting` says.
 ColumnChoice = Literal["published", "all"]
 
 #: Metrics of this prefix are tensor shapes: light profiling gives them, so they are no characteristics.
@@ -31,13 +31,13 @@ _LEAST_COV = 1e-3
 _VARIANCE_SHARE = 0.9995
 # Scores closer than this are equal but for rounding; a standardised column has the unit 1.
 _SCORE_DECIMALS = 9
-# So many names stand in a note.
+# The most names that a note lists.
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Characteristics:
-    """Metrics of a launch list that methods go by.
+    """The metrics that the launches of a list are compared by.
 
     Attributes
     ----------
@@ -88,11 +88,11 @@ class StandardisedRows:
 
 
 def find_characteristics(launches: LaunchList, choice: ColumnChoice) -> Characteristics:
-    """Return which metrics of the launches to go by, and which launches have them.
+    """Return by which metrics to compare the launches, and which launches have them.
 
     With ``published`` a launch is complete that has all of the paper's characteristics that any launch has.
     With ``all`` it is one that has at least half as many metrics as the launch that has most: tools leave
-    single metrics of single launches out, and whatever so is left out is no reason to refuse the launch.
+    single metrics of single launches out, and a launch is not refused for that.
     """
     features = launches.features or Features()
     costs: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ def recording_remedy() -> str:
 
 
 def column_setting() -> Any:
-    """Return the field of a method's options that says which metrics it goes by."""
+    """Return the field of a method's options that says which metrics launches are compared by."""
     return setting(
         "published",
         "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
@@ -159,7 +159,7 @@ def column_setting() -> Any:
 
 
 def column_note(found: Characteristics) -> tuple[str, ...]:
-    """Return a note on the columns that are not gone by: costs, or what the profile lacks."""
+    """Return a note on the columns that are not compared: costs, or what the profile lacks."""
     if found.costs:
         named, more = ", ".join(found.costs[:_MOST_NAMED]), len(found.costs) - _MOST_NAMED
         rest = f" and {more:,} more" if more > 0 else ""

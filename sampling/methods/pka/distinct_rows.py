@@ -1,7 +1,7 @@
 """The distinct rows of a table of numbers, in the order they first occur.
 
-Launches repeat: a million of them may have a few thousand distinct rows. What looks at rows looks at these,
-each with its count, so that equal launches are treated alike to the last bit.
+Launches repeat: a million of them may have a few thousand distinct rows. Methods work on these, each with its
+count, so that results for equal launches are exactly equal.
 """
 
 from __future__ import annotations

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from sampling.arrays import FloatArray
 from sampling.methods.pka.distinct_rows import DistinctRows
-from sampling.methods.pka.learning import reproducible_learning
 from sampling.methods.pka.represented_groups import RepresentedGroups, group_means, represented_by_first
 from sampling.progress import Progress
 
@@ -75,3 +76,20 @@ def _best_of(rows: DistinctRows, k: int, starts: list[Any], rng: np.random.Gener
     least = min(inertia for inertia, _ in found)
     equals = [groups for inertia, groups in found if inertia <= least + _ROUNDING * max(least, 1)]
     return min(equals, key=lambda groups: tuple(groups.representative.tolist()))
+
+
+@contextmanager
+def reproducible_learning() -> Iterator[None]:
+    """Run scikit-learn on one thread and without its warnings on convergence.
+
+    With several threads k-means adds up their parts in the order in which they finish; its rounding, and so
+    its result, could differ from run to run.
+    """
+    # Threads can be limited only in libraries that are loaded already.
+    import sklearn.cluster  # noqa: F401
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield

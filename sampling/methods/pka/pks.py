@@ -1,6 +1,6 @@
 """Principal Kernel Selection: k-means on principal components of metrics. [Principal Kernel Analysis 3.1]
 
-The number of groups is chosen with the true total in hand, so the error it reports is no prediction.
+The number of groups is chosen by the measured total, so the error it reports is no prediction.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.errors import OptionError
+from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.pka.characteristics import (
     Characteristics,
@@ -24,46 +24,31 @@ from sampling.methods.pka.characteristics import (
     standardise,
 )
 from sampling.methods.pka.launch_clusters import k_means_groupings
-from sampling.methods.pka.represented_groups import as_picks, choose, unmet_note
-from sampling.methods.pka.truth import measured_truth
-from sampling.methods.settings import Span, setting
+from sampling.methods.pka.represented_groups import as_picks, choose, measured_cost, unmet_note
+from sampling.methods.settings import FRACTION, MethodOptions, Span, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
 
-SOURCE = "Principal Kernel Analysis, section 3.1"
-NEEDS: tuple[str, ...] = ("metrics of Nsight Compute of every launch",)
-PUBLISHED_GROUPING = GroupBy.LAUNCH
-RANDOM = False
-
-
-# METHODS section 7: a fixed seed.
+# Fixed, so that --seed does not move the groups. (docs/methods.md, 7 Principal Kernel Analysis)
 _SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(MethodOptions):
     """How launches are grouped."""
 
     columns: ColumnChoice = column_setting()
     error: float = setting(
         0.05,
         "the fewest groups are taken that project the total with an error below this fraction",
-        span=Span(above=0, below=1),
+        span=FRACTION,
     )
     k_max: int = setting(20, "the most groups tried", span=Span(least=1))
     restarts: int = setting(
         10, "how often k-means starts anew, from a fixed seed, for each number of groups", span=Span(least=1)
     )
-
-    def __post_init__(self) -> None:
-        if not 0 < self.error < 1:
-            raise OptionError(f"error is a fraction between 0 and 1, not {self.error:g}")
-        for name, value in (("k_max", self.k_max), ("restarts", self.restarts)):
-            if value < 1:
-                raise OptionError(f"{name} is 1 or more, not {value}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +68,14 @@ class Selection:
     details: dict[str, Any]
 
 
-def pick(
-    launches: LaunchList,
-    target: Target,  # noqa: ARG001 - one form for all methods
-    options: Options,
-    rng: np.random.Generator,  # noqa: ARG001 - the seed of the clustering is fixed
-    progress: Progress | None = None,
-) -> Picks:
+def pick(request: PickRequest[Options]) -> Picks:
     """Return the first launch of each group, for all launches of the group.
 
     Raises
     ------
     NotApplicableError : some launch lacks the metrics.
     """
+    launches, options, progress = request.launches, request.options, request.progress
     found = find_characteristics(launches, options.columns)
     require_characteristics(found, "pks")
     selection = select_kernels(launches, found, len(launches), options, progress)
@@ -117,16 +97,16 @@ def select_kernels(
     features = launches.features or Features()
     table = standardise({name: features.metrics[name][:first] for name in found.columns}, found.columns)
     components = principal_components(table.rows)
-    truth = measured_truth(launches, first)
+    cost = measured_cost(launches, first)
     groupings = k_means_groupings(components, options.k_max, options.restarts, rng, progress)
-    choice = choose(groupings, truth.values, options.error)
+    choice = choose(groupings, cost.values, options.error)
     return Selection(
         choice.groups.group_of_row[components.row_of],
         choice.groups.representative,
         column_note(found) + table.notes() + unmet_note(choice, options.error, "numbers of groups"),
         {
             "k": len(choice.groups),
-            "truth": truth.name,
+            "truth": cost.name,
             "projected_error": choice.error,
             "projected_errors": list(choice.errors),
             "components": components.values.shape[1],
@@ -135,3 +115,13 @@ def select_kernels(
             "distinct_rows": len(components),
         },
     )
+
+
+METHOD = Method(
+    name="pks",
+    source="Principal Kernel Analysis, section 3.1",
+    needs=("metrics of Nsight Compute of every launch",),
+    published_grouping=GroupBy.LAUNCH,
+    options_type=Options,
+    pick=pick,
+)

@@ -9,9 +9,36 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.features.metric_names import CYCLES
 from sampling.methods.picks import Picks
 from sampling.methods.pka.distinct_rows import DistinctRows
 from sampling.reduction.launch_list import LaunchList
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCost:
+    """The cost of each launch as measured: what a choice of launches is compared with.
+
+    Attributes
+    ----------
+    name : the metric, or "duration_ns".
+    values : (n,) cycles or nanoseconds.
+    """
+
+    name: str
+    values: FloatArray
+
+
+def measured_cost(launches: LaunchList, first: int | None = None) -> MeasuredCost:
+    """Return elapsed cycles if each of the first launches has them, else durations; of all if None.
+
+    Cycles that are all zero were not counted.
+    """
+    metrics = {} if launches.features is None else launches.features.metrics
+    for name in CYCLES:
+        if name in metrics and np.isfinite(cycles := metrics[name][:first]).all() and cycles.any():
+            return MeasuredCost(name, cycles)
+    return MeasuredCost("duration_ns", launches.duration_ns[:first].astype(np.float64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +59,11 @@ class RepresentedGroups:
     def __len__(self) -> int:
         return len(self.size)
 
-    def projected_error(self, truth: FloatArray) -> float:
-        """Return |sum of size * truth of the representative - total| / total; (n,) truth of each launch."""
-        total = float(truth.sum())
-        projected = float(np.dot(self.size, truth[self.representative]))
-        # A total of 0 is one of launches that all take 0, and so is its projection.
+    def projected_error(self, cost: FloatArray) -> float:
+        """Return |sum of size * cost of the representative - total| / total; (n,) cost of each launch."""
+        total = float(cost.sum())
+        projected = float(np.dot(self.size, cost[self.representative]))
+        # Where the total is 0 every launch costs 0, and the projection is 0 too.
         return abs(projected - total) / total if total else 0.0
 
 
@@ -104,16 +131,20 @@ class Choice:
         return self.errors[self.index]
 
 
-def choose(candidates: Iterable[RepresentedGroups], truth: FloatArray, threshold: float) -> Choice:
+def choose(candidates: Iterable[RepresentedGroups], cost: FloatArray, threshold: float) -> Choice:
     """Return the first candidate that projects the total with an error below the threshold.
 
     If none does, it is the one of least error, the first of equals. Candidates after it are not made.
+
+    Parameters
+    ----------
+    cost : (n,) the measured cost of each launch, as `measured_cost` has it.
     """
     best: RepresentedGroups | None = None
     index = 0
     errors: list[float] = []
     for groups in candidates:
-        errors.append(groups.projected_error(truth))
+        errors.append(groups.projected_error(cost))
         if best is None or errors[-1] < errors[index]:
             best, index = groups, len(errors) - 1
         if errors[-1] < threshold:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.methods.pka.distinct_rows import row_codes
-from sampling.methods.pka.learning import reproducible_learning
+from sampling.methods.pka.launch_clusters import reproducible_learning
 
 Classifier = Literal["sgd", "naive-bayes", "mlp"]
 
@@ -69,7 +68,7 @@ class SignatureClassifier:
         # Steps of gradient descent grow with the weight, so weights are about 1.
         weight = count / count.mean()
         self._only_group = int(group[0]) if (group == group[0]).all() else None
-        self._model = _MODELS[kind](random_state, len(rows))
+        self._model = _model(kind, random_state, len(rows))
         if self._only_group is None:
             with reproducible_learning():
                 self._model.fit(self._scaler.transform(rows), group, sample_weight=weight)
@@ -96,33 +95,20 @@ class SignatureClassifier:
         return rows
 
 
-def _passes(rows: int, most: int) -> int:
-    return min(max(_MOST_ROWS_SEEN // rows, 10), most)
+def _model(kind: Classifier, random_state: int, rows: int) -> Any:
+    """Return a classifier of scikit-learn that has learnt nothing yet and will learn from so many rows."""
+    passes = max(_MOST_ROWS_SEEN // rows, 10)
+    if kind == "sgd":
+        from sklearn.linear_model import SGDClassifier
 
+        return SGDClassifier(max_iter=min(passes, 1000), random_state=random_state)
+    if kind == "mlp":
+        from sklearn.neural_network import MLPClassifier
 
-def _sgd(random_state: int, rows: int) -> Any:
-    from sklearn.linear_model import SGDClassifier
-
-    return SGDClassifier(max_iter=_passes(rows, 1000), random_state=random_state)
-
-
-def _naive_bayes(random_state: int, rows: int) -> Any:  # noqa: ARG001 - one form for all
+        return MLPClassifier((_HIDDEN_UNITS,), max_iter=min(passes, 200), random_state=random_state)
     from sklearn.naive_bayes import GaussianNB
 
     return GaussianNB()
-
-
-def _mlp(random_state: int, rows: int) -> Any:
-    from sklearn.neural_network import MLPClassifier
-
-    return MLPClassifier((_HIDDEN_UNITS,), max_iter=_passes(rows, 200), random_state=random_state)
-
-
-_MODELS: dict[Classifier, Callable[[int, int], Any]] = {
-    "sgd": _sgd,
-    "naive-bayes": _naive_bayes,
-    "mlp": _mlp,
-}
 
 
 @dataclass(frozen=True, slots=True)

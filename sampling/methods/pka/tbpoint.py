@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import FloatArray
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
+from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.pka.characteristics import (
     ColumnChoice,
@@ -27,21 +28,14 @@ from sampling.methods.pka.represented_groups import (
     RepresentedGroups,
     as_picks,
     choose,
+    measured_cost,
     represented_by_central,
     unmet_note,
 )
-from sampling.methods.pka.truth import measured_truth
-from sampling.methods.settings import Span, setting
+from sampling.methods.settings import FRACTION, MethodOptions, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
-
-SOURCE = "TBPoint, as Principal Kernel Analysis, section 5.1, compares it"
-NEEDS: tuple[str, ...] = ("metrics of Nsight Compute of every launch", "at most 20,000 launches")
-PUBLISHED_GROUPING = GroupBy.LAUNCH
-RANDOM = False
 
 #: Distances between all pairs of so many launches take 1.6 GB, and are held twice.
 MOST_LAUNCHES = 20_000
@@ -50,34 +44,25 @@ THRESHOLDS = tuple(hundredths / 100 for hundredths in range(20, 0, -1))
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(MethodOptions):
     """How launches are grouped."""
 
     columns: ColumnChoice = column_setting()
     error: float = setting(
         0.05,
         "the largest threshold is taken that projects the total with an error below this fraction",
-        span=Span(above=0, below=1),
+        span=FRACTION,
     )
 
-    def __post_init__(self) -> None:
-        if not 0 < self.error < 1:
-            raise OptionError(f"error is a fraction between 0 and 1, not {self.error:g}")
 
-
-def pick(
-    launches: LaunchList,
-    target: Target,  # noqa: ARG001 - one form for all methods
-    options: Options,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn here
-    progress: Progress | None = None,
-) -> Picks:
+def pick(request: PickRequest[Options]) -> Picks:
     """Return the launch nearest to the mean of each group, for all launches of the group.
 
     Raises
     ------
     NotApplicableError : some launch lacks the metrics, or there are more than 20,000 launches.
     """
+    launches, options, progress = request.launches, request.options, request.progress
     # First, for whatever metrics are recorded, so many launches stay too many.
     if len(launches) > MOST_LAUNCHES:
         raise NotApplicableError(
@@ -89,8 +74,8 @@ def pick(
     require_characteristics(found, "tbpoint")
     features = launches.features or Features()
     table = standardise(features.metrics, found.columns)
-    truth = measured_truth(launches)
-    choice = choose(linkage_groupings(table.rows, progress), truth.values, options.error)
+    cost = measured_cost(launches)
+    choice = choose(linkage_groupings(table.rows, progress), cost.values, options.error)
     return as_picks(
         launches,
         choice.groups.group_of_row[table.rows.row_of],
@@ -98,7 +83,7 @@ def pick(
         column_note(found) + table.notes() + unmet_note(choice, options.error, "thresholds"),
         {
             "k": len(choice.groups),
-            "truth": truth.name,
+            "truth": cost.name,
             "threshold": THRESHOLDS[choice.index],
             "projected_error": choice.error,
             "projected_errors": list(choice.errors),
@@ -124,3 +109,13 @@ def linkage_groupings(rows: DistinctRows, progress: Progress | None) -> Iterator
         # SciPy merges at a distance up to its threshold, scikit-learn and the text below it.
         labels = fcluster(tree, np.nextafter(threshold, 0), criterion="distance")
         yield represented_by_central(rows, labels[rows.first])
+
+
+METHOD = Method(
+    name="tbpoint",
+    source="TBPoint, as Principal Kernel Analysis, section 5.1, compares it",
+    needs=("metrics of Nsight Compute of every launch", "at most 20,000 launches"),
+    published_grouping=GroupBy.LAUNCH,
+    options_type=Options,
+    pick=pick,
+)

@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
+from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.pka import pks
 from sampling.methods.pka.characteristics import (
@@ -27,16 +28,9 @@ from sampling.methods.settings import Span, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
 from sampling.text import counted
 
-SOURCE = "Principal Kernel Analysis, section 3.1 (two-level profiling)"
-NEEDS: tuple[str, ...] = ("metrics of Nsight Compute of the first launches",)
-PUBLISHED_GROUPING = GroupBy.LAUNCH
-RANDOM = False
-
-
-# An accuracy on fewer launches than this says little.
+# An accuracy measured on fewer launches than this says little.
 _FEW_HELD_OUT = 5
 
 ClassifierChoice = Literal["best", "sgd", "naive-bayes", "mlp"]
@@ -50,7 +44,7 @@ class Options(pks.Options):
         None,
         "how many launches from the first on count as profiled in detail; none: all up to the first that "
         "lacks metrics",
-        span=Span(least=1),
+        span=Span(least=1, words="at least 1"),
     )
     classifier: ClassifierChoice = setting(
         "best",
@@ -58,29 +52,19 @@ class Options(pks.Options):
         "network; best: the one of the three that does best on the last fifth",
     )
 
-    def __post_init__(self) -> None:
-        pks.Options.__post_init__(self)
-        if self.launches is not None and self.launches < 1:
-            raise OptionError(f"two-level.launches is at least 1, not {self.launches}")
 
-
-def pick(
-    launches: LaunchList,
-    target: Target,  # noqa: ARG001 - one form for all methods
-    options: Options,
-    rng: np.random.Generator,
-    progress: Progress | None = None,
-) -> Picks:
+def pick(request: PickRequest[Options]) -> Picks:
     """Return the first launch of each group, for all launches that are or look like the group's.
 
     Raises
     ------
     NotApplicableError : the first launch, or one of as many as ``launches`` asks for, lacks the metrics.
     """
+    launches, options, progress = request.launches, request.options, request.progress
     found = find_characteristics(launches, options.columns)
     detailed = _detailed_launches(len(launches), found.complete_from_start, options.launches)
     selection = pks.select_kernels(launches, found, detailed, options, progress)
-    group, details = _label_others(launches, selection.group, options.classifier, rng, progress)
+    group, details = _label_others(launches, selection.group, options.classifier, request.rng, progress)
     return as_picks(
         launches,
         group,
@@ -215,7 +199,7 @@ def _classify(
         if progress is not None:
             progress(done, len(candidates) + 1, "learning from the first launches")
         accuracies[candidate] = learning.accuracy(candidate, random_state)
-    # Of equals the first in the paper's order.
+    # Of equally good ones the first in the paper's order.
     best = max(candidates, key=accuracies.__getitem__)
     kinds, kind_of = np.unique(kind[asked], return_inverse=True)
     group = learning.classifier(best, len(known), random_state).predict(inputs[kinds])
@@ -225,7 +209,7 @@ def _classify(
 def _usual_group(signature: IntArray, group: IntArray, signatures: int) -> IntArray:
     """Return (signatures,) the most frequent group of each signature, of equals the earliest; -1 if none."""
     code, first = row_codes([signature, group], len(signature))
-    # Least frequent first, then latest first: what is written last stays.
+    # The most frequent group of a signature, of equals the earliest, comes last and overwrites the others.
     order = np.lexsort((-first, np.bincount(code)))
     usual = np.full(signatures, -1, dtype=np.int64)
     usual[signature[first[order]]] = group[first[order]]
@@ -263,3 +247,13 @@ def _share_unseen(launches: LaunchList, detailed: int) -> float:
     seen = np.zeros(int(name.max()) + 1, dtype=np.bool_)
     seen[name[:detailed]] = True
     return float(np.count_nonzero(~seen[name]) / len(name))
+
+
+METHOD = Method(
+    name="two-level",
+    source="Principal Kernel Analysis, section 3.1 (two-level profiling)",
+    needs=("metrics of Nsight Compute of the first launches",),
+    published_grouping=GroupBy.LAUNCH,
+    options_type=Options,
+    pick=pick,
+)

@@ -10,24 +10,18 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.dense_codes import dense_codes
-from sampling.errors import OptionError
 from sampling.features.instruction_counts import InstructionCounts, instruction_counts
+from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
-from sampling.methods.settings import Span, setting
+from sampling.methods.settings import MethodOptions, Span, setting
 from sampling.methods.sieve.density_valleys import valleys
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
-
-SOURCE = "Sieve (ISPASS 2023), stratification by instruction count"
-NEEDS: tuple[str, ...] = ("the instruction count of every launch",)
-PUBLISHED_GROUPING = GroupBy.NAME
-RANDOM = False
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(MethodOptions):
     """Sieve's threshold, and its variants."""
 
     cov: float = setting(
@@ -46,16 +40,6 @@ class Options:
         "on: a group that varies more is cut where its counts are rarest; off: it stays one stratum too, as "
         "Sieve was run on CASIO",
     )
-
-    def __post_init__(self) -> None:
-        if not 0 < self.cov < np.inf:
-            raise OptionError(f"sieve.cov is above 0, not {self.cov:g}")
-        for name, value, choices in (
-            ("weights", self.weights, ("launches", "instructions")),
-            ("kde", self.kde, ("on", "off")),
-        ):
-            if value not in choices:
-                raise OptionError(f"sieve.{name} is one of {', '.join(choices)}, not {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +60,7 @@ class _Pairs:
     of_row: IntArray
 
 
-def pick(
-    launches: LaunchList,
-    target: Target,  # noqa: ARG001 - Sieve promises no error
-    options: Options,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress | None = None,
-) -> Picks:
+def pick(request: PickRequest[Options]) -> Picks:
     """Part every kernel group by instruction count; the first launch of each part represents it.
 
     Tier 1 is a group of one instruction count, tier 2 one whose CoV is below 0.4, tier 3 the others: these
@@ -94,6 +72,7 @@ def pick(
     ------
     NotApplicableError : launches without an instruction count.
     """
+    launches, options, progress = request.launches, request.options, request.progress
     counts = instruction_counts(launches, "sieve")
     pairs = _pairs(launches, counts.executed)
     tier = _tiers(pairs, options.cov)
@@ -267,3 +246,13 @@ def _details(
             for each in (1, 2, 3)
         ],
     }
+
+
+METHOD = Method(
+    name="sieve",
+    source="Sieve (ISPASS 2023), stratification by instruction count",
+    needs=("the instruction count of every launch",),
+    published_grouping=GroupBy.NAME,
+    options_type=Options,
+    pick=pick,
+)

@@ -240,7 +240,7 @@ def is_random(plan: PlanFile) -> bool:
     PlanFileError : there is no method of the name its options give.
     """
     try:
-        return method_named(plan.options["method"]).RANDOM
+        return method_named(plan.options["method"]).draws_at_random
     except OptionError as error:
         raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
 

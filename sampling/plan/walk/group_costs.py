@@ -8,8 +8,8 @@ import numpy as np
 
 from sampling.arrays import FloatArray
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.bounds import total_variance
 from sampling.strata.strata import Strata
+from sampling.strata.variance import total_variance
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.methods.joint import joint
-from sampling.methods.joint.solution import SolvedTrees
-from sampling.methods.registry import method_options, splitting_method
+from sampling.methods.method import SolvedTogether, SolvedTrees, SplitRequest
+from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.walk.known_tree import KnownTree
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.seeds import Stream, generator
 from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides
 from sampling.splitting.grower import TreeGrower
-from sampling.splitting.rule import SplitRule
+from sampling.splitting.rule import ClusterArrays, SplitRule
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
 
 Steps = TreeGrower | KnownTree
-
-
-class _RuleMethod(Protocol):
-    """A method whose trees grow by a rule."""
-
-    def rule(self, target: Target, options: Any) -> SplitRule: ...
-
-    def sized(self, clusters: Clusters, samples: IntArray, target: Target, options: Any) -> Strata: ...
 
 
 class Splitter(Protocol):
@@ -50,51 +40,37 @@ class Splitter(Protocol):
 
 
 class _ByRule:
-    """A method whose trees grow by a rule: sizes hang on the strata of their own group alone."""
+    """A method whose trees grow by a rule: sizes depend on the strata of their own group alone."""
 
     provisional = False
 
-    def __init__(
-        self,
-        counts: DurationCounts,
-        plan: Strata,
-        method: _RuleMethod,
-        target: Target,
-        options: Any,
-        overrides: Overrides,
-    ) -> None:
+    def __init__(self, request: SplitRequest[Any], plan: Strata, rule: SplitRule) -> None:
         self.plan = plan
-        self._counts, self._method, self._target, self._options = counts, method, target, options
-        self._overrides = overrides
-        self._rule = method.rule(target, options)
-        self._forest = forest_of(counts)
+        self._counts, self._overrides, self._rule = request.counts, request.overrides, rule
+        self._forest = forest_of(request.counts)
 
     @property
     def whole(self) -> Strata:
         clusters = _whole_groups(self._counts)
-        samples = self._rule.samples_alone(clusters.launches, clusters.mean_ns, clusters.std_ns)
-        return self.sized(clusters, samples)
+        alone = ClusterArrays(clusters.launches, clusters.mean_ns, clusters.std_ns)
+        return self.sized(clusters, self._rule.samples_alone(alone))
 
     def steps(self, group: int) -> Steps:
         decided = self._overrides.get(self._counts.groups[group].key)
         return TreeGrower(self._counts, group, self._rule, decided, self._forest)
 
     def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
-        return self._method.sized(clusters, samples, self._target, self._options)
+        return self._rule.sized(clusters, samples)
 
 
-class _ByPrice:
-    """The method joint: its trees are known once its prices are found, and so are the sizes."""
+class _Solved:
+    """A method that finds all trees together: they are known before the first step, and so are the sizes."""
 
     provisional = True
 
-    def __init__(
-        self, counts: DurationCounts, target: Target, overrides: Overrides, progress: Progress | None
-    ) -> None:
-        solution = joint.solve(counts, target, overrides, progress)
-        self.plan = joint.planned(solution, target)
-        self._counts = counts
-        self._trees = SolvedTrees(counts, target, solution, overrides)
+    def __init__(self, counts: DurationCounts, trees: SolvedTrees) -> None:
+        self.plan = trees.plan
+        self._counts, self._trees = counts, trees
 
     @property
     def whole(self) -> Strata:
@@ -111,16 +87,17 @@ def splitter_of(
     counts: DurationCounts,
     name: str,
     target: Target,
-    seed: int,
     settings: tuple[str, ...],
     overrides: Overrides,
     progress: Progress | None,
 ) -> Splitter:
-    method, options = splitting_method(name), method_options(name, settings)
-    if name == "joint":
-        return _ByPrice(counts, target, overrides, progress)
-    plan = method.stratify(counts, target, options, generator(seed, Stream.DESIGN), overrides, progress)
-    return _ByRule(counts, plan, cast("_RuleMethod", method), target, options, overrides)
+    trees, options = split_trees_of(name), method_options(name, settings)
+    request = SplitRequest(
+        counts=counts, target=target, options=options, overrides=overrides, progress=progress
+    )
+    if isinstance(trees, SolvedTogether):
+        return _Solved(counts, trees.solve(request))
+    return _ByRule(request, trees.stratify(request), trees.rule(target, options))
 
 
 def _whole_groups(counts: DurationCounts) -> Clusters:

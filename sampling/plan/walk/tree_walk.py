@@ -96,14 +96,13 @@ class TreeWalk:
         method: str,
         target: Target,
         *,
-        seed: int = 0,
         settings: tuple[str, ...] = (),
         overrides: Overrides | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.counts = counts
         self._overrides = overrides or {}
-        self._splitter = splitter_of(counts, method, target, seed, settings, self._overrides, progress)
+        self._splitter = splitter_of(counts, method, target, settings, self._overrides, progress)
         strata = self._splitter.plan
         self._target = replace(target, with_replacement=strata.with_replacement)
         self.design = Design(method, self._target, strata)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError, OptionError
 from sampling.methods import first_instructions
+from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
 
 
 def launch_list(
@@ -41,7 +41,7 @@ def launch_list(
 def picked(launches: LaunchList, instructions: float = 1e9) -> Picks:
     """Return the picks of the method."""
     return first_instructions.pick(
-        launches, Target(), first_instructions.Options(instructions), np.random.default_rng(0)
+        PickRequest(launches, first_instructions.Options(instructions), np.random.default_rng(0))
     )
 
 
@@ -117,5 +117,5 @@ def test_missing_counts_are_refused() -> None:
 
 @pytest.mark.parametrize("instructions", [0, -1, math.inf, math.nan])
 def test_a_number_of_instructions_that_is_none_is_refused(instructions: float) -> None:
-    with pytest.raises(OptionError, match=r"first-instructions\.instructions is above 0"):
+    with pytest.raises(OptionError, match="instructions is above 0"):
         first_instructions.Options(instructions)

@@ -18,9 +18,9 @@ from sampling.plan.design import make_design
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
-from sampling.strata.bounds import bound, group_bounds
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata
 from sampling.strata.target import Target
+from sampling.strata.variance import bound, group_bounds
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -120,8 +120,8 @@ def test_stem_alone_is_allegro_under_one_key(seed: int, counts_of: CountsOf, mix
     stem, allegro = (strata_of(counts, method, Target()) for method in ("stem", "allegro"))
     assert stem.start.tolist() == allegro.start.tolist()
     assert stem.samples.tolist() == allegro.samples.tolist()
-    assert method_named("stem").PUBLISHED_GROUPING is GroupBy.NAME
-    assert method_named("allegro").PUBLISHED_GROUPING is GroupBy.LAUNCH
+    assert method_named("stem").published_grouping is GroupBy.NAME
+    assert method_named("allegro").published_grouping is GroupBy.LAUNCH
 
 
 def test_root_splits_two_modes_and_saves_time(counts_of: CountsOf) -> None:
@@ -230,13 +230,15 @@ def test_random_that_never_draws_is_refused(counts_of: CountsOf) -> None:
 
 @pytest.mark.parametrize("method", method_names())
 def test_every_method_says_what_it_is(method: str) -> None:
-    module = method_named(method)
-    assert module.SOURCE
-    assert isinstance(module.RANDOM, bool)
-    assert module.PUBLISHED_GROUPING in GroupBy
-    assert bool(fields(module.Options)) == (method != "joint")
-    assert bool(module.NEEDS) == (not module.RANDOM)
-    assert method_options(method) == module.Options()
+    found = method_named(method)
+    assert found.name == method
+    assert found.source
+    assert found.published_grouping in GroupBy
+    assert bool(fields(found.options_type)) == (method != "joint")
+    assert (found.pick is None) == found.draws_at_random
+    assert found.trees is None or found.draws_at_random
+    assert bool(found.needs) == (not found.draws_at_random)
+    assert method_options(method) == found.options_type()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError, OptionError
 from sampling.methods import single_iteration
+from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
 from sampling.profile.profile import KernelTable, NamedRange
 from sampling.readers.registry import read_profile
@@ -22,7 +23,6 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region
-from sampling.strata.target import Target
 
 Ranges = tuple[NamedRange, ...]
 Run = tuple[str, int, int, int]
@@ -63,7 +63,7 @@ def launch_list(
 def picked(launches: LaunchList, **options: Any) -> Picks:
     """Return the picks of the method."""
     return single_iteration.pick(
-        launches, Target(), single_iteration.Options(**options), np.random.default_rng(0)
+        PickRequest(launches, single_iteration.Options(**options), np.random.default_rng(0))
     )
 
 
@@ -214,11 +214,11 @@ def test_formats_without_ranges_are_not_applicable() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"occurrence": -1}, "single-iteration.occurrence is 0 or more, not -1"),
-        ({"first": -2}, "single-iteration.first is 0 or more"),
-        ({"last": -2}, "single-iteration.last is 0 or more"),
-        ({"iterations": 0}, "single-iteration.iterations is above 0"),
-        ({"iterations": math.inf}, "single-iteration.iterations is above 0"),
+        ({"occurrence": -1}, "occurrence is 0 or more, not -1"),
+        ({"first": -2}, "first is 0 or more"),
+        ({"last": -2}, "last is 0 or more"),
+        ({"iterations": 0}, "iterations is above 0"),
+        ({"iterations": math.inf}, "iterations is above 0"),
         ({"range": "step", "first": 3}, "a range or launch ids, not both"),
         ({"range": "step", "last": 3}, "a range or launch ids, not both"),
         ({"first": 9, "last": 8}, "single-iteration.last 8 is before single-iteration.first 9"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, chisquare
 
-from sampling.methods.number_drawn import NumberDrawn
+from sampling.methods.random_launches import NumberDrawn
 from sampling.plan.bernoulli_design import BernoulliDesign, design_of_method
 from sampling.plan.comparison import Comparison, MethodComparison
 from sampling.plan.design import make_design

@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.registry import method_names, method_options, random_method, splitting_method
+from sampling.methods.method import SplitRequest
+from sampling.methods.registry import method_names, method_options, split_trees_of
 from sampling.plan.design import make_design
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, default_epsilons, trade_off
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import SplitTree, Verdict
-from sampling.strata.bounds import bound
 from sampling.strata.target import LEAST_EPSILON, Target
+from sampling.strata.variance import bound
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -36,7 +37,7 @@ def points_of(counts: DurationCounts, method: str = "joint", **given: object) ->
     return list(trade_off(counts, method, Target(), 0, EPSILONS, **given))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("method", [name for name in method_names() if random_method(name) is not None])
+@pytest.mark.parametrize("method", method_names(random=True))
 def test_a_point_is_the_design_at_its_epsilon(counts: DurationCounts, method: str) -> None:
     points = points_of(counts, method)
     assert [point.epsilon for point in points] == list(EPSILONS), "in the order asked"
@@ -104,7 +105,7 @@ def test_settings_seed_and_overrides_are_the_plans(counts: DurationCounts) -> No
     assert len({point.samples for point in drawn}) > 1, "the seed tells how many"
 
 
-@pytest.mark.parametrize("method", [name for name in method_names() if random_method(name) is None])
+@pytest.mark.parametrize("method", method_names(random=False))
 def test_a_method_that_picks_has_none(counts: DurationCounts, method: str) -> None:
     with pytest.raises(OptionError, match="looks at no epsilon; give joint, root, stem, allegro or random"):
         trade_off(counts, method, Target(), 0, EPSILONS)
@@ -176,8 +177,8 @@ def only_tight(counts: DurationCounts) -> tuple[str, str]:
 
 
 def _tree(counts: DurationCounts, group: int, epsilon: float) -> SplitTree:
-    method, options = splitting_method("root"), method_options("root")
-    return method.split_tree(counts, group, Target(epsilon=epsilon), options)
+    request = SplitRequest(counts=counts, target=Target(epsilon=epsilon), options=method_options("root"))
+    return split_trees_of("root").split_tree(request, group)
 
 
 def test_where_a_decision_fits_no_node_there_is_no_point_and_the_others_are_there(

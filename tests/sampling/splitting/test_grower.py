@@ -26,10 +26,10 @@ CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
 
 RULES = {
-    **{variant: root.rule(Target(), root.Options(variant)) for variant in VARIANTS},  # type: ignore[arg-type]
-    "of up to five parts": root.rule(Target(), root.Options(k_max=5)),
-    "allegro": allegro.rule(Target(), allegro.Options()),
-    "allegro at 2": allegro.rule(Target(0.01), allegro.Options(threshold=2, floor=1)),
+    **{variant: root.RootRule(Target(), root.Options(variant)) for variant in VARIANTS},  # type: ignore[arg-type]
+    "of up to five parts": root.RootRule(Target(), root.Options(k_max=5)),
+    "allegro": allegro.SampleCountRule(Target(), allegro.Options()),
+    "allegro at 2": allegro.SampleCountRule(Target(0.01), allegro.Options(threshold=2, floor=1)),
 }
 
 

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from sampling.strata.allocation import (
     joint_sample_sizes,
-    normal_quantile,
-    sample_variance,
     single_sample_size,
     water_filled_sample_sizes,
 )
-from sampling.strata.bounds import bound, group_bounds, total_variance
 from sampling.strata.strata import Strata
+from sampling.strata.target import normal_quantile
+from sampling.strata.variance import bound, group_bounds, sample_variance, total_variance
 
 Z = normal_quantile(0.95)
 # The check of the methods: three clusters, epsilon 5 %.

@@ -134,15 +134,15 @@ def what_to_say(findings: Findings | None, row: Row | None, session: Session) ->
         return str(row["reason"])
     method = method_named(row["method"])
     # How a feature file fitted is told of the methods that needed it.
-    told_of = {row["method"], *([""] if method.NEEDS else [])}
+    told_of = {row["method"], *([""] if method.needs else [])}
     notes = [note for of, note in findings.notes if of in told_of]
     taken = decisions(session.overrides)
     if taken and row["method"] == session.options.method:
         notes.insert(0, f"here without your {quantities.counted(taken, 'split decision', 'split decisions')}")
     beyond = _beyond_root(target_of(findings.asked))
-    if row["method"] == "joint" and beyond and _is_root_faster(findings, row):
+    if "min_samples" in method.target_fields and beyond and _is_root_faster(findings, row):
         notes.insert(0, beyond)
-    return "; ".join([f"{row['method']}: {method.SOURCE}", *notes])
+    return "; ".join([f"{row['method']}: {method.source}", *notes])
 
 
 def _is_root_faster(findings: Findings, joint: Row) -> bool:

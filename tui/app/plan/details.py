@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sampling.errors import OptionError
-from sampling.methods.registry import random_method
+from sampling.methods.registry import method_named
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.plan_file import PlannedLaunch
@@ -62,7 +62,7 @@ class PlanDetails:
     @property
     def has_trade_off(self) -> bool:
         """Whether its method asks for an epsilon."""
-        return random_method(self.session.options.method) is not None
+        return method_named(self.session.options.method).draws_at_random
 
     @cached_property
     def why_no_trade_off(self) -> str:

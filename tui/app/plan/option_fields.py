@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sampling.errors import OptionError
-from sampling.methods.registry import check_settings, method_names
+from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.reduction.group_by import GroupBy
 from sampling.seeds import Stream, generator
 from sampling.strata.target import Target
@@ -131,13 +131,13 @@ class Number(OptionField):
     ladder : the values to step along; none for whole numbers, which go up and down by one.
     default : what it is where it is not given; None where its own default says it.
     may_be_none : whether the word "none" is a value too, beyond the last step.
-    of_joint : whether only the method joint looks at it.
+    of_some_methods : whether only some methods look at it.
     """
 
     ladder: tuple[float, ...] = ()
     default: float | None = None
     may_be_none: bool = False
-    of_joint: bool = False
+    of_some_methods: bool = False
 
     def value(self, options: SampleOptions) -> float | None:
         """The number; None for none."""
@@ -210,8 +210,9 @@ class Number(OptionField):
         return self._put(options, None) if self.may_be_none and by > 0 and value is not None else None
 
     def unused(self, options: SampleOptions) -> str:
-        """By other methods than joint, some are not used."""
-        return _NOT_USED if self.of_joint and options.method != "joint" else ""
+        """Some methods do not look at some of them."""
+        looked_at = not self.of_some_methods or self.name in method_named(options.method).target_fields
+        return "" if looked_at else _NOT_USED
 
     def _put(self, options: SampleOptions, value: float | None) -> SampleOptions:
         """Return the options with this number; the default is not given, so that commands stay short."""
@@ -278,9 +279,9 @@ OPTION_FIELDS: tuple[OptionField, ...] = (
     Choice("method", method_names(), method_names()),
     Number("epsilon", _FRACTIONS),
     Number("confidence", _CONFIDENCES),
-    Number("group_epsilon", _GROUP_FRACTIONS, _DEFAULT.group_epsilon, may_be_none=True, of_joint=True),
-    Number("min_samples", default=_DEFAULT.min_samples, of_joint=True),
-    Number("noise_floor", _SPREADS, _DEFAULT.noise_floor, of_joint=True),
+    Number("group_epsilon", _GROUP_FRACTIONS, _DEFAULT.group_epsilon, may_be_none=True, of_some_methods=True),
+    Number("min_samples", default=_DEFAULT.min_samples, of_some_methods=True),
+    Number("noise_floor", _SPREADS, _DEFAULT.noise_floor, of_some_methods=True),
     Choice("with_replacement", (False, True), ("no", "yes")),
     Choice("group_by", tuple(GroupBy), tuple(GroupBy)),
     Number("seed"),

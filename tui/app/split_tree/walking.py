@@ -131,7 +131,6 @@ def _walk(spec: WalkSpec, progress: Progress) -> TreeWalk:
         spec.counts,
         spec.method,
         spec.target,
-        seed=spec.options.seed,
         settings=spec.options.set,
         overrides=spec.overrides,
         progress=progress,

@@ -13,9 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.joint import joint
+from sampling.methods.joint.joint import METHOD, Options
 from sampling.methods.joint.price_search import common_price, group_prices, prices
 from sampling.methods.joint.priced_forest import PricedForest, priced_forest
+from sampling.methods.method import SolvedTogether, SplitRequest
 from sampling.plan.design import make_design
 from sampling.plan.judge import judge_design
 from sampling.readers.registry import read_profile
@@ -24,16 +25,17 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.region import Region
 from sampling.splitting.forest import UNSPLIT, ClusterForest, forest_of
-from sampling.splitting.tree import Verdict
-from sampling.strata.bounds import bound, group_bounds
+from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import SplitTree, Verdict
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
+from sampling.strata.variance import bound, group_bounds
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
 
 Z = 1.959964
-SAMPLE_DATA = Path(__file__).parents[3] / "sample_data"
+SAMPLE_DATA = Path(__file__).parents[4] / "sample_data"
 REAL = (
     "kineto/v100-resnet50-training.json.gz",
     "kineto/a100-recommendation-training.json.gz",
@@ -61,6 +63,16 @@ LIKE_ROOT = Target(group_epsilon=0.05, min_samples=1, noise_floor=0.0)
 def strata_of(counts: DurationCounts, target: Target) -> Strata:
     """Return joint's strata."""
     return make_design(counts, "joint", target, 0).strata
+
+
+def tree_of(
+    counts: DurationCounts, group: int, target: Target, overrides: Overrides | None = None
+) -> SplitTree:
+    """Return how one group is split."""
+    trees = METHOD.trees
+    assert isinstance(trees, SolvedTogether)
+    request = SplitRequest(counts=counts, target=target, options=Options(), overrides=overrides or {})
+    return trees.split_tree(request, group)
 
 
 def forest_for(counts: DurationCounts, target: Target) -> PricedForest:
@@ -126,7 +138,8 @@ def test_no_pruning_and_no_sizes_cost_less_at_a_price(
 ) -> None:
     counts = counts_of({"k": durations})
     forest = forest_for(counts, replace(target, epsilon=0.01))
-    _, _, least, splits = forest.decisions(np.array([price]))
+    decisions = forest.decisions(np.array([price]))
+    least, splits = decisions.least, decisions.splits
     best = min(
         sum(cost_of(durations_of(counts, forest.start[row], forest.stop[row]), price, target) for row in rows)
         for rows in prunings(forest, 0)
@@ -161,7 +174,7 @@ def test_sizes_are_the_best_of_all(
 ) -> None:
     counts = counts_of({"k": durations})
     forest = forest_for(counts, replace(target, epsilon=0.5))
-    samples = int(forest.sizes(np.array([price]))[0])
+    samples = int(forest.decisions(np.array([price])).samples[0])
     size, mean = len(durations), float(np.mean(durations))
     cost = samples * mean + price * forest.spread[0] * (1 / samples - 1 / size)
     assert cost == pytest.approx(cost_of(np.array(durations, dtype=float), price, target), rel=1e-9)
@@ -172,8 +185,8 @@ def test_what_costs_the_same_whole_and_split_stays_whole(counts_of: CountsOf) ->
     """At a high price both are a census, of the same time."""
     counts = counts_of({"k": [10, 30]})
     forest = forest_for(counts, replace(LIKE_ROOT, epsilon=0.01))
-    assert len(forest.nodes) == 3
-    assert not forest.decisions(np.array([1e12]))[3].any()
+    assert len(forest.group) == 3
+    assert not forest.decisions(np.array([1e12])).splits.any()
 
 
 def test_trees_are_deep_enough_for_the_smaller_of_both_bounds(counts_of: CountsOf) -> None:
@@ -238,7 +251,9 @@ def test_never_more_sampled_time_than_root_for_its_promise_or_a_weaker_one(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_less_sampled_time_where_root_leaves_slack(seed: int, counts_of: CountsOf, mixture: Mixture) -> None:
+def test_less_sampled_time_where_root_leaves_variance_to_spare(
+    seed: int, counts_of: CountsOf, mixture: Mixture
+) -> None:
     counts = counts_of(mixture(seed, launches=3000))
     root = make_design(counts, "root", LIKE_ROOT, 0).strata
     assert strata_of(counts, LIKE_ROOT).sampled_duration_ns < root.sampled_duration_ns
@@ -345,7 +360,7 @@ def test_overrides_are_kept_and_the_bounds_still_hold(
     strata = make_design(counts, "joint", target, 0, overrides=overrides).strata
     for index, decided in enumerate(verdicts):
         assert ((strata.group == index).sum() > 1) == (decided is Verdict.SPLIT)
-        tree = joint.split_tree(counts, index, target, joint.Options(), overrides)
+        tree = tree_of(counts, index, target, overrides)
         assert tree.nodes[0].overridden
         assert tree.nodes[0].verdict is decided
     limit = target.group_epsilon or np.inf
@@ -371,7 +386,7 @@ def test_the_tree_ends_in_the_strata(
     counts = counts_of(groups)
     strata = strata_of(counts, target)
     for group in range(len(counts.groups)):
-        tree = joint.split_tree(counts, group, target, joint.Options())
+        tree = tree_of(counts, group, target)
         rows = strata.group == group
         assert [leaf.start for leaf in tree.leaves] == strata.start[rows].tolist()
         assert [leaf.stop for leaf in tree.leaves] == strata.stop[rows].tolist()
@@ -409,7 +424,7 @@ def test_coverage_over_a_thousand_draws_of_real_profiles(name: str, shared_data:
     assert covered(counts, Target()) >= 0.929
 
 
-def test_a_coarse_step_of_one_group_leaves_its_slack_to_the_others(counts_of: CountsOf) -> None:
+def test_a_coarse_step_of_one_group_leaves_what_it_has_to_spare_to_the_others(counts_of: CountsOf) -> None:
     """One group is cheap whole and far too varied, or dear and exact; between there is nothing."""
     rng = np.random.default_rng(8)
     groups = {f"k{index}": rng.integers(800, 1200, 300).tolist() for index in range(20)}
@@ -420,8 +435,8 @@ def test_a_coarse_step_of_one_group_leaves_its_slack_to_the_others(counts_of: Co
     free = np.zeros(forest.groups)
     common = np.full(forest.groups, common_price(forest, free, budget))
     found = prices(forest, free, budget)
-    slack, left = (budget - forest.variance(forest.cut(price)).sum() for price in (common, found))
-    assert 0 <= left <= slack
+    before, left = (budget - forest.variance(forest.cut(price)).sum() for price in (common, found))
+    assert 0 <= left <= before
     assert forest.time_ns(forest.cut(found)).sum() <= forest.time_ns(forest.cut(common)).sum()
 
 

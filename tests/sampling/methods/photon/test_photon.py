@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError, OptionError
+from sampling.methods.method import PickRequest
 from sampling.methods.photon import photon
 from sampling.methods.photon.block_vector_matching import distinct_vectors, padded, within
 from sampling.methods.picks import Picks
@@ -17,7 +18,6 @@ from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import BlockVectors, Features
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
 
 Launch = tuple[Sequence[float], int]
 
@@ -56,7 +56,7 @@ def launch_list(
 def picked(rows: Sequence[Launch], distance: float = 0.05, threads: Sequence[int] = ()) -> Picks:
     """Return Photon's picks of launches given as (counts, warps)."""
     return photon.pick(
-        launch_list(rows, threads), Target(), photon.Options(distance), np.random.default_rng(0)
+        PickRequest(launch_list(rows, threads), photon.Options(distance), np.random.default_rng(0))
     )
 
 
@@ -188,7 +188,7 @@ def test_warps_come_from_the_shape_where_the_file_has_none() -> None:
 
 def test_labels_name_the_launch_and_its_kernel() -> None:
     launches = launch_list([((1,), 1), ((5,), 1)], first_id=70)
-    picks = photon.pick(launches, Target(), photon.Options(), np.random.default_rng(0))
+    picks = photon.pick(PickRequest(launches, photon.Options(), np.random.default_rng(0)))
     assert picks.labels == ("like launch 70, kernel", "like launch 71, kernel")
     assert picks.details == {"distinct_vectors": 2, "blocks": 1}
 
@@ -196,11 +196,12 @@ def test_labels_name_the_launch_and_its_kernel() -> None:
 def test_progress_ends_at_its_totals() -> None:
     seen: list[tuple[int, int, str]] = []
     photon.pick(
-        launch_list([((1,), 1), ((5,), 1), ((5,), 2)]),
-        Target(),
-        photon.Options(),
-        np.random.default_rng(0),
-        lambda *step: seen.append(step),
+        PickRequest(
+            launch_list([((1,), 1), ((5,), 1), ((5,), 2)]),
+            photon.Options(),
+            np.random.default_rng(0),
+            lambda *step: seen.append(step),
+        )
     )
     assert seen == [
         (2, 2, "comparing basic-block vectors"),
@@ -222,12 +223,12 @@ def test_progress_ends_at_its_totals() -> None:
 def test_missing_or_wrong_vectors_are_refused(rows: list[Launch], features: bool, message: str) -> None:
     launches = launch_list(rows, features=features)
     with pytest.raises(NotApplicableError, match=message):
-        photon.pick(launches, Target(), photon.Options(), np.random.default_rng(0))
+        photon.pick(PickRequest(launches, photon.Options(), np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize("distance", [0, 1, 5, -0.1, np.nan])
 def test_a_distance_that_is_no_fraction_is_refused(distance: float) -> None:
-    with pytest.raises(OptionError, match=r"photon\.distance is a fraction between 0 and 1"):
+    with pytest.raises(OptionError, match="distance is a fraction between 0 and 1"):
         photon.Options(distance)
 
 

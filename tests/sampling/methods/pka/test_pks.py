@@ -19,13 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from sampling.errors import NotApplicableError, OptionError
 from sampling.features.join import with_features
 from sampling.features.metric_names import CHARACTERISTICS
+from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.pka import pks
 from sampling.methods.pka.characteristics import find_characteristics, principal_components, standardise
 from sampling.methods.pka.distinct_rows import DistinctRows
-from sampling.methods.pka.launch_clusters import k_means_groupings
-from sampling.methods.pka.learning import reproducible_learning
-from sampling.methods.pka.truth import measured_truth
+from sampling.methods.pka.launch_clusters import k_means_groupings, reproducible_learning
+from sampling.methods.pka.represented_groups import measured_cost
 from sampling.profile.profile import KernelTable
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
@@ -33,7 +33,6 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList, list_launches
-from sampling.strata.target import Target
 
 CYCLES = "gpc__cycles_elapsed.avg"
 COLUMNS = tuple(spellings[0] for spellings in CHARACTERISTICS)
@@ -67,7 +66,7 @@ def launch_list(
 
 def picks_of(launches: LaunchList, seed: int = 0, **options: Any) -> Picks:
     """Return what pks picks."""
-    return pks.pick(launches, Target(), pks.Options(**options), np.random.default_rng(seed))
+    return pks.pick(PickRequest(launches, pks.Options(**options), np.random.default_rng(seed)))
 
 
 def check_against_paper(
@@ -257,11 +256,11 @@ def test_clusters_of_the_sample_are_as_good_as_those_of_scikit_learn(sample_data
     assert launches.features is not None
     rows = principal_components(standardise(launches.features.metrics, found.columns).rows)
     details = picks_of(launches, error=1e-9).details
-    truth = measured_truth(launches).values
+    cost = measured_cost(launches).values
     with reproducible_learning():
         for groups in k_means_groupings(rows, 20, 10, np.random.default_rng(0)):
             k = len(groups)
-            assert details["projected_errors"][k - 1] == groups.projected_error(truth)
+            assert details["projected_errors"][k - 1] == groups.projected_error(cost)
             ours = squares_within(rows, groups.group_of_row)
             theirs = [
                 KMeans(k, n_init=10, random_state=state).fit(rows.values, sample_weight=rows.count).inertia_
@@ -313,7 +312,7 @@ def test_constant_characteristics_make_one_group() -> None:
     assert any("no metric tells the launches apart" in note for note in picks.notes)
 
 
-def test_durations_are_the_truth_where_a_launch_lacks_cycles() -> None:
+def test_durations_are_what_is_projected_where_a_launch_lacks_cycles() -> None:
     features = np.array([[1.0], [2.0], [1.0]])
     durations = np.array([10, 700, 10])
     cycles = np.array([5.0, np.nan, 5.0])
@@ -373,11 +372,12 @@ def test_progress_is_told_and_may_cancel() -> None:
     launches = launch_list(np.arange(6.0)[:, None], np.array([1.0, 100.0, 3.0, 7.0, 50.0, 9.0]))
     told: list[tuple[int | str, ...]] = []
     pks.pick(
-        launches,
-        Target(),
-        pks.Options(error=1e-9),
-        np.random.default_rng(0),
-        lambda *said: told.append(said[:2]),
+        PickRequest(
+            launches,
+            pks.Options(error=1e-9),
+            np.random.default_rng(0),
+            lambda *said: told.append(said[:2]),
+        )
     )
     assert told == [(done, 6) for done in range(1, 6)]
 
@@ -385,7 +385,7 @@ def test_progress_is_told_and_may_cancel() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pks.pick(launches, Target(), pks.Options(error=1e-9), np.random.default_rng(0), cancel)
+        pks.pick(PickRequest(launches, pks.Options(error=1e-9), np.random.default_rng(0), cancel))
 
 
 @settings(max_examples=30)

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sampling.errors import NotApplicableError, OptionError
 from sampling.features.metric_names import CHARACTERISTICS
+from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.pka import tbpoint
 from sampling.methods.pka.distinct_rows import distinct_rows
@@ -21,7 +22,6 @@ from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
 
 COLUMNS = tuple(spellings[0] for spellings in CHARACTERISTICS)
 
@@ -46,7 +46,7 @@ def launch_list(features: NDArray[np.float64], cycles: NDArray[np.float64]) -> L
 
 def picks_of(launches: LaunchList, **options: Any) -> Picks:
     """Return what tbpoint picks."""
-    return tbpoint.pick(launches, Target(), tbpoint.Options(**options), np.random.default_rng(0))
+    return tbpoint.pick(PickRequest(launches, tbpoint.Options(**options), np.random.default_rng(0)))
 
 
 def fresh_run(
@@ -159,11 +159,12 @@ def test_progress_is_told() -> None:
     told: list[str] = []
     launches = launch_list(np.array([[1.0], [2.0]]), np.ones(2))
     tbpoint.pick(
-        launches,
-        Target(),
-        tbpoint.Options(),
-        np.random.default_rng(0),
-        lambda *said: told.append(said[2]),
+        PickRequest(
+            launches,
+            tbpoint.Options(),
+            np.random.default_rng(0),
+            lambda *said: told.append(said[2]),
+        )
     )
     assert told == ["comparing all pairs of launches"]
 

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sampling.errors import NotApplicableError, OptionError
 from sampling.features.metric_names import CHARACTERISTICS
+from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.pka import pks, two_level
 from sampling.methods.pka.signature_classifier import Inputs, SignatureClassifier
@@ -24,7 +25,6 @@ from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
 
 NAN = float("nan")
 LOADS = CHARACTERISTICS[0][0]
@@ -60,7 +60,7 @@ def launch_list(
 
 def picks_of(listed: LaunchList, seed: int = 0, **options: Any) -> Picks:
     """Return what two-level picks."""
-    return two_level.pick(listed, Target(), two_level.Options(**options), np.random.default_rng(seed))
+    return two_level.pick(PickRequest(listed, two_level.Options(**options), np.random.default_rng(seed)))
 
 
 def test_equal_name_grid_and_block_take_the_same_group() -> None:
@@ -260,7 +260,7 @@ def test_a_fully_profiled_workload_is_plain_pks() -> None:
     rng = np.random.default_rng(4)
     loads = rng.lognormal(5, 1, 120)
     launches = launch_list(["a"] * 120, np.arange(1, 121), loads, np.rint(loads * 10).astype(np.int64))
-    whole = pks.pick(launches, Target(), pks.Options(), np.random.default_rng(3))
+    whole = pks.pick(PickRequest(launches, pks.Options(), np.random.default_rng(3)))
     picks = picks_of(launches, 3)
     assert picks.details["launches_in_detail"] == 120
     assert picks.details["share_in_detail"] == 1
@@ -284,7 +284,7 @@ def test_launches_in_detail_end_before_the_first_gap_or_as_asked() -> None:
     assert picks_of(complete, launches=1000).details["launches_in_detail"] == 2
 
 
-def test_truth_is_of_the_launches_in_detail_alone() -> None:
+def test_the_measured_cost_is_of_the_launches_in_detail_alone() -> None:
     # One group projects the first two well; the last would make it hopeless.
     launches = launch_list(["a", "b", "a"], [1, 1, 1], [10.0, 500.0], [100, 101, 900_000])
     picks = picks_of(launches)
@@ -292,7 +292,7 @@ def test_truth_is_of_the_launches_in_detail_alone() -> None:
     assert picks.details["projected_error"] == pytest.approx(1 / 201)
 
 
-def test_cycles_are_the_truth_if_the_launches_in_detail_have_them() -> None:
+def test_cycles_are_the_measured_cost_if_the_launches_in_detail_have_them() -> None:
     launches = launch_list(["a", "b", "a"], [1, 1, 1], [10.0, 500.0], [100, 101, 100])
     assert launches.features is not None
     cycles = np.array([1.0, 9.0, NAN])
@@ -325,11 +325,12 @@ def test_progress_is_told_and_may_cancel() -> None:
     launches, _ = separable(1, 30, 10)
     told: list[tuple[Any, ...]] = []
     two_level.pick(
-        launches,
-        Target(),
-        two_level.Options(),
-        np.random.default_rng(0),
-        lambda *said: told.append(said),
+        PickRequest(
+            launches,
+            two_level.Options(),
+            np.random.default_rng(0),
+            lambda *said: told.append(said),
+        )
     )
     assert [said for said in told if said[2].startswith("learning")] == [
         (done, 4, "learning from the first launches") for done in range(3)
@@ -340,7 +341,7 @@ def test_progress_is_told_and_may_cancel() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        two_level.pick(launches, Target(), two_level.Options(), np.random.default_rng(0), cancel)
+        two_level.pick(PickRequest(launches, two_level.Options(), np.random.default_rng(0), cancel))
 
 
 @settings(max_examples=25)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError, OptionError
+from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.sieve import sieve
 from sampling.methods.sieve.density_valleys import log_density, silverman_bandwidth, valleys
@@ -20,7 +21,6 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
-from sampling.strata.target import Target
 
 Launch = tuple[str, float, int]
 
@@ -49,10 +49,11 @@ def launch_list(rows: Sequence[Launch], metric: str = "instructions", first_id: 
 def picked(rows: Sequence[Launch], **options: object) -> Picks:
     """Return Sieve's picks of launches given as (kernel, instructions, threads a block)."""
     return sieve.pick(
-        launch_list(rows),
-        Target(),
-        sieve.Options(**options),  # type: ignore[arg-type]
-        np.random.default_rng(0),
+        PickRequest(
+            launch_list(rows),
+            sieve.Options(**options),  # type: ignore[arg-type]
+            np.random.default_rng(0),
+        )
     )
 
 
@@ -111,7 +112,7 @@ def test_cta_size_is_threads_not_the_shape_of_the_block() -> None:
         launches.features,
     )
     assert shaped.shapes()[:, 4:].prod(axis=1).tolist() == [8, 64, 64]
-    picks = sieve.pick(shaped, Target(), sieve.Options(), np.random.default_rng(0))
+    picks = sieve.pick(PickRequest(shaped, sieve.Options(), np.random.default_rng(0)))
     assert picks.row.tolist() == [1]
 
 
@@ -321,7 +322,7 @@ def test_a_group_without_selected_launches_is_passed_over() -> None:
         (launches.groups[0], KernelGroup("none", "none", None, None, 0, 0), launches.groups[1]),
         launches.features,
     )
-    picks = sieve.pick(more, Target(), sieve.Options(), np.random.default_rng(0))
+    picks = sieve.pick(PickRequest(more, sieve.Options(), np.random.default_rng(0)))
     assert (picks.labels, picks.stratum.tolist()) == (("a", "b"), [0, 1])
     assert tier(picks, 1) == (2, 2, 2)
 
@@ -330,11 +331,12 @@ def test_progress_counts_the_kernels_that_are_cut() -> None:
     rows = [(name, 10.0 if index % 2 else 1000.0, 32) for index in range(20) for name in "ab"]
     seen: list[tuple[int, int, str]] = []
     sieve.pick(
-        launch_list(rows),
-        Target(),
-        sieve.Options(),
-        np.random.default_rng(0),
-        lambda *step: seen.append(step),
+        PickRequest(
+            launch_list(rows),
+            sieve.Options(),
+            np.random.default_rng(0),
+            lambda *step: seen.append(step),
+        )
     )
     assert seen == [(each, 2, "cutting kernels by instruction count") for each in (1, 2)]
 
@@ -365,7 +367,7 @@ def test_missing_or_wrong_counts_are_refused(metrics: dict[str, list[float]] | N
         features,
     )
     with pytest.raises(NotApplicableError, match=message):
-        sieve.pick(lacking, Target(), sieve.Options(), np.random.default_rng(0))
+        sieve.pick(PickRequest(lacking, sieve.Options(), np.random.default_rng(0)))
 
 
 def test_a_metric_that_every_launch_has_is_preferred() -> None:
@@ -383,7 +385,7 @@ def test_a_metric_that_every_launch_has_is_preferred() -> None:
         launches.groups,
         features,
     )
-    picks = sieve.pick(both, Target(), sieve.Options(), np.random.default_rng(0))
+    picks = sieve.pick(PickRequest(both, sieve.Options(), np.random.default_rng(0)))
     assert (picks.details["metric"], picks.details["counts"]) == (
         "sm__inst_executed.sum",
         "warp instructions",
@@ -394,10 +396,10 @@ def test_a_metric_that_every_launch_has_is_preferred() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cov": 0}, "sieve.cov is above 0, not 0"),
-        ({"cov": math.nan}, "sieve.cov"),
-        ({"weights": "time"}, "sieve.weights is one of launches, instructions, not 'time'"),
-        ({"kde": "maybe"}, "sieve.kde is one of on, off, not 'maybe'"),
+        ({"cov": 0}, "cov is above 0, not 0"),
+        ({"cov": math.nan}, "cov is above 0, not nan"),
+        ({"weights": "time"}, "weights is one of launches, instructions, not 'time'"),
+        ({"kde": "maybe"}, "kde is one of on, off, not 'maybe'"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, object], message: str) -> None:
@@ -406,8 +408,8 @@ def test_options_that_do_not_fit_are_refused(options: dict[str, object], message
 
 
 def test_what_it_says_of_itself() -> None:
-    assert sieve.PUBLISHED_GROUPING is GroupBy.NAME
-    assert sieve.RANDOM is False
+    assert sieve.METHOD.published_grouping is GroupBy.NAME
+    assert not sieve.METHOD.draws_at_random
     assert sieve.Options() == sieve.Options(cov=0.4, weights="launches", kde="on")
 
 

@@ -371,12 +371,9 @@ def test_filters_that_leave_another_number_are_refused(program: Program, tmp_pat
             judged(plan, other, wider)
 
 
-def test_launches_that_were_picked_are_judged_once(
-    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_launches_that_were_picked_are_judged_once(program: Program, tmp_path: Path) -> None:
     path, other = program.write(tmp_path / "a.parquet"), program.elsewhere()
-    plan = planned(path, tmp_path)
-    monkeypatch.setattr("sampling.methods.root.RANDOM", False)
+    plan = planned(path, tmp_path, change=lambda document: document["options"].update(method="sieve"))
     found = judged(plan, other.write(tmp_path / "b.parquet"))
     assert found.design is None
     assert found.redraws is None

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from sampling.methods.joint import joint
-from sampling.methods.registry import method_options, splitting_method
+from sampling.methods.method import GrownByRule, SplitRequest
+from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import make_design
 from sampling.plan.plan_file import overrides_document, read_overrides
 from sampling.plan.walk.known_tree import KnownTree
@@ -25,9 +26,9 @@ from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides
 from sampling.splitting.grower import TreeGrower
 from sampling.splitting.tree import SplitNode, Verdict
-from sampling.strata.bounds import bound, group_bounds
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
+from sampling.strata.variance import bound, group_bounds
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -67,10 +68,8 @@ def trees_of(
     """Return the whole tree of every group."""
     method, settings_, target = ALL[name]
     options = method_options(method, settings_)
-    return [
-        splitting_method(method).split_tree(counts, group, target, options, overrides).nodes
-        for group in range(len(counts.groups))
-    ]
+    request = SplitRequest(counts=counts, target=target, options=options, overrides=overrides or {})
+    return [split_trees_of(method).split_tree(request, group).nodes for group in range(len(counts.groups))]
 
 
 def unlinked(node: SplitNode | None) -> SplitNode | None:
@@ -209,11 +208,13 @@ def test_joint_costs_the_plans_strata_before_and_the_price_of_the_whole_after(
     target = ALL[name][2]
     solution = joint.solve(counts, target)
     assert solution.from_root.sum() == by_root
-    plan = joint.planned(solution, target)
+    plan = make_design(counts, "joint", target, 0).strata
     kept: Overrides = {group.key: {"": Verdict.KEEP} for group in counts.groups}
     root_target = replace(target, epsilon=solution.root_epsilon)
     of_root = make_design(counts, "root", root_target, 0, overrides=kept).strata.samples
-    whole = np.where(solution.from_root, of_root, solution.priced.sizes(solution.price)[: len(counts.groups)])
+    whole = np.where(
+        solution.from_root, of_root, solution.priced.decisions(solution.price).samples[: len(counts.groups)]
+    )
     facts = (
         (plan.group, np.arange(len(counts.groups))),
         (plan.start, counts.offsets[:-1]),
@@ -331,7 +332,9 @@ def test_a_known_tree_is_taken_as_a_grower_grows_it(
 ) -> None:
     counts = counts_of({"k": durations})
     method, settings_, target = RULED[setting]
-    rule = splitting_method(method).rule(target, method_options(method, settings_))  # type: ignore[attr-defined]
+    trees = split_trees_of(method)
+    assert isinstance(trees, GrownByRule)
+    rule = trees.rule(target, method_options(method, settings_))
     growers = [TreeGrower(counts, 0, rule), TreeGrower(counts, 0, rule, forest=forest_of(counts))]
     known = KnownTree(TreeGrower(counts, 0, rule).run())
     while True:

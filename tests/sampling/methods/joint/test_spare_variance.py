@@ -1,4 +1,4 @@
-"""Slack: what a bound leaves is used, and never more than it leaves."""
+"""Sizes are lowered by the variance that the bounds leave to spare, and never by more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.methods.joint.slack import smaller_sizes
+from sampling.methods.joint.spare_variance import smaller_sizes
 
 STRATA = st.lists(
     st.tuples(

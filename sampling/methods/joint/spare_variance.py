@@ -1,4 +1,7 @@
-"""What slack a bound leaves, used up: sizes are whole numbers, so a bound is seldom met exactly."""
+"""Sizes lowered by the variance that the bounds leave to spare.
+
+Sizes are whole numbers, so strata seldom have all the variance that their bounds allow.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.strata.variance import left_out, summed_by_group
 
-# Sums of the same numbers in another order differ by less; a budget of a share this small is no budget.
+# Sums of the same numbers in another order differ by less than this share.
 _ROUNDING = 1e-12
 
 
@@ -44,21 +47,21 @@ def smaller_sizes(
     budgets = _Budgets(spread, launches, group, group_budget, budget)
     samples = _jumped(samples, least, mean_ns, budgets)
     while True:
-        room_of_group, room = budgets.rooms(samples)
+        spare_of_group, spare = budgets.spare(samples)
         fewer = np.maximum(samples - 1, 1)
         added = spread * left_out(fewer, samples)
-        possible = (samples > least) & (mean_ns > 0) & (added <= room_of_group[group]) & (added <= room)
+        possible = (samples > least) & (mean_ns > 0) & (added <= spare_of_group[group]) & (added <= spare)
         rows = np.flatnonzero(possible)
         if not len(rows):
             return samples
         # Least variance added for the time saved first.
         rows = rows[np.argsort(added[rows] / mean_ns[rows], kind="stable")]
         # Of the affordable ones in this order, all up to where a budget is used up; at least the first.
-        # Shares of a room, not variances, are summed: groups may differ by more digits than a double has.
-        rooms = room_of_group[group[rows]]
-        share = np.divide(added[rows], rooms, out=np.zeros(len(rows)), where=added[rows] > 0)
+        # Shares of it are summed, not variances: groups may differ by more digits than a double has.
+        spare_here = spare_of_group[group[rows]]
+        share = np.divide(added[rows], spare_here, out=np.zeros(len(rows)), where=added[rows] > 0)
         taken = _running_sum_by(group[rows], share) <= 1
-        taken &= np.cumsum(np.where(taken, added[rows], 0)) <= room
+        taken &= np.cumsum(np.where(taken, added[rows], 0)) <= spare
         taken[0] = True
         samples[rows[taken]] -= 1
 
@@ -73,22 +76,22 @@ class _Budgets:
     group_budget: FloatArray
     budget: float
 
-    def rooms(self, samples: IntArray) -> tuple[FloatArray, float]:
-        """Return (groups,) what each group's budget leaves, and what the common one leaves."""
+    def spare(self, samples: IntArray) -> tuple[FloatArray, float]:
+        """Return (groups,) the variance each group's budget leaves, and what the common budget leaves."""
         variance = self.spread * left_out(samples, self.launches)
         of_group = summed_by_group(self.group, variance, len(self.group_budget))
         return self.group_budget - of_group, self.budget - float(variance.sum())
 
 
 def _jumped(samples: IntArray, least: IntArray, mean_ns: FloatArray, budgets: _Budgets) -> IntArray:
-    """Return sizes when each stratum has used an equal part of the room, as long as one still can."""
+    """Return sizes lowered until no stratum can use up an equal part of the variance to spare."""
     spread, launches, group = budgets.spread, budgets.launches, budgets.group
     while True:
-        room_of_group, room = budgets.rooms(samples)
+        spare_of_group, spare = budgets.spare(samples)
         open_strata = (samples > least) & (mean_ns > 0)
-        of_group = summed_by_group(group, open_strata.astype(np.float64), len(room_of_group))
+        of_group = summed_by_group(group, open_strata.astype(np.float64), len(spare_of_group))
         part = np.minimum(
-            room_of_group[group] / np.maximum(of_group[group], 1), room / max(open_strata.sum(), 1)
+            spare_of_group[group] / np.maximum(of_group[group], 1), spare / max(open_strata.sum(), 1)
         )
         # V(m) = N^2 S^2 (1/m - 1/N): the least m that adds no more than its part.
         allowed = spread * left_out(samples, launches) + np.maximum(part, 0)
@@ -96,7 +99,7 @@ def _jumped(samples: IntArray, least: IntArray, mean_ns: FloatArray, budgets: _B
             spread, allowed + spread / launches, out=np.zeros(len(samples)), where=allowed > 0
         )
         fewer = np.clip(np.ceil(reachable * (1 + _ROUNDING)), least, samples).astype(np.int64)
-        # One less than could go, and not for a single one: the last steps are for those that save most.
+        # One sample more than is needed stays: the last steps are left to the strata that save most time.
         far = open_strata & (part > 0) & (fewer + 1 < samples)
         if not far.any():
             return samples
