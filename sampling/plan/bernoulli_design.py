@@ -7,6 +7,7 @@ over all of them: the number is drawn anew for each draw. [STEM+ROOT section V-A
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 
@@ -23,9 +24,7 @@ _WORTH_SAYING = 0.01
 class BernoulliDesign(Design):
     """A design of one stratum, each launch of which is drawn with a probability; figures are means over n."""
 
-    __slots__ = ()
-
-    @property
+    @cached_property
     def number(self) -> NumberDrawn:
         """How many launches a draw has."""
         chance = self.strata.chance
@@ -44,11 +43,11 @@ class BernoulliDesign(Design):
         )
         return (text,)
 
-    @property
+    @cached_property
     def bound(self) -> float | None:
         """The bound from the variance over all draws: the mean of that of each number of launches.
 
-        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (METHODS section 2)
+        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (docs/methods.md, 2 STEM: the error model)
         """
         strata, (numbers, chances) = self.strata, self.number.possible()
         launches, std_ns = float(strata.launches[0]), float(strata.std_ns[0])
@@ -64,17 +63,17 @@ class BernoulliDesign(Design):
             variance = launches**2 * spread * max(0.0, mean_inverse - 1 / launches)
         return normal_quantile(self.target.confidence) * float(np.sqrt(variance)) / total_ns
 
-    @property
+    @cached_property
     def samples(self) -> int:
         """How many launches a draw has on average."""
         return round(self._mean_launches)
 
-    @property
+    @cached_property
     def sampled_duration_ns(self) -> float:
         """The mean duration of a draw; the speedup is the total over that, as for fixed sizes."""
         return self._mean_launches * float(self.strata.mean_ns[0])
 
-    @property
+    @cached_property
     def _mean_launches(self) -> float:
         """How many distinct launches a draw has on average."""
         numbers, chances = self.number.possible()

@@ -99,7 +99,15 @@ class MethodComparison:
     def counts(self, grouping: Grouping) -> DurationCounts:
         """Return the reduction by a grouping."""
         if grouping not in self._counts:
-            self._counts[grouping] = count_durations(self._profile, grouping, self._region, self._progress)
+            known = next(iter(self._counts.values()), None)
+            self._counts[grouping] = count_durations(
+                self._profile,
+                grouping,
+                self._region,
+                self._progress,
+                # Groupings differ in what a group is, not in which launches count.
+                selected=None if known is None else known.selected,
+            )
         return self._counts[grouping]
 
     def compare(self, method: str, grouping: Grouping) -> Comparison:

@@ -16,8 +16,7 @@ from sampling.parallel import ordered_map
 from sampling.plan.pair_lookup import PairLookup
 from sampling.profile.profile import Column, Profile, Span
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.region import selections
+from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.strata.drawing import Draw
 
 BLOCK_LAUNCHES = 1 << 16
@@ -75,7 +74,7 @@ def find_drawn_launches(
     columns: tuple[Column, ...] = ("duration_ns", *dict.fromkeys((label_column, "signature")))
     groups_of = group_of_label(profile, counts)
     # Launches before the region or of other kernels count towards `occurrence` too, so all spans are read.
-    chosen = {selection.span: selection for selection in selections(profile, counts.region)}
+    chosen = {selection.span: selection for selection in counts.selected}
 
     def matched(index: int) -> _Matches:
         span = profile.spans[index]
@@ -131,18 +130,6 @@ def find_launches_by_id(profile: Profile, ids: IntArray, progress: Progress | No
     given = np.empty_like(found)
     given[:, order] = found
     return DrawnLaunches(ids, *given)
-
-
-def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
-    """Return for each sequence (labels,) the group of a signature or name code, -1 where not selected.
-
-    Labels are signature codes where the grouping needs shapes, else name codes.
-    """
-    kernels, sequences = profile.kernels, len(profile.sequences)
-    labels = len(kernels) if counts.grouping.needs_shape else len(kernels.names)
-    padded = np.full(labels * sequences, -1, dtype=np.int64)
-    padded[: len(counts.group_of_raw)] = counts.group_of_raw
-    return [padded[sequence::sequences].copy() for sequence in range(sequences)]
 
 
 def _wanted(counts: DurationCounts, drawn: Draw) -> _Wanted:

@@ -16,7 +16,7 @@ from sampling.profile.names import is_communication, short_name
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.overlap import DeviceTime
-from sampling.reduction.region import Selection, selected_sequences
+from sampling.reduction.region import selected_sequences
 from sampling.text import counted
 
 Severity = Literal["note", "warning"]
@@ -68,13 +68,11 @@ class Evidence:
 
     Attributes
     ----------
-    chosen : which launches of the profile count.
     plan : what the plan that was made costs; None where none was made.
     """
 
     profile: Profile
     counts: DurationCounts
-    chosen: Sequence[Selection]
     device_times: Sequence[DeviceTime] = ()
     plan: PlanCost | None = None
 
@@ -234,7 +232,7 @@ def _no_grid(evidence: Evidence) -> Finding | None:
 
 
 def _several_devices(evidence: Evidence) -> Finding | None:
-    sequences = selected_sequences(evidence.profile, evidence.chosen)
+    sequences = selected_sequences(evidence.profile, evidence.counts.selected)
     if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
     processes = len({sequence.process for sequence in sequences})

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.plan.design import AnyDesign, PickedDesign
+from sampling.plan.design import AnyDesign, PickedDesign, speedup_of
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
-from sampling.plan.speedup import speedup_of
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts

@@ -16,7 +16,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from tui.engine import plan_writing
+from sampling.plan.plan_file import plan_document
 
 Run = Any
 Kernelpoint = Callable[..., Run]
@@ -383,13 +383,12 @@ def test_a_profile_replaced_while_it_is_sampled_gives_no_plan(
 ) -> None:
     profile, plan = tmp_path / "profile", tmp_path / "plan.json"
     profile.write_bytes(gpt2.read_bytes())
-    real = plan_writing.plan_document
 
     def late(*given: Any, **named: Any) -> Any:
         profile.write_bytes(resnet.read_bytes())
-        return real(*given, **named)
+        return plan_document(*given, **named)
 
-    monkeypatch.setattr(plan_writing, "plan_document", late)
+    monkeypatch.setattr("sampling.plan.plan_file.plan_document", late)
     run = kernelpoint("sample", profile, "-o", plan)
     assert run.code != 0
     assert "has changed on disk since it was read" in run.err

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.errors import OptionError
-from sampling.plan.design import Design
-from sampling.plan.speedup import speedup_of
+from sampling.plan.design import Design, speedup_of
 from sampling.plan.walk.group_costs import GroupCosts, OtherGroups, group_costs
 from sampling.plan.walk.splitter import Steps, splitter_of
 from sampling.progress import Progress
