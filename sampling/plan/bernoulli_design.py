@@ -47,7 +47,8 @@ class BernoulliDesign(Design):
     def bound(self) -> float | None:
         """The bound from the variance over all draws: the mean of that of each number of launches.
 
-        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (docs/methods.md, 2 STEM: the error model)
+        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (docs/methods.md, 2 STEM: the error
+        model)
         """
         strata, (numbers, chances) = self.strata, self.number.possible()
         launches, std_ns = float(strata.launches[0]), float(strata.std_ns[0])

@@ -47,7 +47,9 @@ class StratumFacts(NamedTuple):
 # Two designs are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, eq=False)
 class Design:
-    """How a method would sample a workload: strata and sizes, nothing drawn yet; its figures are computed once.
+    """How a method would sample a workload: strata and sizes, nothing drawn yet.
+
+    Its figures are computed when they are first asked for, and kept.
 
     Attributes
     ----------

@@ -47,7 +47,7 @@ def run(options: JudgeOptions) -> None:
 
 def _results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
     """Return the figures; strata, samples and bounds are those on the plan's own profile."""
-    design, error, redraws = judged.design, judged.error, judged.redraws
+    design, own, redraws = judged.design, judged.own, judged.redraws
     results = dict.fromkeys(_FIELDS) | {
         "profile": " ".join(options.profiles),
         "method": plan.options["method"],
@@ -60,20 +60,19 @@ def _results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> di
         "speedup": judged.speedup,
         "bound": None if design is None else design.bound,
         "group_bound": None if design is None else design.group_bound,
-        "total_duration_ns": error.total_ns,
-        "estimate_ns": error.estimate_ns,
-        "error": error.error,
+        "total_duration_ns": own.total_ns,
+        "estimate_ns": own.estimate_ns,
+        "error": own.error,
     }
     if redraws is None:
         return results
-    judgement = redraws.judgement
     return results | {
-        "expected_speedup": redraws.expected_speedup,
-        "repeats": judgement.repeats,
-        "error_mean": judgement.error_mean,
-        "error_p95": judgement.error_p95,
-        "error_max": judgement.error_max,
-        "within_epsilon": judgement.within_epsilon,
+        "expected_speedup": judged.expected_speedup,
+        "repeats": redraws.repeats,
+        "error_mean": redraws.error_mean,
+        "error_p95": redraws.error_p95,
+        "error_max": redraws.error_max,
+        "within_epsilon": redraws.within_epsilon,
     }
 
 

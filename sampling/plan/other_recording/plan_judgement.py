@@ -43,20 +43,6 @@ NOT_RANDOM = "its launches were not drawn at random"
 
 
 @dataclass(frozen=True, slots=True)
-class Redraws:
-    """Plans drawn like this one, on the same recording; for picked launches, which do not vary, themselves.
-
-    Attributes
-    ----------
-    expected_speedup : total duration over the expected duration of a draw; None where that is 0.
-    judgement : their errors.
-    """
-
-    expected_speedup: float | None
-    judgement: Judgement
-
-
-@dataclass(frozen=True, slots=True)
 class PlanJudgement:
     """What a plan is worth on a recording: the one it was made from, or another of its program.
 
@@ -65,26 +51,30 @@ class PlanJudgement:
     same_files : whether it was made from these files.
     alignment : how the launches of two recordings match; None for the same files, and where only the drawn
         launches could be compared.
-    error : the plan's own.
+    own : the error of the plan itself.
     sampled_duration_ns : how long its launches last in the recording.
     design : the plan's strata by the figures of its own recording; their bounds cover no other one. None for
         launches that were not drawn at random.
-    redraws : None where the plan could not be drawn again.
+    redraws : the errors of plans drawn like this one; picked launches do not vary, and stand here alone. None
+        where the plan could not be drawn again.
+    expected_speedup : total duration over the expected duration of such a draw; None where that is 0 or the
+        plan could not be drawn again.
     why_not_redrawn : the reason; None for the same files.
     """
 
     same_files: bool
     alignment: Alignment | None
-    error: PlanError
+    own: PlanError
     sampled_duration_ns: int
     design: Design | None
-    redraws: Redraws | None
+    redraws: Judgement | None
+    expected_speedup: float | None
     why_not_redrawn: str | None
 
     @property
     def speedup(self) -> float | None:
         """Total duration over that of the plan's launches; None where that is 0."""
-        return speedup_of(self.error.total_ns, self.sampled_duration_ns)
+        return speedup_of(self.own.total_ns, self.sampled_duration_ns)
 
     @property
     def launches_differing(self) -> int | None:
@@ -106,7 +96,7 @@ def judge_plan(
     plan: PlanFile,
     profile: Profile,
     *,
-    repeats: int = 200,
+    repeats: int = 100,
     seed: int = 0,
     names_may_differ: bool = False,
     progress: Progress | None = None,
@@ -131,7 +121,7 @@ def judge_plan(
     refuse_other_order(profile, plan)
     design = recorded_design(plan)
     original = find_original(plan, progress)
-    alignment, redraws = None, None
+    alignment, redraws, expected_speedup = None, None, None
     if recorded := _recorded(plan, original):
         alignment = align(recorded, profile, names_may_differ=names_may_differ, progress=progress)
         all_ns = all_durations_ns(profile, progress)
@@ -144,20 +134,25 @@ def judge_plan(
             by_rank = durations_by_rank(original.profile, counts, all_ns)
             total_ns = checked_total_ns(by_rank, profile)
             if design is not None:
-                redraws = _redraws(counts, planned_design(counts, plan), by_rank, repeats, seed, progress)
+                drawable = planned_design(counts, plan)
+                redraws = _redraws(counts, drawable, by_rank, repeats, seed, progress)
+                expected_speedup = _expected_speedup(counts, drawable, by_rank)
     else:
         _check_filters(plan, region, names_differ=names_may_differ)
         counts = count_durations(profile, grouping, region, progress)
         total_ns = plan_error(profile, counts, plan, names_may_differ=names_may_differ).total_ns
     drawn_ns = drawn_durations_ns(profile, plan, names_may_differ=names_may_differ)
-    error, sampled_ns = PlanError(estimate_ns(plan, drawn_ns), total_ns), int(drawn_ns.sum())
+    own, sampled_ns = PlanError(estimate_ns(plan, drawn_ns), total_ns), int(drawn_ns.sum())
+    if design is None:
+        redraws, expected_speedup = _of_picks(plan, own), speedup_of(total_ns, sampled_ns)
     return PlanJudgement(
         same_files=False,
         alignment=alignment,
-        error=error,
+        own=own,
         sampled_duration_ns=sampled_ns,
         design=design,
-        redraws=_of_picks(plan, error, sampled_ns) if design is None else redraws,
+        redraws=redraws,
+        expected_speedup=expected_speedup,
         why_not_redrawn=NOT_RANDOM if design is None else original.why_not,
     )
 
@@ -167,20 +162,21 @@ def _judged_on_its_own(
 ) -> PlanJudgement:
     """Judge a plan on the recording that it was made from."""
     counts = count_durations(profile, *plan.selection(), progress)
-    error = plan_error(profile, counts, plan)
+    own = plan_error(profile, counts, plan)
     sampled_ns = sum(launch.duration_ns for launch in plan.drawn)
     if is_random(plan):
         design = planned_design(counts, plan)
-        redraws = Redraws(design.speedup, judge_design(counts, design, repeats, seed, progress))
+        redraws = judge_design(counts, design, repeats, seed, progress)
+        expected_speedup = design.speedup
     else:
-        design, redraws = None, _of_picks(plan, error, sampled_ns)
-    return PlanJudgement(True, None, error, sampled_ns, design, redraws, None)
+        design, redraws = None, _of_picks(plan, own)
+        expected_speedup = speedup_of(own.total_ns, sampled_ns)
+    return PlanJudgement(True, None, own, sampled_ns, design, redraws, expected_speedup, None)
 
 
-def _of_picks(plan: PlanFile, error: PlanError, sampled_ns: int) -> Redraws:
+def _of_picks(plan: PlanFile, own: PlanError) -> Judgement:
     """Return picked launches as one draw, for they do not vary."""
-    judgement = Judgement(np.array([error.error]), plan.options["epsilon"], random=False)
-    return Redraws(speedup_of(error.total_ns, sampled_ns), judgement)
+    return Judgement(np.array([own.error]), plan.options["epsilon"], random=False)
 
 
 def find_original(plan: PlanFile, progress: Progress | None = None) -> Original:
@@ -267,7 +263,7 @@ def _redraws(
     repeats: int,
     seed: int,
     progress: Progress | None,
-) -> Redraws:
+) -> Judgement:
     """Draw the plan's strata again and again as `judge_design` does; durations are the other recording's."""
     rng = generator(seed, Stream.JUDGE)
     total_ns = int(by_rank.sum())
@@ -279,7 +275,7 @@ def _redraws(
         errors[repeat] = abs(total_ns - estimated_ns) / total_ns if total_ns else 0.0
         if progress is not None:
             progress(repeat + 1, repeats, f"judging {design.method}")
-    return Redraws(_expected_speedup(counts, design, by_rank), Judgement(errors, design.target.epsilon))
+    return Judgement(errors, design.target.epsilon)
 
 
 def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray) -> float | None:

@@ -133,10 +133,10 @@ def test_the_same_launches_in_another_file_are_judged_the_same(
     expected = judge_design(counts, design, REPEATS, SEED)
     found = judged(plan, other)
     assert found.redraws is not None
-    assert found.redraws.judgement.errors.tolist() == expected.errors.tolist()
-    assert found.redraws.judgement.epsilon == 0.05
-    assert found.redraws.expected_speedup == pytest.approx(design.speedup)
-    assert found.error == plan_error(own, counts, plan)
+    assert found.redraws.errors.tolist() == expected.errors.tolist()
+    assert found.redraws.epsilon == 0.05
+    assert found.expected_speedup == pytest.approx(design.speedup)
+    assert found.own == plan_error(own, counts, plan)
     assert found.sampled_duration_ns == sum(launch.duration_ns for launch in plan.drawn)
     assert found.why_not_redrawn is None
     assert found.alignment is not None
@@ -189,9 +189,9 @@ def test_a_plan_stands_for_the_same_launches_elsewhere(
     assert (len(rows) < 1200) == (selection[1] != Region())
     total_ns = sum(other.durations_ns[row] for row in rows)
     estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
-    assert found.error.total_ns == total_ns
-    assert found.error.estimate_ns == pytest.approx(estimated_ns)
-    assert found.error.error == pytest.approx(abs(estimated_ns / total_ns - 1))
+    assert found.own.total_ns == total_ns
+    assert found.own.estimate_ns == pytest.approx(estimated_ns)
+    assert found.own.error == pytest.approx(abs(estimated_ns / total_ns - 1))
     assert found.sampled_duration_ns == sum(other.durations_ns[launch.id] for launch in plan.drawn)
     assert found.alignment is not None
     assert found.alignment.renumbered == ((10, 0, 71, 0), (10, 1, 71, 1), (20, 0, 85, 0), (20, 1, 85, 1))
@@ -232,13 +232,13 @@ def test_redraws_come_from_the_strata_of_the_plans_own_profile(program: Program,
             for rows, stratum in zip(strata, plan.strata, strict=True)
         ]
         errors.append(abs(sum(drawn) / total_ns - 1))
-    assert found.redraws.judgement.repeats == 2000
-    assert found.redraws.judgement.error_mean == pytest.approx(np.mean(errors), rel=0.06)
-    assert found.redraws.judgement.error_p95 == pytest.approx(np.quantile(errors, 0.95), rel=0.08)
+    assert found.redraws.repeats == 2000
+    assert found.redraws.error_mean == pytest.approx(np.mean(errors), rel=0.06)
+    assert found.redraws.error_p95 == pytest.approx(np.quantile(errors, 0.95), rel=0.08)
     expected_ns = sum(
         stratum.samples * durations[rows].mean() for rows, stratum in zip(strata, plan.strata, strict=True)
     )
-    assert found.redraws.expected_speedup == pytest.approx(total_ns / expected_ns)
+    assert found.expected_speedup == pytest.approx(total_ns / expected_ns)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=6)
@@ -252,10 +252,10 @@ def test_a_gpu_that_is_slower_by_a_factor_has_the_same_error(
     own, counts = read_profile([str(path)]), count_durations(read_profile([str(path)]), Grouping())
     expected = judge_design(counts, planned_design(counts, plan), REPEATS, SEED)
     found = judged(plan, slower.write(tmp_path / "b.parquet"))
-    assert found.error.error == pytest.approx(plan_error(own, counts, plan).error, abs=1e-12)
-    assert found.error.total_ns == factor * counts.total_duration_ns
+    assert found.own.error == pytest.approx(plan_error(own, counts, plan).error, abs=1e-12)
+    assert found.own.total_ns == factor * counts.total_duration_ns
     assert found.redraws is not None
-    np.testing.assert_allclose(found.redraws.judgement.errors, expected.errors, atol=1e-12)
+    np.testing.assert_allclose(found.redraws.errors, expected.errors, atol=1e-12)
 
 
 @given(
@@ -305,10 +305,10 @@ def test_names_that_differ_are_refused_unless_order_is_asked_for(program: Progra
     assert found.alignment is not None
     assert found.alignment.launches_differing == program.names.count("volta_gemm")
     same_names = judged(plan, program.elsewhere().write(tmp_path / "c.parquet"))
-    assert found.error == same_names.error
+    assert found.own == same_names.own
     assert found.redraws is not None
     assert same_names.redraws is not None
-    assert found.redraws.judgement.errors.tolist() == same_names.redraws.judgement.errors.tolist()
+    assert found.redraws.errors.tolist() == same_names.redraws.errors.tolist()
 
 
 def test_a_name_filter_means_the_names_of_the_plans_profile(program: Program, tmp_path: Path) -> None:
@@ -319,12 +319,12 @@ def test_a_name_filter_means_the_names_of_the_plans_profile(program: Program, tm
     here = other.write(tmp_path / "b.parquet")
     rows = chosen_rows(program, selection[1])
     found = judged(plan, here, names_may_differ=True)
-    assert found.error.total_ns == sum(other.durations_ns[row] for row in rows)
+    assert found.own.total_ns == sum(other.durations_ns[row] for row in rows)
     path.unlink()
     with pytest.raises(AnalysisError, match=r"kernels of certain names.*put the profile .*a\.parquet"):
         judged(plan, here, names_may_differ=True)
     same = program.elsewhere().write(tmp_path / "c.parquet")
-    assert judged(plan, same, names_may_differ=True).error == found.error
+    assert judged(plan, same, names_may_differ=True).own == found.own
 
 
 WINDOWS = {"time": Region(time_ns=(300, 700)), "of a device": Region(time_ns=(0, 900), devices=(1,))}
@@ -344,7 +344,7 @@ def test_a_window_of_time_is_one_of_the_plans_profile(name: str, program: Progra
     rows = [row for row in inside if program.device[row] in (region.devices or (0, 1))]
     found = judged(plan, here)
     assert plan.launches == len(rows)
-    assert found.error.total_ns == sum(other.durations_ns[row] for row in rows)
+    assert found.own.total_ns == sum(other.durations_ns[row] for row in rows)
     assert found.redraws is not None
     path.unlink()
     with pytest.raises(AnalysisError, match=r"window of time .*put the profile .*a\.parquet"):
@@ -373,13 +373,13 @@ def test_launches_that_were_picked_are_judged_once(
     found = judged(plan, other.write(tmp_path / "b.parquet"))
     assert found.design is None
     assert found.redraws is not None
-    assert found.redraws.judgement.errors.tolist() == [found.error.error]
-    assert found.redraws.judgement.within_epsilon is None
-    assert found.redraws.expected_speedup == found.speedup
+    assert found.redraws.errors.tolist() == [found.own.error]
+    assert found.redraws.within_epsilon is None
+    assert found.expected_speedup == found.speedup
     assert found.why_not_redrawn == NOT_RANDOM
     estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
-    assert found.error.estimate_ns == pytest.approx(estimated_ns)
-    assert found.error.total_ns == sum(other.durations_ns)
+    assert found.own.estimate_ns == pytest.approx(estimated_ns)
+    assert found.own.total_ns == sum(other.durations_ns)
 
 
 def without_sequences(document: dict[str, Any]) -> None:
@@ -411,8 +411,8 @@ def test_a_plan_without_sequences_or_profile_is_compared_launch_by_launch(
     found = judged(plan, other.write(tmp_path / "b.parquet"))
     assert found.alignment is None
     assert found.redraws is None
-    assert found.error.total_ns == sum(other.durations_ns)
-    assert found.error.estimate_ns == pytest.approx(
+    assert found.own.total_ns == sum(other.durations_ns)
+    assert found.own.estimate_ns == pytest.approx(
         sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
     )
     seen = min(drawn)
@@ -420,7 +420,7 @@ def test_a_plan_without_sequences_or_profile_is_compared_launch_by_launch(
     here = program.elsewhere(names=names).write(tmp_path / "c.parquet")
     with pytest.raises(AnalysisError, match=f"launch {seen} is 'new'"):
         judged(plan, here)
-    assert judged(plan, here, names_may_differ=True).error == found.error
+    assert judged(plan, here, names_may_differ=True).own == found.own
 
 
 @pytest.mark.parametrize(
