@@ -1,7 +1,7 @@
-"""The design of a method that draws each launch with one probability: over all the numbers it may draw.
+"""The design of a method that draws each launch with the same probability, so that their number is random.
 
-One plan has one number of launches, and what is expected of it is conditional on that. The method is judged
-over all of them: the number is drawn anew for each draw. [STEM+ROOT section V-A]
+A plan has one number of launches, and its figures are those for that number. The method is judged over all
+numbers: each draw has another. [STEM+ROOT section V-A]
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from sampling.plan.design import Design
 from sampling.strata.allocation import normal_quantile, sample_variance
 from sampling.strata.strata import distinct_launches
 
-# From this share on, draws that are made again are worth a note.
+# From this share of empty draws on, the user is told of them.
 _WORTH_SAYING = 0.01
 
 
 class BernoulliDesign(Design):
-    """A design of one stratum, each launch of which is drawn with a probability; figures are means over n."""
+    """A design of one stratum whose number of samples is random; its figures are means over that number."""
 
     @cached_property
     def number(self) -> NumberDrawn:
@@ -33,7 +33,7 @@ class BernoulliDesign(Design):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """That many draws are of no launch, and made again."""
+        """That some draws have no launch and are made again, where that happens often."""
         number = self.number
         if number.share_empty < _WORTH_SAYING:
             return ()

@@ -55,7 +55,7 @@ class FeatureFiles:
     Attributes
     ----------
     number_locale : how they write their numbers.
-    strict : whether a file that fits no launch is an error, or of another profile.
+    strict : whether a file that fits no launch is an error; else it is taken to be of another profile.
     """
 
     paths: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ class MethodComparison:
         """
         counts = self.counts(grouping)
         launches = None if random_method(method) is not None else self._launches(grouping)
-        # Methods that split keep their trees with the reduction: each is timed on one of its own.
+        # Methods that split cache their trees on the reduction: each method is timed on a new copy.
         fresh = replace(counts)
         started = time.perf_counter()
         try:

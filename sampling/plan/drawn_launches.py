@@ -141,7 +141,7 @@ def _wanted(counts: DurationCounts, drawn: Draw) -> _Wanted:
 
 
 class _Finder:
-    """Counts pairs and signatures in id order and notes the launches whose turn has come."""
+    """Counts pairs and signatures in id order, and notes the launches that were drawn."""
 
     def __init__(self, profile: Profile, wanted: _Wanted, draws: int) -> None:
         self._profile = profile

@@ -1,4 +1,4 @@
-"""What a profile breaks of the methods' assumptions: measured, why it matters to the bound, what to do.
+"""Where a profile breaks an assumption of the methods: how much, why the bound suffers, what to do.
 
 A new finding is one new function and one line in ``_CHECKS``.
 """
@@ -48,8 +48,8 @@ class PlanCost:
     launches : how many it simulates.
     speedup : None where it samples no time.
     random : whether it draws at random, and so goes by epsilon.
-    groups_whole, share_whole : kernel groups of more than the least samples that it simulates whole, and
-        their share of the total time.
+    groups_whole, share_whole : kernel groups that it simulates whole although they have more launches than
+        the least number of samples, and their share of the total time.
     bounds_groups : whether groups have a bound of their own.
     """
 
@@ -90,7 +90,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def _percent(share: float) -> str:
-    """Return a share as text that never rounds something to nothing."""
+    """Return a share as text; one above 0 is never shown as 0."""
     return f"{100 * share:.1f} %" if share >= 0.001 else "under 0.1 %"
 
 

@@ -1,4 +1,4 @@
-"""Judging a design by drawing it again and again: what its error is, beside what its bound promises."""
+"""Judging a design by drawing it again and again: its errors, to compare with its bound."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Judgement:
     Attributes
     ----------
     errors : (repeats,) sampling error |t* - t_est| / t* of each draw; one for picks, which do not vary.
-    epsilon : what they are held against.
-    random : whether they vary, so that a share of them within epsilon means something.
+    epsilon : the largest error that was asked for.
+    random : whether they vary, so that the share of them within epsilon has a meaning.
     """
 
     errors: FloatArray
@@ -51,7 +51,7 @@ class Judgement:
 
     @property
     def within_epsilon(self) -> float | None:
-        """The share of draws whose error is at most epsilon: the coverage, to hold beside the confidence.
+        """The share of draws whose error is at most epsilon: the coverage, to compare with the confidence.
 
         None for picks.
         """
@@ -67,7 +67,7 @@ def judge_design(
 ) -> Judgement:
     """Draw a design ``repeats`` times and return the errors against the known total.
 
-    That of a method which draws how many launches it takes has another number in each draw.
+    Where the number of launches is random, each draw has another number.
     """
     if isinstance(design, PickedDesign):
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)

@@ -67,7 +67,7 @@ class Plan:
 
 
 def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
-    """Draw from a design; the same seed draws the same launches, and picks are what they are."""
+    """Draw from a design; the same seed draws the same launches, and picks do not depend on it."""
     if isinstance(design, PickedDesign):
         return _picked_plan(counts, design, seed)
     drawn = draw(counts, design.strata, generator(seed, Stream.DRAW))

@@ -275,7 +275,7 @@ def read_plan(path: str) -> PlanFile:
 
 
 def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options if what a design is made from is there and of its kind."""
+    """Return the options if those that a design is made from are there and of the right kind."""
     kinds = {"method": str, "epsilon": float, "confidence": float, "with_replacement": bool}
     for name, kind in kinds.items():
         if not isinstance(options[name], kind):
@@ -286,7 +286,7 @@ def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _check_whole(plan: PlanFile) -> None:
-    """Raise ValueError where strata do not add up to what the plan says it stands for.
+    """Raise ValueError where the strata do not add up to the launches that the plan stands for.
 
     Picks need not stand for every launch, and their weights may count instructions or iterations.
     """

@@ -69,7 +69,7 @@ class PlanOptions:
         }
 
     def _of_joint(self) -> dict[str, Any]:
-        """Return what the method joint was asked beside; nothing for other methods."""
+        """Return what only the method joint is asked; nothing for other methods."""
         if self.method != "joint":
             return {}
         return {
@@ -128,7 +128,7 @@ def recorded_target(options: Mapping[str, Any], path: str) -> Target:
 
     Raises
     ------
-    PlanFileError : an option is of the wrong kind, or asks for what cannot be.
+    PlanFileError : an option is of the wrong kind, or out of its range.
     """
     of_joint = {name: options[name] for name in _OF_JOINT if name in options}
     for name, value in of_joint.items():

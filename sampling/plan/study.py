@@ -169,11 +169,11 @@ def study(
     progress: Progress | None = None,
     tell: Callable[[JoinReport], None] | None = None,
 ) -> Study:
-    """Reduce a profile, design a plan, and measure what the profile breaks of the methods' assumptions.
+    """Reduce a profile, design a plan, and find where the profile breaks an assumption of the methods.
 
     Parameters
     ----------
-    tell : called with how each feature file fitted, before the method finds fault with what they give.
+    tell : called with how each feature file fitted, before the method may refuse what they give.
 
     Raises
     ------

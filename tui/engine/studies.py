@@ -77,7 +77,7 @@ def target_of(options: PlanningOptions) -> Target:
 
 
 def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | None:
-    """Return the split decisions of an overrides file, None without one; another method's are said."""
+    """Return the split decisions of an overrides file, None without one; stderr says if another method's."""
     if path is None:
         return None
     read = read_overrides(path)
@@ -96,7 +96,7 @@ def check_overrides(overrides: Overrides | None, method: str) -> None:
 
     Raises
     ------
-    OptionError : they would be left out without a word.
+    OptionError : it splits nothing, so they would silently be left out.
     """
     if overrides:
         splitting_method(method)
@@ -146,7 +146,7 @@ def study_of(
                 reports.append,
             )
     finally:
-        # Said in any case: what did not fit is why a method finds too little.
+        # Also on failure: a feature file that did not fit may be why the method failed.
         for report in reports:
             note(report.sentence, quiet=options.quiet)
 
@@ -186,7 +186,7 @@ def plan_options(options: SampleOptions, study: Study, plan: Plan) -> PlanOption
 
 
 def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) -> int:
-    """Return the group meant by `--kernel`; several that fit are said on stderr."""
+    """Return the group meant by `--kernel`; if several fit, stderr says so."""
     choice: KernelChoice = choose_kernel(counts, wanted)
     if choice.others:
         key = counts.groups[choice.group].key

@@ -1,4 +1,4 @@
-"""Durations of one recording, in the order in which another recording's draws find their launches."""
+"""Durations of another recording, in the order in which the launches of a plan's own recording are drawn."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def checked_total_ns(durations_ns: IntArray, profile: Profile) -> int:
 
 
 def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: IntArray) -> IntArray:
-    """Return (n,) durations elsewhere of the launches that a reduction counts, in the order of their ranks.
+    """Return (n,) the other recording's durations of the launches that a reduction counts, by their ranks.
 
-    Ranks go by (group, duration, id) of the plan's own recording, as drawn launches do; so the launches of a
-    stratum, which is a range of pairs, stand together.
+    Launches are ranked by (group, duration, id) in the plan's own recording, the order in which they are
+    drawn; so the launches of a stratum, which is a range of pairs, follow each other.
 
     Parameters
     ----------

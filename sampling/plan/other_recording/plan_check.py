@@ -86,7 +86,7 @@ def plan_error(
 
     Raises
     ------
-    AnalysisError : the profile's launches are not those of the plan; says where they part.
+    AnalysisError : the profile's launches are not those of the plan; names the first that differs.
     """
     if counts.launches != plan.launches:
         raise AnalysisError(
@@ -161,7 +161,7 @@ def _read_launches(profile: Profile, ids: IntArray) -> tuple[IntArray, IntArray]
 
 
 def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
-    """Return the plan's strata found again in the reduction of its profile, so that it can be drawn anew.
+    """Return the plan's strata found again in the reduction of its profile, so that it can be drawn again.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def recorded_design(plan: PlanFile) -> Design | None:
 
     Raises
     ------
-    PlanFileError : its options name no method, or ask for what cannot be.
+    PlanFileError : its options name no method, or a value is out of its range.
     """
     if not is_random(plan):
         return None
@@ -222,7 +222,7 @@ def recorded_design(plan: PlanFile) -> Design | None:
 
 
 def is_random(plan: PlanFile) -> bool:
-    """Return whether the plan's launches were drawn at random, so that it can be drawn anew.
+    """Return whether the plan's launches were drawn at random, so that it can be drawn again.
 
     Raises
     ------

@@ -110,7 +110,7 @@ def judge_plan(
 
     Raises
     ------
-    AnalysisError : the launches of the two recordings do not match; says where they part. Or the filters of
+    AnalysisError : the launches of the two recordings do not match; says where. Or the filters of
         the plan cannot be applied here, and its own recording is not there to tell what they leave. Or the
         files are those of the plan, in another order. Or all launches last 0 ns here.
     PlanFileError : an option of the plan is missing, or is of the wrong kind.
