@@ -16,6 +16,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from sampling.json_text import read_json_object
 from sampling.plan.plan_file import plan_document
 
 Run = Any
@@ -311,6 +312,21 @@ def test_tree_shows_overrides(kernelpoint: Kernelpoint, resnet: Path, overrides:
         nodes = kernelpoint(*words, "--overrides", overrides).results
         assert nodes[0]["verdict"] == after
         assert [node["overridden"] for node in nodes] == [True] + [False] * (len(nodes) - 1)
+
+
+@pytest.mark.parametrize("command", ["sample", "tree", "trade-off", "summary", "groups"])
+def test_the_file_of_overrides_is_read_once(
+    command: str, kernelpoint: Kernelpoint, resnet: Path, overrides: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def noted(path: str) -> dict[str, Any]:
+        read.append(path)
+        return read_json_object(path)
+
+    monkeypatch.setattr("sampling.plan.overrides_file.read_json_object", noted)
+    assert kernelpoint(command, resnet, "--method", "root", "--overrides", overrides).code == 0
+    assert read == [str(overrides)]
 
 
 def test_a_plan_follows_and_records_overrides(
