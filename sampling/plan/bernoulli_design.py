@@ -6,12 +6,10 @@ numbers: each draw has another. [STEM+ROOT section V-A]
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.methods.number_drawn import NumberDrawn
 from sampling.plan.design import Design
 from sampling.strata.allocation import normal_quantile, sample_variance
@@ -47,8 +45,8 @@ class BernoulliDesign(Design):
     def bound(self) -> float | None:
         """The bound from the variance over all draws: the mean of that of each number of launches.
 
-        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (docs/methods.md, 2 STEM: the error
-        model)
+        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (docs/methods.md, 2 STEM: the
+        error model)
         """
         strata, (numbers, chances) = self.strata, self.number.possible()
         launches, std_ns = float(strata.launches[0]), float(strata.std_ns[0])
@@ -80,10 +78,6 @@ class BernoulliDesign(Design):
         numbers, chances = self.number.possible()
         strata = self.strata
         return float(chances @ distinct_launches(strata.launches, numbers, strata.with_replacement))
-
-    def samples_of_draws(self, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:
-        """Return another number for each draw."""
-        return self.number.draw(draws, rng)[:, np.newaxis]
 
 
 def design_of_method(design: Design) -> Design:

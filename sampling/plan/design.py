@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import repeat
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.errors import OptionError
 from sampling.methods.picks import Picks
 from sampling.methods.registry import method_options, picking_method, random_method
@@ -113,10 +111,6 @@ class Design:
         total_ns = float(np.dot(self.strata.launches, self.strata.mean_ns))
         return speedup_of(total_ns, self.sampled_duration_ns)
 
-    def samples_of_draws(self, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:  # noqa: ARG002
-        """Return the sizes of the strata, (s,), of each of so many draws: here the same in all."""
-        return repeat(self.strata.samples, draws)
-
     def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
         """Yield every stratum in figures."""
         strata = self.strata
@@ -146,10 +140,12 @@ class PickedDesign:
     launches: LaunchList
     picks: Picks
 
-    @property
-    def random(self) -> bool:
-        """False: there is no bound."""
-        return False
+    # Nothing is drawn, so there is no bound of any kind.
+    random: ClassVar[bool] = False
+    bound: ClassVar[float | None] = None
+    group_bound: ClassVar[float | None] = None
+    bound_with_noise: ClassVar[float | None] = None
+    group_bound_with_noise: ClassVar[float | None] = None
 
     @property
     def strata_count(self) -> int:
@@ -160,26 +156,6 @@ class PickedDesign:
     def notes(self) -> tuple[str, ...]:
         """What the user should know of how they came about."""
         return self.picks.notes
-
-    @property
-    def bound(self) -> float | None:
-        """None."""
-        return None
-
-    @property
-    def group_bound(self) -> float | None:
-        """None."""
-        return None
-
-    @property
-    def bound_with_noise(self) -> float | None:
-        """None."""
-        return None
-
-    @property
-    def group_bound_with_noise(self) -> float | None:
-        """None."""
-        return None
 
     @property
     def samples(self) -> int:
@@ -202,7 +178,7 @@ class PickedDesign:
         total_ns = float(self.launches.duration_ns.sum())
         return abs(total_ns - self.picks.estimate(self.launches.duration_ns)) / total_ns if total_ns else 0.0
 
-    def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:  # noqa: ARG002 - as a design has it
+    def facts(self, _counts: DurationCounts) -> Iterator[StratumFacts]:
         """Yield every stratum in figures."""
         picks = self.picks
         order = np.argsort(picks.stratum, kind="stable")

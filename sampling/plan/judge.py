@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import repeat as repeated
 
 import numpy as np
 
-from sampling.arrays import FloatArray
-from sampling.plan.design import AnyDesign, PickedDesign
+from sampling.arrays import FloatArray, IntArray
+from sampling.plan.bernoulli_design import BernoulliDesign
+from sampling.plan.design import AnyDesign, Design, PickedDesign
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.seeds import Stream, generator
@@ -74,10 +77,17 @@ def judge_design(
     rng = generator(seed, Stream.JUDGE)
     total_ns = counts.total_duration_ns
     errors = np.zeros(repeats)
-    for repeat, samples in enumerate(design.samples_of_draws(repeats, rng)):
+    for repeat, samples in enumerate(_sizes_of_draws(design, repeats, rng)):
         strata = replace(design.strata, samples=samples)
         estimate_ns = estimate_total_ns(counts, strata, draw(counts, strata, rng))
         errors[repeat] = abs(total_ns - estimate_ns) / total_ns if total_ns else 0.0
         if progress is not None:
             progress(repeat + 1, repeats, f"judging {design.method}")
     return Judgement(errors, design.target.epsilon)
+
+
+def _sizes_of_draws(design: Design, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:
+    """Return (s,) the sizes of the strata in each of so many draws."""
+    if isinstance(design, BernoulliDesign):
+        return design.number.draw(draws, rng)[:, np.newaxis]
+    return repeated(design.strata.samples, draws)

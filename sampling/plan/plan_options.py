@@ -10,7 +10,8 @@ from typing import Any
 from sampling.errors import OptionError, PlanFileError
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region, as_given, written_region
+from sampling.reduction.region import Region, as_given
+from sampling.reduction.written_region import written_region
 from sampling.strata.target import Target
 
 #: What only plans of the method joint record, and the types of the values.
