@@ -221,7 +221,7 @@ class _Finder:
 
 
 def rows_of_occurrences(values: AnyIntArray, wanted: IntArray, turn: IntArray) -> IntArray:
-    """Return (k,) the row where ``wanted[i]`` stands in ``values`` for the ``turn[i]``-th time, from 0."""
+    """Return (k,) the row where ``wanted[i]`` occurs in ``values`` for the ``turn[i]``-th time, from 0."""
     if len(wanted) < SORT_FROM:
         pairs = zip(wanted.tolist(), turn.tolist(), strict=True)
         return np.array([np.flatnonzero(values == value)[which] for value, which in pairs], dtype=np.int64)
@@ -230,7 +230,7 @@ def rows_of_occurrences(values: AnyIntArray, wanted: IntArray, turn: IntArray) -
 
 
 def occurrences_of_rows(values: AnyIntArray, rows: IntArray) -> IntArray:
-    """Return (k,) how often the value in each of the rows stands above it."""
+    """Return (k,) how often the value in each of the rows occurs above it."""
     if len(rows) < SORT_FROM:
         return np.array(
             [np.count_nonzero(values[:row] == values[row]) for row in rows.tolist()], dtype=np.int64

@@ -26,7 +26,7 @@ _SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 
 def run(options: JudgeOptions) -> None:
-    """Read both, hold the plan against the profile, draw it again."""
+    """Read both, judge the plan on the profile, show."""
     plan = read_plan(options.plan)
     with progress_of(options) as progress:
         judged = judge_plan(
