@@ -1,6 +1,59 @@
 """From a profile to a plan: which kernel launches to simulate, and how wrong the answer can be.
 
-Headless: numpy arrays and frozen dataclasses, no printing, no user interface.
+Headless: numpy arrays and frozen dataclasses, no printing, no user interface. The names below are for
+scripts; each is imported when it is first used.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sampling.api import MadePlan, make_plan, read_profile, write_plan
+    from sampling.errors import SamplingError
+    from sampling.methods.registry import method_names
+    from sampling.plan.other_recording.plan_judgement import PlanJudgement, judge_plan
+    from sampling.plan.plan_file import PlanFile, read_plan
+    from sampling.profile.profile import Profile
+    from sampling.reduction.region import Region
+
+__all__ = [
+    "MadePlan",
+    "PlanFile",
+    "PlanJudgement",
+    "Profile",
+    "Region",
+    "SamplingError",
+    "judge_plan",
+    "make_plan",
+    "method_names",
+    "read_plan",
+    "read_profile",
+    "write_plan",
+]
+
+_MODULES = {
+    "MadePlan": "sampling.api",
+    "PlanFile": "sampling.plan.plan_file",
+    "PlanJudgement": "sampling.plan.other_recording.plan_judgement",
+    "Profile": "sampling.profile.profile",
+    "Region": "sampling.reduction.region",
+    "SamplingError": "sampling.errors",
+    "judge_plan": "sampling.plan.other_recording.plan_judgement",
+    "make_plan": "sampling.api",
+    "method_names": "sampling.methods.registry",
+    "read_plan": "sampling.plan.plan_file",
+    "read_profile": "sampling.api",
+    "write_plan": "sampling.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

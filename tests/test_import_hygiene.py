@@ -73,6 +73,11 @@ def test_no_module_of_an_engine_brings_the_screen_or_a_heavy_package(engine: str
     assert unwanted(found, SCREEN | HEAVY | other) == {}
 
 
+def test_the_public_names_of_the_engine_are_imported_when_they_are_used() -> None:
+    found = packages_with("sampling")
+    assert {package for package in found if package not in sys.stdlib_module_names} == {"sampling"}
+
+
 def test_the_command_line_starts_with_the_standard_library_and_typer() -> None:
     found = packages_with("tui.cli")
     ours = {"tui", "sampling", "scalemodel"}

@@ -1,32 +1,29 @@
-"""The design of a method that draws each launch with one probability: over all the numbers it may draw.
+"""The design of a method that draws each launch with the same probability, so that their number is random.
 
-One plan has one number of launches, and what is expected of it is conditional on that. The method is judged
-over all of them: the number is drawn anew for each draw. [STEM+ROOT section V-A]
+A plan has one number of launches, and its figures are those for that number. The method is judged over all
+numbers: each draw has another. [STEM+ROOT section V-A]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.methods.random_launches import NumberDrawn
 from sampling.plan.design import Design
 from sampling.strata.strata import distinct_launches
 from sampling.strata.target import normal_quantile
 from sampling.strata.variance import sample_variance
 
-# From this share on, draws that are made again are worth a note.
+# From this share of empty draws on, the user is told of them.
 _WORTH_SAYING = 0.01
 
 
 class BernoulliDesign(Design):
-    """A design of one stratum, each launch of which is drawn with a probability; figures are means over n."""
+    """A design of one stratum whose number of samples is random; its figures are means over that number."""
 
-    __slots__ = ()
-
-    @property
+    @cached_property
     def number(self) -> NumberDrawn:
         """How many launches a draw has."""
         chance = self.strata.chance
@@ -35,7 +32,7 @@ class BernoulliDesign(Design):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """That many draws are of no launch, and made again."""
+        """That some draws have no launch and are made again, where that happens often."""
         number = self.number
         if number.share_empty < _WORTH_SAYING:
             return ()
@@ -45,7 +42,7 @@ class BernoulliDesign(Design):
         )
         return (text,)
 
-    @property
+    @cached_property
     def bound(self) -> float | None:
         """The bound from the variance over all draws: the mean of that of each number of launches.
 
@@ -66,26 +63,22 @@ class BernoulliDesign(Design):
             variance = launches**2 * spread * max(0.0, mean_inverse - 1 / launches)
         return normal_quantile(self.target.confidence) * float(np.sqrt(variance)) / total_ns
 
-    @property
+    @cached_property
     def samples(self) -> int:
         """How many launches a draw has on average."""
         return round(self._mean_launches)
 
-    @property
+    @cached_property
     def sampled_duration_ns(self) -> float:
         """The mean duration of a draw; the speedup is the total over that, as for fixed sizes."""
         return self._mean_launches * float(self.strata.mean_ns[0])
 
-    @property
+    @cached_property
     def _mean_launches(self) -> float:
         """How many distinct launches a draw has on average."""
         numbers, chances = self.number.possible()
         strata = self.strata
         return float(chances @ distinct_launches(strata.launches, numbers, strata.with_replacement))
-
-    def samples_of_draws(self, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:
-        """Return another number for each draw."""
-        return self.number.draw(draws, rng)[:, np.newaxis]
 
 
 def design_of_method(design: Design) -> Design:

@@ -55,7 +55,7 @@ class FeatureFiles:
     Attributes
     ----------
     number_locale : how they write their numbers.
-    strict : whether a file that fits no launch is an error, or of another profile.
+    strict : whether a file that fits no launch is an error; else it is taken to be of another profile.
     """
 
     paths: tuple[str, ...] = ()
@@ -99,7 +99,15 @@ class MethodComparison:
     def counts(self, grouping: Grouping) -> DurationCounts:
         """Return the reduction by a grouping."""
         if grouping not in self._counts:
-            self._counts[grouping] = count_durations(self._profile, grouping, self._region, self._progress)
+            known = next(iter(self._counts.values()), None)
+            self._counts[grouping] = count_durations(
+                self._profile,
+                grouping,
+                self._region,
+                self._progress,
+                # Groupings differ in what a group is, not in which launches count.
+                selected=None if known is None else known.selected,
+            )
         return self._counts[grouping]
 
     def compare(self, method: str, grouping: Grouping) -> Comparison:
@@ -111,7 +119,7 @@ class MethodComparison:
         """
         counts = self.counts(grouping)
         launches = None if method_named(method).draws_at_random else self._launches(grouping)
-        # Methods that split keep their trees with the reduction: each is timed on one of its own.
+        # Methods that split cache their trees on the reduction: each method is timed on a new copy.
         fresh = replace(counts)
         started = time.perf_counter()
         try:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import repeat
-from typing import NamedTuple
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.errors import OptionError
 from sampling.methods.method import PickRequest, StrataRequest
 from sampling.methods.picks import Picks
 from sampling.methods.registry import method_named, method_options
-from sampling.plan.speedup import speedup_of
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.launch_list import LaunchList
@@ -26,6 +24,11 @@ from sampling.strata.variance import bound, group_bounds
 
 #: The key of a stratum that spans all kernel groups.
 WHOLE_WORKLOAD_KEY = "*"
+
+
+def speedup_of(total_ns: float, sampled_ns: float) -> float | None:
+    """Return total over sampled duration; None where the sampled one is 0, for then nothing can be said."""
+    return float(total_ns) / float(sampled_ns) if sampled_ns else None
 
 
 class StratumFacts(NamedTuple):
@@ -40,9 +43,12 @@ class StratumFacts(NamedTuple):
     samples: int
 
 
-@dataclass(frozen=True, slots=True)
+# Two designs are the same only if they are one object: comparing would compare arrays.
+@dataclass(frozen=True, eq=False)
 class Design:
     """How a method would sample a workload: strata and sizes, nothing drawn yet.
+
+    Its figures are computed when they are first asked for, and kept.
 
     Attributes
     ----------
@@ -64,51 +70,47 @@ class Design:
         """What the user should know of how it came about."""
         return self.strata.notes
 
-    @property
+    @cached_property
     def bound(self) -> float | None:
         """A-priori bound on the error of the workload's total profile time; None if nothing is random."""
         return bound(self.strata, self.target.confidence) if self.random else None
 
-    @property
+    @cached_property
     def group_bound(self) -> float | None:
         """The worst kernel group's bound on its own total; None where strata span groups."""
         if not self.random or WHOLE_WORKLOAD in self.strata.group:
             return None
         return float(group_bounds(self.strata, self.target.confidence).max())
 
-    @property
+    @cached_property
     def bound_with_noise(self) -> float | None:
         """The bound when simulated time spreads beyond profiled time by the noise floor; None without one."""
         if self.strata.noise_floor is None:
             return None
         return bound(self.strata, self.target.confidence, self.strata.noise_floor)
 
-    @property
+    @cached_property
     def group_bound_with_noise(self) -> float | None:
         """The worst kernel group's bound with the noise floor; None without one."""
         if self.strata.noise_floor is None:
             return None
         return float(group_bounds(self.strata, self.target.confidence, self.strata.noise_floor).max())
 
-    @property
+    @cached_property
     def samples(self) -> int:
         """How many launches a draw is expected to have."""
         return round(float(self.strata.simulated_launches.sum()))
 
-    @property
+    @cached_property
     def sampled_duration_ns(self) -> float:
         """The duration a draw is expected to have."""
         return self.strata.sampled_duration_ns
 
-    @property
+    @cached_property
     def speedup(self) -> float | None:
         """Total duration over the expected sampled duration; None where that is zero."""
         total_ns = float(np.dot(self.strata.launches, self.strata.mean_ns))
         return speedup_of(total_ns, self.sampled_duration_ns)
-
-    def samples_of_draws(self, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:  # noqa: ARG002
-        """Return the sizes of the strata, (s,), of each of so many draws: here the same in all."""
-        return repeat(self.strata.samples, draws)
 
     def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
         """Yield every stratum in figures."""
@@ -130,7 +132,7 @@ class Design:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class PickedDesign:
     """The launches a method picks without chance, on the list it looked at; no bound exists for them."""
 
@@ -139,10 +141,12 @@ class PickedDesign:
     launches: LaunchList
     picks: Picks
 
-    @property
-    def random(self) -> bool:
-        """False: there is no bound."""
-        return False
+    # Nothing is drawn, so there is no bound of any kind.
+    random: ClassVar[bool] = False
+    bound: ClassVar[float | None] = None
+    group_bound: ClassVar[float | None] = None
+    bound_with_noise: ClassVar[float | None] = None
+    group_bound_with_noise: ClassVar[float | None] = None
 
     @property
     def strata_count(self) -> int:
@@ -155,47 +159,27 @@ class PickedDesign:
         return self.picks.notes
 
     @property
-    def bound(self) -> float | None:
-        """None."""
-        return None
-
-    @property
-    def group_bound(self) -> float | None:
-        """None."""
-        return None
-
-    @property
-    def bound_with_noise(self) -> float | None:
-        """None."""
-        return None
-
-    @property
-    def group_bound_with_noise(self) -> float | None:
-        """None."""
-        return None
-
-    @property
     def samples(self) -> int:
         """How many launches are picked."""
         return len(self.picks.row)
 
-    @property
+    @cached_property
     def sampled_duration_ns(self) -> float:
         """The duration of the picked launches."""
         return float(self.launches.duration_ns[self.picks.row].sum())
 
-    @property
+    @cached_property
     def speedup(self) -> float | None:
         """Total duration over that of the picked launches; None where that is zero."""
         return speedup_of(float(self.launches.duration_ns.sum()), self.sampled_duration_ns)
 
-    @property
+    @cached_property
     def error(self) -> float:
         """The error |t* - t_est| / t* of the picks; 0 where the total is 0."""
         total_ns = float(self.launches.duration_ns.sum())
         return abs(total_ns - self.picks.estimate(self.launches.duration_ns)) / total_ns if total_ns else 0.0
 
-    def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:  # noqa: ARG002 - as a design has it
+    def facts(self, _counts: DurationCounts) -> Iterator[StratumFacts]:
         """Yield every stratum in figures."""
         picks = self.picks
         order = np.argsort(picks.stratum, kind="stable")

@@ -16,8 +16,7 @@ from sampling.parallel import ordered_map
 from sampling.plan.pair_lookup import PairLookup
 from sampling.profile.profile import Column, Profile, Span
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.region import selections
+from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.strata.drawing import Draw
 
 BLOCK_LAUNCHES = 1 << 16
@@ -75,7 +74,7 @@ def find_drawn_launches(
     columns: tuple[Column, ...] = ("duration_ns", *dict.fromkeys((label_column, "signature")))
     groups_of = group_of_label(profile, counts)
     # Launches before the region or of other kernels count towards `occurrence` too, so all spans are read.
-    chosen = {selection.span: selection for selection in selections(profile, counts.region)}
+    chosen = {selection.span: selection for selection in counts.selected}
 
     def matched(index: int) -> _Matches:
         span = profile.spans[index]
@@ -133,18 +132,6 @@ def find_launches_by_id(profile: Profile, ids: IntArray, progress: Progress | No
     return DrawnLaunches(ids, *given)
 
 
-def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
-    """Return for each sequence (labels,) the group of a signature or name code, -1 where not selected.
-
-    Labels are signature codes where the grouping needs shapes, else name codes.
-    """
-    kernels, sequences = profile.kernels, len(profile.sequences)
-    labels = len(kernels) if counts.grouping.needs_shape else len(kernels.names)
-    padded = np.full(labels * sequences, -1, dtype=np.int64)
-    padded[: len(counts.group_of_raw)] = counts.group_of_raw
-    return [padded[sequence::sequences].copy() for sequence in range(sequences)]
-
-
 def _wanted(counts: DurationCounts, drawn: Draw) -> _Wanted:
     pairs, number = np.unique(drawn.pair, return_inverse=True)
     order = np.lexsort((drawn.occurrence, number))
@@ -154,7 +141,7 @@ def _wanted(counts: DurationCounts, drawn: Draw) -> _Wanted:
 
 
 class _Finder:
-    """Counts pairs and signatures in id order and notes the launches whose turn has come."""
+    """Counts pairs and signatures in id order, and notes the launches that were drawn."""
 
     def __init__(self, profile: Profile, wanted: _Wanted, draws: int) -> None:
         self._profile = profile
@@ -234,7 +221,7 @@ class _Finder:
 
 
 def rows_of_occurrences(values: AnyIntArray, wanted: IntArray, turn: IntArray) -> IntArray:
-    """Return (k,) the row where ``wanted[i]`` stands in ``values`` for the ``turn[i]``-th time, from 0."""
+    """Return (k,) the row where ``wanted[i]`` occurs in ``values`` for the ``turn[i]``-th time, from 0."""
     if len(wanted) < SORT_FROM:
         pairs = zip(wanted.tolist(), turn.tolist(), strict=True)
         return np.array([np.flatnonzero(values == value)[which] for value, which in pairs], dtype=np.int64)
@@ -243,7 +230,7 @@ def rows_of_occurrences(values: AnyIntArray, wanted: IntArray, turn: IntArray) -
 
 
 def occurrences_of_rows(values: AnyIntArray, rows: IntArray) -> IntArray:
-    """Return (k,) how often the value in each of the rows stands above it."""
+    """Return (k,) how often the value in each of the rows occurs above it."""
     if len(rows) < SORT_FROM:
         return np.array(
             [np.count_nonzero(values[:row] == values[row]) for row in rows.tolist()], dtype=np.int64

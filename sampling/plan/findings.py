@@ -1,4 +1,4 @@
-"""What a profile breaks of the methods' assumptions: measured, why it matters to the bound, what to do.
+"""Where a profile breaks an assumption of the methods: how much, why the bound suffers, what to do.
 
 A new finding is one new function and one line in ``_CHECKS``.
 """
@@ -16,7 +16,7 @@ from sampling.profile.names import is_communication, short_name
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.overlap import DeviceTime
-from sampling.reduction.region import Selection, selected_sequences
+from sampling.reduction.region import selected_sequences
 from sampling.text import counted
 
 Severity = Literal["note", "warning"]
@@ -48,8 +48,8 @@ class PlanCost:
     launches : how many it simulates.
     speedup : None where it samples no time.
     random : whether it draws at random, and so goes by epsilon.
-    groups_whole, share_whole : kernel groups of more than the least samples that it simulates whole, and
-        their share of the total time.
+    groups_whole, share_whole : kernel groups that it simulates whole although they have more launches than
+        the least number of samples, and their share of the total time.
     bounds_groups : whether groups have a bound of their own.
     """
 
@@ -68,13 +68,11 @@ class Evidence:
 
     Attributes
     ----------
-    chosen : which launches of the profile count.
     plan : what the plan that was made costs; None where none was made.
     """
 
     profile: Profile
     counts: DurationCounts
-    chosen: Sequence[Selection]
     device_times: Sequence[DeviceTime] = ()
     plan: PlanCost | None = None
 
@@ -92,7 +90,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def _percent(share: float) -> str:
-    """Return a share as text that never rounds something to nothing."""
+    """Return a share as text; one above 0 is never shown as 0."""
     return f"{100 * share:.1f} %" if share >= 0.001 else "under 0.1 %"
 
 
@@ -234,7 +232,7 @@ def _no_grid(evidence: Evidence) -> Finding | None:
 
 
 def _several_devices(evidence: Evidence) -> Finding | None:
-    sequences = selected_sequences(evidence.profile, evidence.chosen)
+    sequences = selected_sequences(evidence.profile, evidence.counts.selected)
     if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
     processes = len({sequence.process for sequence in sequences})

@@ -1,13 +1,16 @@
-"""Judging a design by drawing it again and again: what its error is, beside what its bound promises."""
+"""Judging a design by drawing it again and again: its errors, to compare with its bound."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import repeat as repeated
 
 import numpy as np
 
-from sampling.arrays import FloatArray
-from sampling.plan.design import AnyDesign, PickedDesign
+from sampling.arrays import FloatArray, IntArray
+from sampling.plan.bernoulli_design import BernoulliDesign
+from sampling.plan.design import AnyDesign, Design, PickedDesign
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.seeds import Stream, generator
@@ -21,8 +24,8 @@ class Judgement:
     Attributes
     ----------
     errors : (repeats,) sampling error |t* - t_est| / t* of each draw; one for picks, which do not vary.
-    epsilon : what they are held against.
-    random : whether they vary, so that a share of them within epsilon means something.
+    epsilon : the largest error that was asked for.
+    random : whether they vary, so that the share of them within epsilon has a meaning.
     """
 
     errors: FloatArray
@@ -51,7 +54,7 @@ class Judgement:
 
     @property
     def within_epsilon(self) -> float | None:
-        """The share of draws whose error is at most epsilon: the coverage, to hold beside the confidence.
+        """The share of draws whose error is at most epsilon: the coverage, to compare with the confidence.
 
         None for picks.
         """
@@ -67,17 +70,24 @@ def judge_design(
 ) -> Judgement:
     """Draw a design ``repeats`` times and return the errors against the known total.
 
-    That of a method which draws how many launches it takes has another number in each draw.
+    Where the number of launches is random, each draw has another number.
     """
     if isinstance(design, PickedDesign):
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
     total_ns = counts.total_duration_ns
     errors = np.zeros(repeats)
-    for repeat, samples in enumerate(design.samples_of_draws(repeats, rng)):
+    for repeat, samples in enumerate(_sizes_of_draws(design, repeats, rng)):
         strata = replace(design.strata, samples=samples)
         estimate_ns = estimate_total_ns(counts, strata, draw(counts, strata, rng))
         errors[repeat] = abs(total_ns - estimate_ns) / total_ns if total_ns else 0.0
         if progress is not None:
             progress(repeat + 1, repeats, f"judging {design.method}")
     return Judgement(errors, design.target.epsilon)
+
+
+def _sizes_of_draws(design: Design, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:
+    """Return (s,) the sizes of the strata in each of so many draws."""
+    if isinstance(design, BernoulliDesign):
+        return design.number.draw(draws, rng)[:, np.newaxis]
+    return repeated(design.strata.samples, draws)

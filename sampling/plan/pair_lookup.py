@@ -9,14 +9,14 @@ from sampling.arrays import AnyIntArray, IntArray
 from sampling.reduction.duration_counts import DURATION_BITS
 
 NOT_DRAWN = -1
-# Slots for each pair: an undrawn row then falls on a free slot, and is done, 15 times out of 16.
+# Slots for each pair: a row that was not drawn then meets a free slot at once 15 times out of 16.
 _ROOM = 16
 
 
 class PairLookup:
     """Finds the number of a (group, duration) pair among those drawn: an open-addressing hash table.
 
-    Nearly empty, so most rows are settled by one look; exact, for the whole key is compared.
+    The table is nearly empty, so one look decides for most rows. It is exact: whole keys are compared.
     """
 
     def __init__(self, group: IntArray, duration_ns: IntArray) -> None:
@@ -44,7 +44,7 @@ class PairLookup:
         rows = np.flatnonzero(self._number.take(slot) != NOT_DRAWN)
         inside = group[rows] >= 0
         if self._durations is None:
-            # A duration too wide for the key runs into the bits of the group; none such is drawn.
+            # A duration too large for the key runs into the bits of the group; none of these is drawn.
             inside &= whole_ns[rows] < 1 << DURATION_BITS
         rows = rows[inside]
         keys, slot = keys[rows], slot[rows]
@@ -67,7 +67,7 @@ class PairLookup:
         return number
 
     def _keys(self, group: IntArray, duration_ns: IntArray) -> NDArray[np.uint64]:
-        """Return one key a row; durations too wide for it are replaced by their place among those drawn."""
+        """Return one key a row; durations too large for it are replaced by their place among those drawn."""
         if self._durations is not None:
             place = np.searchsorted(self._durations, duration_ns)
             inside = np.minimum(place, len(self._durations) - 1)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.plan.design import AnyDesign, PickedDesign
+from sampling.plan.design import AnyDesign, PickedDesign, speedup_of
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
-from sampling.plan.speedup import speedup_of
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
@@ -68,7 +67,7 @@ class Plan:
 
 
 def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
-    """Draw from a design; the same seed draws the same launches, and picks are what they are."""
+    """Draw from a design; the same seed draws the same launches, and picks do not depend on it."""
     if isinstance(design, PickedDesign):
         return _picked_plan(counts, design, seed)
     drawn = draw(counts, design.strata, generator(seed, Stream.DRAW))

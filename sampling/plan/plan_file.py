@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sampling.errors import OptionError, PlanFileError
+from sampling.json_text import json_text, read_json_object
 from sampling.methods.registry import method_named, method_names
 from sampling.plan.drawn_launches import DrawnLaunches
 from sampling.plan.findings import Finding
-from sampling.plan.plan import Plan
-from sampling.profile.file_state import sha256_as_read
+from sampling.plan.overrides_file import overrides_document
+from sampling.plan.plan import Plan, locate
+from sampling.plan.plan_options import PlanOptions, recorded_selection, recorded_target
+from sampling.plan.study import Study
+from sampling.profile.file_state import refuse_changed, sha256_as_read
 from sampling.profile.fingerprint import SequenceFingerprint, fingerprints
 from sampling.profile.profile import Dimensions, Profile
+from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
 from sampling.splitting.groups import Overrides
-from sampling.splitting.tree import Verdict
+from sampling.strata.target import Target
 
 SCHEMA = 1
 
@@ -85,6 +89,27 @@ class PlanFile:
             )
         )
 
+    def selection(self) -> tuple[Grouping, Region]:
+        """Return the grouping and the region that the plan was made with; see `recorded_selection`."""
+        return recorded_selection(self.options, self.path)
+
+    def target(self) -> Target:
+        """Return what was asked of the plan; see `recorded_target`."""
+        return recorded_target(self.options, self.path)
+
+
+def find_planned_launches(
+    study: Study, plan: Plan, progress: Progress | None = None
+) -> tuple[PlannedLaunch, ...]:
+    """Return the plan's launches, found in a second pass over the profile, in the order of the draw.
+
+    Raises
+    ------
+    ProfileError : one of its files was written again since the first pass.
+    """
+    refuse_changed(study.profile.files)
+    return planned_launches(study.profile, plan, locate(study.profile, study.counts, plan, progress))
+
 
 def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tuple[PlannedLaunch, ...]:
     """Return the drawn launches with all that identifies them, in the order of the draw."""
@@ -117,6 +142,45 @@ def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tu
             )
         )
     return tuple(launches)
+
+
+def plan_text(
+    study: Study, plan: Plan, launches: Sequence[PlannedLaunch], options: PlanOptions | None = None
+) -> str:
+    """Return the text of the plan file.
+
+    Parameters
+    ----------
+    launches : all launches of the plan, from `find_planned_launches`.
+    options : what is recorded of how the plan was made; None: as the study has it.
+
+    Raises
+    ------
+    ProfileError : a file of the profile was written again since it was read.
+    """
+    document = plan_document(
+        study.profile,
+        study.counts,
+        plan,
+        launches,
+        options=(options or options_of(study, plan)).as_json(),
+        found=study.findings,
+        overrides=study.choice.overrides,
+    )
+    return json_text(document) + "\n"
+
+
+def options_of(study: Study, plan: Plan) -> PlanOptions:
+    """Return the options that made a plan."""
+    return PlanOptions(
+        method=plan.design.method,
+        target=plan.design.target,
+        grouping=study.counts.grouping,
+        region=study.counts.region,
+        seed=plan.seed,
+        settings=study.choice.settings,
+        features=study.choice.feature_paths,
+    )
 
 
 def plan_document(
@@ -178,7 +242,7 @@ def read_plan(path: str) -> PlanFile:
     ------
     PlanFileError : it cannot be read, is not a plan, or is of another schema.
     """
-    document = _json_object(path)
+    document = read_json_object(path)
     if document.get("kind") != "plan":
         raise PlanFileError(
             "not a plan file", path=path, remedy="give a file written by `kernelpoint sample -o`"
@@ -211,7 +275,7 @@ def read_plan(path: str) -> PlanFile:
 
 
 def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options if what a design is made from is there and of its kind."""
+    """Return the options if those that a design is made from are there and of the right kind."""
     kinds = {"method": str, "epsilon": float, "confidence": float, "with_replacement": bool}
     for name, kind in kinds.items():
         if not isinstance(options[name], kind):
@@ -222,7 +286,7 @@ def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _check_whole(plan: PlanFile) -> None:
-    """Raise ValueError where strata do not add up to what the plan says it stands for.
+    """Raise ValueError where the strata do not add up to the launches that the plan stands for.
 
     Picks need not stand for every launch, and their weights may count instructions or iterations.
     """
@@ -270,81 +334,3 @@ def _dimensions(value: Sequence[int] | None) -> Dimensions | None:
         return None
     x, y, z = value
     return int(x), int(y), int(z)
-
-
-def overrides_document(overrides: Overrides, method: str | None = None) -> dict[str, Any]:
-    """Return split decisions as an overrides file has them, and a plan file.
-
-    Parameters
-    ----------
-    method : in whose trees they were made; a plan file has it among its options.
-    """
-    return ({} if method is None else {"method": method}) | {
-        "overrides": [
-            {"key": key, "path": path, "decision": str(verdict)}
-            for key, decisions in overrides.items()
-            for path, verdict in decisions.items()
-        ]
-    }
-
-
-def method_of_overrides(path: str) -> str | None:
-    """Return in whose trees the decisions of an overrides or plan file were made; None if it is not said.
-
-    Raises
-    ------
-    PlanFileError : it cannot be read.
-    """
-    document = _json_object(path)
-    options = document.get("options")
-    method = document.get("method", options.get("method") if isinstance(options, dict) else None)
-    return method if isinstance(method, str) else None
-
-
-def read_overrides(path: str) -> dict[str, dict[str, Verdict]]:
-    """Read the user's split decisions from an overrides file or a plan file.
-
-    Raises
-    ------
-    PlanFileError : it cannot be read, or an entry lacks key, path or a decision of "split" or "keep".
-    """
-    rows = _json_object(path).get("overrides")
-    if not isinstance(rows, list):
-        raise PlanFileError(
-            'no list "overrides"', path=path, remedy='write {"overrides": [{"key", "path", "decision"}]}'
-        )
-    overrides: dict[str, dict[str, Verdict]] = {}
-    for number, row in enumerate(rows, start=1):
-        try:
-            key, way = row["key"], row["path"]
-            if not isinstance(key, str) or not isinstance(way, str):
-                raise TypeError("key and path are text")
-            overrides.setdefault(key, {})[way] = Verdict(row["decision"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise PlanFileError(
-                f"override {number} needs key, path and a decision of split or keep ({error})", path=path
-            ) from error
-    return overrides
-
-
-def _json_object(path: str) -> dict[str, Any]:
-    try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-        if not text.strip():
-            raise PlanFileError("an empty file", path=path, remedy="give a file written by kernelpoint")
-        document = json.loads(text)
-    except OSError as error:
-        raise PlanFileError(
-            f"cannot be read ({error.strerror})", path=path, remedy="check the path"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise PlanFileError(
-            "not a text file", path=path, remedy="give a file written by kernelpoint"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise PlanFileError(
-            f"not JSON ({error})", path=path, remedy="give a file written by kernelpoint"
-        ) from error
-    if not isinstance(document, dict):
-        raise PlanFileError("not a JSON object", path=path, remedy="give a file written by kernelpoint")
-    return document

@@ -18,10 +18,11 @@ from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.overlap import DeviceTime, device_times
-from sampling.reduction.region import Region, Selection, selected_sequences, selections
+from sampling.reduction.region import Region, selected_sequences
 from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 
@@ -33,12 +34,13 @@ class Study:
 
     Attributes
     ----------
+    choice : which method designed it, and what the method was given.
     reports : how the feature files fitted, for a method that asks for features.
     """
 
     profile: Profile
     counts: DurationCounts
-    chosen: tuple[Selection, ...]
+    choice: MethodChoice
     device_times: tuple[DeviceTime, ...]
     design: AnyDesign
     findings: tuple[Finding, ...]
@@ -47,13 +49,13 @@ class Study:
     @property
     def sequences(self) -> tuple[LaunchSequence, ...]:
         """The processes and devices that have launches in the region."""
-        return selected_sequences(self.profile, self.chosen)
+        return selected_sequences(self.profile, self.counts.selected)
 
     @property
     def launches_of_sequences(self) -> dict[LaunchSequence, int]:
         """Launches of each process and device that the region keeps; name filters are not looked at."""
         kept: dict[LaunchSequence, int] = {}
-        for selection in self.chosen:
+        for selection in self.counts.selected:
             sequence = self.profile.sequences[selection.span.sequence]
             kept[sequence] = kept.get(sequence, 0) + selection.launches
         return kept
@@ -146,6 +148,18 @@ class MethodChoice:
     number_locale: NumberLocale = "C"
 
 
+def method_grouping(method: str, by: GroupBy, *, pool_devices: bool = False) -> Grouping:
+    """Return the grouping for a method's plan; `published` is the key of the method's own paper.
+
+    Raises
+    ------
+    OptionError : there is no such method.
+    """
+    if by is GroupBy.PUBLISHED:
+        by = method_named(method).published_grouping
+    return Grouping(by, pool_devices)
+
+
 def study(
     profile: Profile,
     grouping: Grouping,
@@ -155,11 +169,11 @@ def study(
     progress: Progress | None = None,
     tell: Callable[[JoinReport], None] | None = None,
 ) -> Study:
-    """Reduce a profile, design a plan, and measure what the profile breaks of the methods' assumptions.
+    """Reduce a profile, design a plan, and find where the profile breaks an assumption of the methods.
 
     Parameters
     ----------
-    tell : called with how each feature file fitted, before the method finds fault with what they give.
+    tell : called with how each feature file fitted, before the method may refuse what they give.
 
     Raises
     ------
@@ -168,9 +182,8 @@ def study(
     """
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
-    chosen = selections(profile, region)
-    times = device_times(profile, chosen)
-    return _studied(profile, counts, chosen, times, target, choice, progress, tell)
+    times = device_times(profile, counts.selected)
+    return _studied(profile, counts, times, target, choice, progress, tell)
 
 
 def study_again(
@@ -186,13 +199,12 @@ def study_again(
     ------
     OptionError, NotApplicableError : see `make_design` and `make_picked_design`.
     """
-    return _studied(read.profile, read.counts, read.chosen, read.device_times, target, choice, progress, tell)
+    return _studied(read.profile, read.counts, read.device_times, target, choice, progress, tell)
 
 
 def _studied(
     profile: Profile,
     counts: DurationCounts,
-    chosen: tuple[Selection, ...],
     times: tuple[DeviceTime, ...],
     target: Target,
     choice: MethodChoice,
@@ -200,8 +212,8 @@ def _studied(
     tell: Callable[[JoinReport], None] | None,
 ) -> Study:
     design, reports = _designed(profile, counts, target, choice, progress, tell)
-    evidence = Evidence(profile, counts, chosen, times, _plan_cost(counts, choice.method, design))
-    return Study(profile, counts, chosen, times, design, findings(evidence), reports)
+    evidence = Evidence(profile, counts, times, _plan_cost(counts, choice.method, design))
+    return Study(profile, counts, choice, times, design, findings(evidence), reports)
 
 
 def _designed(

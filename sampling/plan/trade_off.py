@@ -17,7 +17,7 @@ from sampling.strata.target import LEAST_EPSILON, Target
 # The round numbers of a decade: each 1.3 to 1.7 times the one before.
 _DIGITS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 _SPAN = 10.0
-# Numbers this close to the chosen one would tell nothing beside it.
+# Numbers closer to the chosen one than this factor would add nothing.
 _APART = 1.1
 _ROUNDING = 1e-9
 
@@ -43,11 +43,11 @@ class TradeOffPoint:
 
 @dataclass(frozen=True, slots=True)
 class NoPoint:
-    """That there is no plan at an epsilon: a decision of the user's fits no node of the trees there.
+    """There is no plan at an epsilon: a decision of the user's fits no node of the trees there.
 
     Attributes
     ----------
-    problem : which one.
+    problem : which decision, and why.
     """
 
     epsilon: float
@@ -137,7 +137,7 @@ def _points(
 
 
 def _at(progress: Progress | None, done: int, total: int, epsilon: float) -> Progress | None:
-    """Return a progress that says which point is being designed, whatever part of the design reports."""
+    """Return a progress that names the point being designed, for every report of the design."""
     if progress is None:
         return None
 

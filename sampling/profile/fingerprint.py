@@ -1,8 +1,8 @@
-"""A short fingerprint of a profile's launches in order: what tells another recording of the same program.
+"""A short fingerprint of a profile's launches in order, to recognise another recording of the same program.
 
 Each sequence is cut into at most 256 blocks of equal length, and each block has a digest of the names, grids
 and blocks of its launches in their order. So a plan file of some kilobytes is enough to tell whether another
-recording has the same launches, and between which launches it parts from them if not.
+recording has the same launches, and if not, between which launches the first difference lies.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def block_digests(
     """Return (blocks,) digests of the first ``launches[i]`` launches of each sequence i.
 
     The digest of a block is the sum of hash(launch j) * multiplier(j) modulo 2^64, j counted within it: a
-    multilinear hash. The multipliers are odd, so that one launch that differs always shows; more than one
-    cancel out with a chance of about 2^-60.
+    multilinear hash. The multipliers are odd, so that a single launch that differs is always noticed; several
+    cancel each other with a chance of about 2^-60.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -19,11 +20,13 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
-from sampling.profile.content_hash import DiskState
 from sampling.profile.names import NameTable
 
 Column = Literal["name", "signature", "duration_ns", "start_ns", "stream"]
 Dimensions = tuple[int, int, int]
+
+#: (name, inode, bytes, ns of the last change) of a file, or of each file of a folder.
+DiskState = AbstractSet[tuple[str, int, int, int]]
 
 #: How a reader found the order of launches, best first.
 LaunchOrder = Literal["api-start", "correlation", "gpu-start", "file"]

@@ -18,7 +18,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Protocol, cast
 
-from sampling.profile.content_hash import content_sha256, disk_state
+from sampling.profile.file_state import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile
 from sampling.profile.workload import Workload
 from sampling.progress import Progress

@@ -46,6 +46,7 @@ class DurationCounts:
     Attributes
     ----------
     grouping, region : what the groups share and which launches count.
+    selected : the launches that the region selects, span by span; its name filters are not applied yet.
     groups : (g,) the kernel groups.
     offsets : (g + 1,) group i has pairs ``offsets[i]:offsets[i + 1]``.
     duration_ns : (p,) durations, strictly ascending within a group, nanoseconds.
@@ -56,6 +57,7 @@ class DurationCounts:
 
     grouping: Grouping
     region: Region
+    selected: tuple[Selection, ...]
     groups: tuple[KernelGroup, ...]
     offsets: IntArray
     duration_ns: IntArray
@@ -123,24 +125,42 @@ def count_durations(
     grouping: Grouping,
     region: Region | None = None,
     progress: Progress | None = None,
+    selected: tuple[Selection, ...] | None = None,
 ) -> DurationCounts:
     """Reduce a profile to its (group, duration, count).
+
+    Parameters
+    ----------
+    selected : what the region selects, where that is known from another reduction of the profile.
 
     Raises
     ------
     EmptySelectionError : the region leaves no launch; says which filter emptied it.
     """
     region = region or Region()
-    chosen = selections(profile, region)
-    reduction = merged([_reduced_part(profile, grouping, part, progress) for part in _parts(chosen)])
-    return _grouped(profile, grouping, region, reduction)
+    if selected is None:
+        selected = selections(profile, region)
+    reduction = merged([_reduced_part(profile, grouping, part, progress) for part in _parts(selected)])
+    return _grouped(profile, grouping, region, selected, reduction)
 
 
-def _parts(chosen: Sequence[Selection]) -> Iterator[list[Selection]]:
+def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
+    """Return for each sequence (labels,) the kernel group of each label code, -1 where it has none.
+
+    Label codes are signature codes where the grouping needs shapes, else name codes.
+    """
+    labels = len(profile.kernels) if counts.grouping.needs_shape else len(profile.kernels.names)
+    sequences = len(profile.sequences)
+    padded = np.full(labels * sequences, -1, dtype=np.int64)
+    padded[: len(counts.group_of_raw)] = counts.group_of_raw
+    return [padded[sequence::sequences].copy() for sequence in range(sequences)]
+
+
+def _parts(selected: Sequence[Selection]) -> Iterator[list[Selection]]:
     """Cut the selections into runs whose keys fit the memory set aside for them."""
     part: list[Selection] = []
     launches = 0
-    for selection in chosen:
+    for selection in selected:
         if part and launches + selection.launches > PART_LAUNCHES:
             yield part
             part, launches = [], 0
@@ -243,7 +263,13 @@ def _run_lengths(keys: NDArray[np.uint64]) -> Reduction:
     )
 
 
-def _grouped(profile: Profile, grouping: Grouping, region: Region, reduction: Reduction) -> DurationCounts:
+def _grouped(
+    profile: Profile,
+    grouping: Grouping,
+    region: Region,
+    selected: tuple[Selection, ...],
+    reduction: Reduction,
+) -> DurationCounts:
     """Name the groups, drop those whose name is filtered out, and order what is left."""
     _refuse_overflow(profile, reduction)
     table = _selected_groups(profile, grouping, region, reduction)
@@ -259,6 +285,7 @@ def _grouped(profile: Profile, grouping: Grouping, region: Region, reduction: Re
     return DurationCounts(
         grouping=grouping,
         region=region,
+        selected=selected,
         groups=tuple(table.groups[index] for index in ranked),
         offsets=np.searchsorted(by_rank.raw, np.arange(len(ranked) + 1)),
         duration_ns=by_rank.duration_ns,

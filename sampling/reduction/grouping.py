@@ -103,7 +103,7 @@ def group_key(
     process: int | None,
     device: int | None,
 ) -> str:
-    """Return the text that tells a group from all others.
+    """Return the text that identifies a group.
 
     For example ``f(int) <<<8x1x1, 64x1x1>>> process 0 device 1``.
     """

@@ -1,4 +1,4 @@
-"""What is known of each launch beside its duration: metrics and basic-block vectors."""
+"""What is known of each launch besides its duration: metrics and basic-block vectors."""
 
 from __future__ import annotations
 

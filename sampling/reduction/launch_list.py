@@ -11,13 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.plan.drawn_launches import group_of_label
 from sampling.profile.profile import Column, KernelTable, NamedRange, Profile
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features
-from sampling.reduction.region import selections
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +66,13 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
     """
     label: Column = "signature" if counts.grouping.needs_shape else "name"
     columns: tuple[Column, ...] = ("duration_ns", *dict.fromkeys((label, "signature")))
-    chosen = selections(profile, counts.region)
     # Reading interns names and signatures, so codes are looked up once all is read.
     batches = []
-    for done, selection in enumerate(chosen):
+    for done, selection in enumerate(counts.selected):
         batch = profile.read(selection.span, columns)
         batches.append((selection, {column: batch[column][selection.rows] for column in columns}))
         if progress is not None:
-            progress(done + 1, len(chosen), "listing launches")
+            progress(done + 1, len(counts.selected), "listing launches")
     group_of = group_of_label(profile, counts)
     parts = []
     for selection, values in batches:

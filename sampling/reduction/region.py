@@ -96,7 +96,7 @@ class Selection:
         return wanted
 
     def narrowed(self, inside: BoolArray) -> Selection | None:
-        """Return what is left of it, None if nothing is.
+        """Return the part of the selection that is still wanted, None if there is none.
 
         Parameters
         ----------

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sampling.plan import design
+from sampling.strata.strata import Strata
 from tests.app.driving import (
     SIZES,
     App,
@@ -41,6 +43,21 @@ from tui.text import facts
 from tui.text.trade_off import level_text
 
 # What is seen.
+
+
+async def test_the_bounds_of_each_design_are_computed_once(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The view shows them in several places, and beside those of every point of the trade-off."""
+    asked: list[tuple[Strata, tuple[float, ...]]] = []
+    compute = design.bound
+
+    def noted(strata: Strata, *given: float) -> float:
+        asked.append((strata, given))
+        return compute(strata, *given)
+
+    monkeypatch.setattr(design, "bound", noted)
+    async with running(gpt) as (app, _):
+        assert details_of(app).plan.design.strata in [strata for strata, _ in asked]
+    assert len({(id(strata), given) for strata, given in asked}) == len(asked)
 
 
 @pytest.mark.parametrize("size", SIZES)

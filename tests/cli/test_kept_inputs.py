@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sampling.plan.plan_file import overrides_document, read_overrides
+from sampling.json_text import json_text
+from sampling.plan.overrides_file import overrides_document, read_overrides
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tui.app.frame.wording import farewell
@@ -27,7 +28,6 @@ from tui.app.state import Session
 from tui.engine.studies import study_as_asked
 from tui.options.commands import SampleOptions
 from tui.options.input_files import FeatureFile, is_read, reading, reads_of
-from tui.output.writer import json_text
 from tui.registry import COMMANDS
 
 Kernelpoint = Callable[..., Any]
@@ -295,7 +295,7 @@ def test_the_app_writes_split_decisions_over_no_file(
     assert second is not None
     assert options_with_overrides(session).overrides == second != first
     assert Path(first).read_text() == '{"overrides": []}'
-    assert read_overrides(second) == session.overrides
+    assert read_overrides(second).overrides == session.overrides
 
 
 def test_a_file_is_kept_for_as_long_as_it_is_read(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from sampling.json_text import json_text
 from tui.options.choices import OutputFormat
 from tui.options.commands import OutputOptions
-from tui.output.writer import Answer, emit, json_text
+from tui.output.writer import Answer, emit
 
 ODD = {
     "nan": math.nan,

@@ -16,7 +16,8 @@ import jsonschema
 import numpy as np
 import pytest
 
-from tui.engine import plan_writing
+from sampling.json_text import read_json_object
+from sampling.plan.plan_file import plan_document
 
 Run = Any
 Kernelpoint = Callable[..., Run]
@@ -313,6 +314,21 @@ def test_tree_shows_overrides(kernelpoint: Kernelpoint, resnet: Path, overrides:
         assert [node["overridden"] for node in nodes] == [True] + [False] * (len(nodes) - 1)
 
 
+@pytest.mark.parametrize("command", ["sample", "tree", "trade-off", "summary", "groups"])
+def test_the_file_of_overrides_is_read_once(
+    command: str, kernelpoint: Kernelpoint, resnet: Path, overrides: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def noted(path: str) -> dict[str, Any]:
+        read.append(path)
+        return read_json_object(path)
+
+    monkeypatch.setattr("sampling.plan.overrides_file.read_json_object", noted)
+    assert kernelpoint(command, resnet, "--method", "root", "--overrides", overrides).code == 0
+    assert read == [str(overrides)]
+
+
 def test_a_plan_follows_and_records_overrides(
     kernelpoint: Kernelpoint, resnet: Path, overrides: Path
 ) -> None:
@@ -383,13 +399,12 @@ def test_a_profile_replaced_while_it_is_sampled_gives_no_plan(
 ) -> None:
     profile, plan = tmp_path / "profile", tmp_path / "plan.json"
     profile.write_bytes(gpt2.read_bytes())
-    real = plan_writing.plan_document
 
     def late(*given: Any, **named: Any) -> Any:
         profile.write_bytes(resnet.read_bytes())
-        return real(*given, **named)
+        return plan_document(*given, **named)
 
-    monkeypatch.setattr(plan_writing, "plan_document", late)
+    monkeypatch.setattr("sampling.plan.plan_file.plan_document", late)
     run = kernelpoint("sample", profile, "-o", plan)
     assert run.code != 0
     assert "has changed on disk since it was read" in run.err

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sampling.plan.plan_file import read_overrides
+from sampling.plan.overrides_file import read_overrides
 from tests.app.driving import opened, planned, screen_text, wait_for
 from tests.terminal.pseudo_terminal import Terminal
 
@@ -41,7 +41,7 @@ def decided(gpt: str, *program: str, own: bool = False) -> Terminal:
 
 
 def decisions_in(file: Path) -> int:
-    return sum(map(len, read_overrides(str(file)).values()))
+    return sum(map(len, read_overrides(str(file)).overrides.values()))
 
 
 def test_a_crash_keeps_the_decisions_and_says_where(gpt: str, tmp_path: Path) -> None:

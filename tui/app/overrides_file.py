@@ -9,12 +9,13 @@ from itertools import chain, count
 from pathlib import Path
 
 from sampling.errors import PlanFileError
-from sampling.plan.plan_file import overrides_document, read_overrides
+from sampling.json_text import json_text
+from sampling.plan.overrides_file import overrides_document, read_overrides
 from tui.app.state import Session, decisions, same_overrides
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.commands import SampleOptions
 from tui.options.input_files import why_not_written
-from tui.output.writer import json_text, new_file
+from tui.output.writer import write_text
 
 _DIGITS = 8
 
@@ -52,8 +53,7 @@ def options_with_overrides(session: Session) -> SampleOptions:
         why_not = why_not_written(path)
         if why_not is not None:
             raise PermissionError(EACCES, why_not, str(path))
-        with new_file(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(text, path)
     return replace(options, overrides=str(path))
 
 
@@ -75,6 +75,6 @@ def _holds(path: str | None, session: Session) -> bool:
     if path is None or not Path(path).is_file():
         return False
     try:
-        return same_overrides(read_overrides(path), session.overrides)
+        return same_overrides(read_overrides(path).overrides, session.overrides)
     except PlanFileError:
         return False

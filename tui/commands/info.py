@@ -48,7 +48,7 @@ def _streams(study: Study) -> int | None:
     if "stream" not in profile.columns:
         return None
     seen: set[tuple[int, int]] = set()
-    for selection in study.chosen:
+    for selection in study.counts.selected:
         stream = profile.read(selection.span, ("stream",))["stream"][selection.rows]
         seen.update((selection.span.sequence, number) for number in np.unique(stream).tolist())
     return len(seen)

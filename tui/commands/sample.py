@@ -6,11 +6,11 @@ from pathlib import Path
 
 from sampling.plan.judge import judge_design
 from sampling.plan.plan import drawn_plan
-from tui.engine.plan_writing import launches_of, plan_json, write_text
-from tui.engine.studies import overrides_of, progress_of, study_as_asked
+from sampling.plan.plan_file import find_planned_launches, plan_text
+from tui.engine.studies import plan_options, progress_of, study_as_asked
 from tui.options.choices import OutputFormat, PlanList
 from tui.options.commands import SampleOptions
-from tui.output.writer import STDOUT, emit, write_stdout
+from tui.output.writer import STDOUT, emit, write_stdout, write_text
 from tui.terminal.diagnostics import note
 from tui.text.plan import plan_answer
 from tui.text.plan_tables import launch_rows, list_answer
@@ -20,8 +20,7 @@ _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
 
 def run(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
-    overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
-    study = study_as_asked(options.profiles, options, overrides)
+    study = study_as_asked(options.profiles, options)
     plan = drawn_plan(study.counts, study.design, options.seed)
     for text in study.design.notes:
         note(text, quiet=options.quiet)
@@ -29,9 +28,9 @@ def run(options: SampleOptions) -> None:
     with progress_of(options) as progress:
         if options.judge and options.list is None:
             judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
-        launches = launches_of(study, plan, progress) if _needs_launches(options) else ()
+        launches = find_planned_launches(study, plan, progress) if _needs_launches(options) else ()
     if options.output is not None:
-        _write(options, plan_json(options, study, plan, launches, overrides))
+        _write(options, plan_text(study, plan, launches, plan_options(options, study, plan)))
     if options.list is None:
         answer = plan_answer(study, plan, judgement, launch_rows(launches))
     else:

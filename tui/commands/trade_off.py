@@ -9,7 +9,7 @@ from sampling.errors import OptionError
 from sampling.plan.study import Study
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
 from sampling.strata.target import Target
-from tui.engine.studies import overrides_of, progress_of, study_as_asked, target_of
+from tui.engine.studies import progress_of, study_as_asked, target_of
 from tui.options.commands import TradeOffOptions
 from tui.output.writer import Answer, Canvas, emit
 from tui.text.trade_off import HEIGHT, TradeOff, missing_texts, trade_off_text
@@ -20,8 +20,7 @@ def run(options: TradeOffOptions) -> None:
     check_has_trade_off(options.method)
     target = target_of(options)
     epsilons = _epsilons(options.epsilons, target)
-    overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
-    study = study_as_asked(options.profiles, options, overrides)
+    study = study_as_asked(options.profiles, options)
     with progress_of(options) as progress:
         tried = list(
             trade_off(
@@ -31,7 +30,7 @@ def run(options: TradeOffOptions) -> None:
                 options.seed,
                 epsilons,
                 settings=options.set,
-                overrides=overrides,
+                overrides=study.choice.overrides,
                 progress=progress,
             )
         )

@@ -21,7 +21,7 @@ def comparison_of(
 
     Raises
     ------
-    OptionError : a filter, a target or what a file of features is said to be of is wrong.
+    OptionError : a filter or a target is wrong, or a file of features is given for no such profile.
     """
     return MethodComparison(
         profile,
@@ -41,7 +41,7 @@ def comparison_of(
 
 
 def _features(options: CompareOptions, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the files of features of a workload: those said to be of it, and those not said to be of any."""
+    """Return the files of features of a workload: those given for it, and those given for no profile."""
     if len(paths) == len(options.profiles):
         return workload_features(options.features, paths)
     files = [feature_file(text, options.profiles) for text in options.features]

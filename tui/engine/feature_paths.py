@@ -9,11 +9,11 @@ from sampling.errors import OptionError
 
 
 def feature_file(text: str, profiles: Sequence[str]) -> tuple[str | None, str]:
-    """Return the profile that a file of features is said to be of (None: of none said), and the file.
+    """Return the profile that a file of features is given for (None: not said), and the file.
 
     Raises
     ------
-    OptionError : a profile is named that is not given; a file of the whole name is meant if there is one.
+    OptionError : the profile named is not among the given ones, and no file has the whole text as its name.
     """
     # Of two names that fit, the longer: either may hold an equals sign.
     for profile in sorted(profiles, key=len, reverse=True):
@@ -33,7 +33,7 @@ def workload_features(features: Sequence[str], profiles: Sequence[str]) -> tuple
 
     Raises
     ------
-    OptionError : as `feature_file`; or a file is said to be of one of several profiles.
+    OptionError : as `feature_file`; or a file is given for one of several profiles.
     """
     files = [feature_file(text, profiles) for text in features]
     for profile, path in files:

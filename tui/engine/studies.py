@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from sampling.errors import OptionError
 from sampling.features.report import JoinReport
-from sampling.methods.registry import check_settings, method_named, split_trees_of
-from sampling.plan.plan_file import method_of_overrides, read_overrides
-from sampling.plan.study import MethodChoice, Study, study
+from sampling.methods.registry import check_settings, split_trees_of
+from sampling.plan.overrides_file import read_overrides
+from sampling.plan.plan import Plan
+from sampling.plan.plan_file import options_of
+from sampling.plan.plan_options import PlanOptions
+from sampling.plan.study import MethodChoice, Study, method_grouping, study
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
 from sampling.reduction.region import Region
+from sampling.reduction.written_region import written_region
 from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 from tui.engine.feature_paths import workload_features
@@ -45,23 +49,20 @@ def region_of(options: RegionOptions) -> Region:
     ------
     OptionError : a device, process, launch or time window is not made of numbers, or a range has no name.
     """
-    return Region(
-        devices=_numbers("--device", options.device),
-        processes=_numbers("--process", options.process),
+    return written_region(
+        device=options.device,
+        process=options.process,
         include=options.include,
         exclude=options.exclude,
-        launches=_window("--launches", options.launches, "ids as A:B, A: or :B are meant, counted from 0"),
-        time_ns=_window("--time", options.time, "nanoseconds as A:B, A: or :B are meant, counted from 0"),
+        launches=options.launches,
+        time=options.time,
         named_range=options.range,
     )
 
 
 def grouping_of(options: RegionOptions, method: str) -> Grouping:
     """Return the grouping; `published` is the key of the method's own paper."""
-    by = options.group_by
-    if by is GroupBy.PUBLISHED:
-        by = method_named(method).published_grouping
-    return Grouping(by, options.pool_devices)
+    return method_grouping(method, options.group_by, pool_devices=options.pool_devices)
 
 
 def target_of(options: PlanningOptions) -> Target:
@@ -77,18 +78,18 @@ def target_of(options: PlanningOptions) -> Target:
 
 
 def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | None:
-    """Return the split decisions of an overrides file, None without one; another method's are said."""
+    """Return the split decisions of an overrides file, None without one; stderr says if another method's."""
     if path is None:
         return None
-    overrides = read_overrides(path)
-    made_for = None if path == "-" else method_of_overrides(path)
-    if overrides and made_for not in {None, method}:
+    read = read_overrides(path)
+    # Decisions piped in come from a program, which knows whose they are.
+    if path != "-" and read.overrides and read.method not in {None, method}:
         note(
-            f"--overrides {path}: decided in the trees of {made_for}, and used in those of {method}; "
-            f"--method {made_for} gives the plan they were made for",
+            f"--overrides {path}: decided in the trees of {read.method}, and used in those of {method}; "
+            f"--method {read.method} gives the plan they were made for",
             quiet=quiet,
         )
-    return overrides
+    return read.overrides
 
 
 def check_overrides(overrides: Overrides | None, method: str) -> None:
@@ -96,7 +97,7 @@ def check_overrides(overrides: Overrides | None, method: str) -> None:
 
     Raises
     ------
-    OptionError : they would be left out without a word.
+    OptionError : it splits nothing, so they would silently be left out.
     """
     if overrides:
         split_trees_of(method)
@@ -146,22 +147,14 @@ def study_of(
                 reports.append,
             )
     finally:
-        # Said in any case: what did not fit is why a method finds too little.
+        # Also on failure: a feature file that did not fit may be why the method failed.
         for report in reports:
             note(report.sentence, quiet=options.quiet)
 
 
-def study_as_asked(
-    paths: tuple[str, ...], options: MethodOptions, overrides: Overrides | None = None
-) -> Study:
-    """Read the workload and study it by the method that the options name.
-
-    Parameters
-    ----------
-    overrides : in place of those of the file that the options name.
-    """
-    if overrides is None:
-        overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
+def study_as_asked(paths: tuple[str, ...], options: MethodOptions) -> Study:
+    """Read the workload and study it by the method and with the split decisions that the options name."""
+    overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     return study_of(
         paths,
         options,
@@ -186,8 +179,15 @@ def choice_of(options: SampleOptions, overrides: Overrides | None) -> MethodChoi
     )
 
 
+def plan_options(options: SampleOptions, study: Study, plan: Plan) -> PlanOptions:
+    """Return the options that made a plan; windows and files of features are recorded as they were given."""
+    return replace(
+        options_of(study, plan), features=options.features, launches=options.launches, time=options.time
+    )
+
+
 def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) -> int:
-    """Return the group meant by `--kernel`; several that fit are said on stderr."""
+    """Return the group meant by `--kernel`; if several fit, stderr says so."""
     choice: KernelChoice = choose_kernel(counts, wanted)
     if choice.others:
         key = counts.groups[choice.group].key
@@ -202,23 +202,3 @@ def _fraction_or_none(flag: str, text: str) -> float | None:
         return float(text)
     except ValueError as error:
         raise OptionError(f"{flag} {text}: a fraction or none is meant") from error
-
-
-def _numbers(flag: str, values: tuple[str, ...]) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for value in values for part in value.split(","))
-    except ValueError as error:
-        raise OptionError(f"{flag} {' '.join(values)}: numbers are meant") from error
-
-
-def _window(flag: str, text: str | None, meant: str) -> tuple[int | None, int | None] | None:
-    if text is None:
-        return None
-    first, colon, last = text.partition(":")
-    try:
-        low, high = (int(part) if part else None for part in (first, last))
-    except ValueError:
-        low, high, colon = None, None, ""
-    if not colon or min(low or 0, high or 0) < 0 or (high is not None and (low or 0) > high):
-        raise OptionError(f"{flag} {text}: {meant}, A not above B")
-    return low, high

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from sampling.errors import OptionError
+from sampling.json_text import finite, json_text
 from tui.options.choices import OutputFormat
 from tui.options.commands import OutputOptions
 from tui.options.input_files import why_not_written
@@ -29,9 +29,6 @@ SCHEMA = 1
 STDOUT = "-"
 
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
-# Control characters beyond those that JSON escapes itself, and what turns the direction of writing.
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
 Row = Mapping[str, Any]
 
 
@@ -131,33 +128,9 @@ def envelope(answer: Answer, seed: int) -> dict[str, Any]:
     }
 
 
-def json_text(document: Any) -> str:
-    """Return JSON without NaN or infinity, which become null."""
-    return _escaped(json.dumps(_finite(document), ensure_ascii=False, allow_nan=False, indent=1))
-
-
-def _escaped(text: str) -> str:
-    """Return JSON with what a terminal must not get escaped too: the same data."""
-    return text if text.isascii() and "\x7f" not in text else _UNPRINTABLE.sub(_code_units, text)
-
-
-def _code_units(found: re.Match[str]) -> str:
-    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value
-
-
 def _cell(value: Any) -> str:
     """Return a value as one cell: dimensions as 8x1x1, nothing as nothing, what is nested as JSON."""
-    value = _finite(value)
+    value = finite(value)
     if value is None:
         return ""
     if isinstance(value, list) and len(value) == 3 and all(isinstance(item, int) for item in value):
@@ -179,8 +152,7 @@ def _csv_text(rows: Sequence[Row]) -> str:
 
 
 def _jsonl_text(rows: Sequence[Row]) -> str:
-    texts = (json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) for row in rows)
-    return "".join(f"{_escaped(text)}\n" for text in texts)
+    return "".join(f"{json_text(row, indent=None)}\n" for row in rows)
 
 
 def _markdown_text(rows: Sequence[Row]) -> str:
@@ -235,6 +207,17 @@ def new_file(path: Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a file of text, whole or not at all.
+
+    Raises
+    ------
+    OptionError, OSError : see `new_file`.
+    """
+    with new_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _beside(path: Path) -> Path:

@@ -1,4 +1,5 @@
-"""Two recordings of one program: whether their launches stand in the same order, and where they part if not.
+"""Two recordings of one program: whether their launches stand in the same order, and if not, where they
+first differ.
 
 Another recording numbers its processes (and often its devices) differently, so sequences are matched in
 their order. Where the number of launches of each agrees, a launch has the same id in both recordings.
@@ -67,7 +68,7 @@ class Alignment:
 
     Attributes
     ----------
-    renumbered : for each sequence that has another number here: process and device there, process and
+    renumbered : for each sequence that has other numbers here: process and device in the plan, process and
         device here.
     launches_differing : how many launches have another name, grid or block here; None where it is known only
         that some have.
@@ -78,7 +79,7 @@ class Alignment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parting:
+class _FirstDifference:
     """The first difference of two sequences lies at an ordinal from ``first`` up to, not with, ``stop``.
 
     It may be where the shorter one ends.
@@ -96,11 +97,11 @@ def align(
 
     Parameters
     ----------
-    names_may_differ : ask for the same number of launches in each sequence alone, whatever they are.
+    names_may_differ : only compare the numbers of launches of the sequences, not their kernels.
 
     Raises
     ------
-    AnalysisError : they do not match; says where they part, as narrowly as can be known.
+    AnalysisError : they do not match; says where they first differ, as narrowly as can be known.
     """
     _check_sequences(recorded, here)
     pairs = list(zip(recorded.sequences, here.sequences, strict=True))
@@ -113,8 +114,8 @@ def align(
         if there.launches != sequence.launches or (len(differing[index]) and not names_may_differ):
             if names_may_differ:
                 raise AnalysisError(_place(there, sequence) + _counts(there, sequence), remedy=_OTHER_PROGRAM)
-            parting = _parting(index, there, common[index], differing[index])
-            raise _not_aligned(recorded, here, parting)
+            difference = _narrowed_difference(index, there, common[index], differing[index])
+            raise _not_aligned(recorded, here, difference)
     return Alignment(
         renumbered=tuple(
             (there.process, there.device, sequence.process, sequence.device)
@@ -150,16 +151,18 @@ def _comparable_blocks(there: SequenceFingerprint, common: int) -> int:
     return len(there.digests) if common == there.launches else common // there.block_launches
 
 
-def _parting(index: int, there: SequenceFingerprint, common: int, differing: IntArray) -> _Parting:
+def _narrowed_difference(
+    index: int, there: SequenceFingerprint, common: int, differing: IntArray
+) -> _FirstDifference:
     if len(differing):
         first = int(differing[0]) * there.block_launches
-        return _Parting(index, first, min(first + there.block_launches, common))
+        return _FirstDifference(index, first, min(first + there.block_launches, common))
     first = min(_comparable_blocks(there, common) * there.block_launches, common)
-    return _Parting(index, first, common + 1)
+    return _FirstDifference(index, first, common + 1)
 
 
 def _place(there: SequenceFingerprint, sequence: LaunchSequence) -> str:
-    """Return the sequence that parts, by its numbers here, and those in the plan where they differ."""
+    """Return the sequence that differs, by its numbers here, and those in the plan if they are others."""
     place = f"process {sequence.process} device {sequence.device}"
     if (there.process, there.device) != (sequence.process, sequence.device):
         place += f" (process {there.process} device {there.device} in the plan)"
@@ -170,10 +173,10 @@ def _counts(there: SequenceFingerprint, sequence: LaunchSequence) -> str:
     return f" has {sequence.launches:,} launches here, {there.launches:,} in the plan's recording"
 
 
-def _not_aligned(recorded: Recorded, here: Profile, parting: _Parting) -> AnalysisError:
-    there, sequence = recorded.sequences[parting.sequence], here.sequences[parting.sequence]
+def _not_aligned(recorded: Recorded, here: Profile, difference: _FirstDifference) -> AnalysisError:
+    there, sequence = recorded.sequences[difference.sequence], here.sequences[difference.sequence]
     counts = f"{_counts(there, sequence)}; " if sequence.launches != there.launches else ": "
-    where, is_known_kernel = _where(recorded, here, parting)
+    where, is_known_kernel = _where(recorded, here, difference)
     as_many = all(
         one.launches == other.launches for one, other in zip(recorded.sequences, here.sequences, strict=True)
     )
@@ -183,17 +186,17 @@ def _not_aligned(recorded: Recorded, here: Profile, parting: _Parting) -> Analys
     return AnalysisError(_place(there, sequence) + counts + where, remedy=remedy)
 
 
-def _where(recorded: Recorded, here: Profile, parting: _Parting) -> tuple[str, bool]:
-    """Return where two sequences part: the launch, else the launches between which it is.
+def _where(recorded: Recorded, here: Profile, difference: _FirstDifference) -> tuple[str, bool]:
+    """Return where two sequences first differ: the launch, or the launches between which it lies.
 
-    And whether only kernels stand there that the plan's recording has too, as far as is known: then they are
-    not the same ones under another name or grid.
+    And whether all kernels there are, as far as is known, kernels of the plan's recording too: then the
+    difference is not that they have another name or grid here.
     """
     if recorded.profile is not None:
-        return _first_difference(recorded, recorded.profile, here, parting)
-    first_id = recorded.first_id(parting.sequence)
-    first, last = first_id + parting.first, first_id + parting.stop - 1
-    code = _signatures(here, parting.sequence, parting.first, parting.stop)
+        return _first_difference(recorded, recorded.profile, here, difference)
+    first_id = recorded.first_id(difference.sequence)
+    first, last = first_id + difference.first, first_id + difference.stop - 1
+    code = _signatures(here, difference.sequence, difference.first, difference.stop)
     drawn_kernels = {_planned_kernel(launch) for launch in recorded.drawn}
     is_known = all(_kernel_of(here, one) in drawn_kernels for one in np.unique(code).tolist())
     for launch in recorded.drawn:
@@ -209,7 +212,7 @@ def _where(recorded: Recorded, here: Profile, parting: _Parting) -> tuple[str, b
         )
         return f"launch {launch.id} is {shown_here} here, {shown_planned} in the plan{narrowed}", is_known
     if first == last:
-        ends = parting.first == recorded.sequences[parting.sequence].launches
+        ends = difference.first == recorded.sequences[difference.sequence].launches
         there = "missing" if ends else "another kernel"
         shown_here, _ = kernel_texts(_kernel_at(here, code, 0), None)
         return f"launch {first} is {shown_here} here, {there} in the plan's recording", is_known
@@ -217,11 +220,12 @@ def _where(recorded: Recorded, here: Profile, parting: _Parting) -> tuple[str, b
 
 
 def _first_difference(
-    recorded: Recorded, original: Profile, here: Profile, parting: _Parting
+    recorded: Recorded, original: Profile, here: Profile, difference: _FirstDifference
 ) -> tuple[str, bool]:
     """Return the first launch that differs, by looking at both recordings."""
     codes_there, codes_here = (
-        _signatures(profile, parting.sequence, parting.first, parting.stop) for profile in (original, here)
+        _signatures(profile, difference.sequence, difference.first, difference.stop)
+        for profile in (original, here)
     )
     both = min(len(codes_there), len(codes_here))
     hashes_there, hashes_here = signature_hashes(original.kernels), signature_hashes(here.kernels)
@@ -230,7 +234,7 @@ def _first_difference(
     shown_here, shown_there = kernel_texts(
         _kernel_at(here, codes_here, row), _kernel_at(original, codes_there, row)
     )
-    launch_id = recorded.first_id(parting.sequence) + parting.first + row
+    launch_id = recorded.first_id(difference.sequence) + difference.first + row
     is_known = row < len(codes_here) and bool(np.isin(hashes_here[codes_here[row]], hashes_there))
     return f"launch {launch_id} is {shown_here} here, {shown_there} in the plan's recording", is_known
 

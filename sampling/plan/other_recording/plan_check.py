@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import NoneType
-from typing import Any
 
 import numpy as np
 
@@ -20,14 +17,6 @@ from sampling.profile.file_state import sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
-from sampling.strata.target import Target
-
-#: What only plans of the method joint say of themselves, and the kinds of its values.
-_OF_JOINT: Mapping[str, tuple[type, ...]] = {
-    "group_epsilon": (float, int, NoneType),
-    "min_samples": (int,),
-    "noise_floor": (float, int),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +86,7 @@ def plan_error(
 
     Raises
     ------
-    AnalysisError : the profile's launches are not those of the plan; says where they part.
+    AnalysisError : the profile's launches are not those of the plan; names the first that differs.
     """
     if counts.launches != plan.launches:
         raise AnalysisError(
@@ -172,7 +161,7 @@ def _read_launches(profile: Profile, ids: IntArray) -> tuple[IntArray, IntArray]
 
 
 def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
-    """Return the plan's strata found again in the reduction of its profile, so that it can be drawn anew.
+    """Return the plan's strata found again in the reduction of its profile, so that it can be drawn again.
 
     Raises
     ------
@@ -214,7 +203,7 @@ def recorded_design(plan: PlanFile) -> Design | None:
 
     Raises
     ------
-    PlanFileError : its options name no method, or ask for what cannot be.
+    PlanFileError : its options name no method, or a value is out of its range.
     """
     if not is_random(plan):
         return None
@@ -233,7 +222,7 @@ def recorded_design(plan: PlanFile) -> Design | None:
 
 
 def is_random(plan: PlanFile) -> bool:
-    """Return whether the plan's launches were drawn at random, so that it can be drawn anew.
+    """Return whether the plan's launches were drawn at random, so that it can be drawn again.
 
     Raises
     ------
@@ -246,40 +235,13 @@ def is_random(plan: PlanFile) -> bool:
 
 
 def _design(plan: PlanFile, clusters: Clusters) -> Design:
-    options, of_joint = plan.options, _of_joint(plan)
-    try:
-        target = Target(
-            options["epsilon"],
-            options["confidence"],
-            with_replacement=options["with_replacement"],
-            **of_joint,
-        )
-    except OptionError as error:
-        raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
+    target = plan.target()
     samples = np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
     if not target.with_replacement and (samples > clusters.launches).any():
         raise PlanFileError("a plan that draws more launches than a stratum has", path=plan.path)
     strata = replace(
         clusters.with_samples(samples, with_replacement=target.with_replacement),
-        noise_floor=of_joint.get("noise_floor"),
-        least_samples=of_joint.get("min_samples", 1),
+        noise_floor=plan.options.get("noise_floor"),
+        least_samples=plan.options.get("min_samples", 1),
     )
-    return Design(options["method"], target, strata)
-
-
-def _of_joint(plan: PlanFile) -> Mapping[str, Any]:
-    """Return what the method joint was asked beside; nothing for other methods.
-
-    Raises
-    ------
-    PlanFileError : one of them is not of its kind.
-    """
-    given = {name: plan.options[name] for name in _OF_JOINT if name in plan.options}
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, _OF_JOINT[name]):
-            raise PlanFileError(
-                f"a plan with bad options (the option {name} is {value!r})",
-                path=plan.path,
-                remedy="make the plan again",
-            )
-    return given
+    return Design(plan.options["method"], target, strata)

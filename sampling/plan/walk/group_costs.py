@@ -1,4 +1,4 @@
-"""What strata cost by kernel group, and what the groups beside one of them cost together."""
+"""What strata cost by kernel group, and what all groups but one cost together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GroupCosts:
     variance: FloatArray
 
     def row(self, group: int) -> GroupCosts:
-        """Return what stands at a group."""
+        """Return the costs of one group."""
         return GroupCosts(
             self.strata[group], self.samples[group], self.sampled_ns[group], self.variance[group]
         )
@@ -59,7 +59,7 @@ def group_costs(strata: Strata, groups: int) -> GroupCosts:
 
 @dataclass(frozen=True, slots=True)
 class OtherGroups:
-    """What the groups beside the present one cost, for any present group; all (groups,).
+    """What all groups but the present one cost, for each present group; all (groups,).
 
     Attributes
     ----------

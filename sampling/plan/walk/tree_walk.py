@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.errors import OptionError
-from sampling.plan.design import Design
-from sampling.plan.speedup import speedup_of
+from sampling.plan.design import Design, speedup_of
 from sampling.plan.walk.group_costs import GroupCosts, OtherGroups, group_costs
 from sampling.plan.walk.splitter import Steps, splitter_of
 from sampling.progress import Progress
@@ -21,7 +20,7 @@ from sampling.strata.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a walk stands, in terms that outlast a change of decisions.
+    """Where a walk is, in terms that stay valid when decisions change.
 
     Attributes
     ----------
@@ -144,7 +143,7 @@ class TreeWalk:
 
     @property
     def place(self) -> Place:
-        """Where the walk stands."""
+        """Where the walk is."""
         ahead = self.ahead
         return Place(self._group, None if ahead is None else ahead.path)
 
@@ -214,7 +213,7 @@ class TreeWalk:
             pass
 
     def resume(self, place: Place) -> None:
-        """Go where another walk stood: as far into its group as that had come."""
+        """Go where another walk was: to its group, and as far into it."""
         self.enter(place.group)
         ahead = self.ahead
         # Pre-order is the order of the paths as text: a node comes before those below it, left before right.
@@ -280,7 +279,7 @@ class TreeWalk:
 
 
 def with_decision(overrides: Overrides, key: str, path: str, verdict: Verdict) -> Overrides:
-    """Return the overrides with one more decision, which stands last.
+    """Return the overrides with one more decision, which comes last.
 
     A node kept whole has none below it: keeping drops the decisions below; deciding below nodes that were
     kept splits these.
@@ -297,5 +296,5 @@ def with_decision(overrides: Overrides, key: str, path: str, verdict: Verdict) -
 
 
 def _split_above(path: str, other: str, decided: Verdict) -> Verdict:
-    """Return what was decided on another node, or that it splits where it stands above."""
+    """Return what was decided on another node; a node above the path must split."""
     return Verdict.SPLIT if path.startswith(other) else decided

@@ -16,7 +16,7 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.overlap import device_times
-from sampling.reduction.region import Region, selections
+from sampling.reduction.region import Region
 from sampling.strata.target import Target
 
 Find = Callable[..., dict[str, Finding]]
@@ -41,8 +41,7 @@ def find(launch_table: Callable[..., LaunchTable]) -> Find:
         profile = launch_table(names, durations, **columns)
         region = region or Region()
         counts = count_durations(profile, grouping or Grouping(), region)
-        chosen = selections(profile, region)
-        evidence = Evidence(profile, counts, chosen, device_times(profile, chosen), plan)
+        evidence = Evidence(profile, counts, device_times(profile, counts.selected), plan)
         return {finding.code: finding for finding in findings(evidence)}
 
     return found

@@ -18,10 +18,10 @@ from sampling.errors import PlanFileError, ProfileError
 from sampling.methods.registry import method_names
 from sampling.plan.design import make_design
 from sampling.plan.findings import Finding
+from sampling.plan.overrides_file import read_overrides
 from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.plan_file import plan_document, planned_launches, read_overrides, read_plan
-from sampling.profile.content_hash import content_sha256, disk_state
-from sampling.profile.file_state import sha256_as_read
+from sampling.plan.plan_file import plan_document, planned_launches, read_plan
+from sampling.profile.file_state import content_sha256, disk_state, sha256_as_read
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile, ProfileFile
 from sampling.readers.launch_parquet_writer import write_launch_parquet
@@ -157,7 +157,7 @@ def test_a_plan_file_reads_back_as_it_was_written(
     assert document["findings"] == [
         {"code": "overlap", "severity": "warning", "message": "a message", "remedy": "a remedy"}
     ]
-    assert read_overrides(path) == overrides
+    assert read_overrides(path).overrides == overrides
     for stratum in plan.strata:
         assert len(stratum.launches) == stratum.samples
         assert all(stratum.low_ns <= launch.duration_ns <= stratum.high_ns for launch in stratum.launches)

@@ -10,13 +10,12 @@ from sampling.errors import OptionError
 from sampling.methods.registry import method_named
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan
-from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.plan_file import PlannedLaunch, find_planned_launches
 from sampling.plan.study import Study
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
 from sampling.progress import Progress
 from sampling.strata.target import Target
 from tui.app.state import Session
-from tui.engine.plan_writing import launches_of
 from tui.engine.studies import target_of
 from tui.text.plan_tables import Listing, launch_listing, stratum_listing
 from tui.text.trade_off import TradeOff
@@ -169,4 +168,4 @@ def launches_found(details: PlanDetails, progress: Progress) -> tuple[PlannedLau
     """Return the drawn launches, looked for in the profile unless they are found already."""
     if details.located is not None:
         return details.located
-    return launches_of(details.study, details.plan, progress)
+    return find_planned_launches(details.study, details.plan, progress)

@@ -6,14 +6,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sampling.errors import OptionError, SamplingError
-from sampling.plan.plan_file import read_plan
+from sampling.plan.plan_file import plan_text, read_plan
 from sampling.progress import Progress
 from sampling.simulators.registry import exporter_named
 from tui.app.plan.details import PlanDetails, launches_found
-from tui.engine.plan_writing import plan_json, write_text
+from tui.engine.studies import plan_options
 from tui.options.input_files import why_not_written
 from tui.options.plan_name import PLAN_NAME
 from tui.output.folder import write_folder
+from tui.output.writer import write_text
 
 
 def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
@@ -78,8 +79,9 @@ def _export_plan(details: PlanDetails, to: str, folder: Path, progress: Progress
 
 def _plan_file_text(details: PlanDetails, progress: Progress) -> str:
     """Return the text of the plan file, as `sample -o` writes it."""
-    session, launches = details.session, launches_found(details, progress)
-    return plan_json(session.options, details.study, details.plan, launches, session.overrides)
+    study, plan = details.study, details.plan
+    recorded = plan_options(details.session.options, study, plan)
+    return plan_text(study, plan, launches_found(details, progress), recorded)
 
 
 def failure_words(error: SamplingError | OSError) -> str:

@@ -95,6 +95,7 @@ def reduced(groups: dict[str, dict[int, int]]) -> DurationCounts:
     return DurationCounts(
         grouping=Grouping(GroupBy.NAME),
         region=Region(),
+        selected=(),
         groups=tuple(KernelGroup(name, name, None, None, 0, 0) for name in ranked),
         offsets=np.concatenate([[0], np.cumsum([len(group) for group in pairs])]),
         duration_ns=duration_ns,

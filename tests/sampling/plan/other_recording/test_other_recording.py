@@ -20,17 +20,12 @@ from sampling.errors import AnalysisError, ProfileError
 from sampling.plan.design import make_design
 from sampling.plan.drawn_launches import find_drawn_launches
 from sampling.plan.judge import judge_design
-from sampling.plan.other_recording.other_recording import (
-    NOT_RANDOM,
-    Elsewhere,
-    Repetition,
-    durations_by_rank,
-    find_original,
-    judge_elsewhere,
-)
+from sampling.plan.other_recording.durations import durations_by_rank
 from sampling.plan.other_recording.plan_check import plan_error, planned_design
+from sampling.plan.other_recording.plan_judgement import NOT_RANDOM, PlanJudgement, find_original, judge_plan
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.plan_file import PlanFile, plan_document, planned_launches, read_plan
+from sampling.plan.plan_options import PlanOptions
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -43,7 +38,8 @@ from sampling.strata.target import Target
 
 Build = Callable[..., LaunchTable]
 Columns = dict[str, Sequence[Any]]
-REPETITION = Repetition(repeats=20, seed=3)
+REPEATS, SEED = 20, 3
+ALL = (Grouping(), Region())
 
 
 @dataclass(frozen=True)
@@ -106,10 +102,10 @@ def planned(
 ) -> PlanFile:
     """Make a plan of a profile on disk with seed 1, write it, changed or not, and read it back."""
     profile = read_profile([str(path)])
-    counts = count_durations(profile, *(selection or (Grouping(), Region())))
+    counts = count_durations(profile, *(selection or ALL))
     plan = drawn_plan(counts, make_design(counts, method, Target(with_replacement=replacing), 1), 1)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
-    options = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": replacing, "method": method}
+    options = PlanOptions(method, Target(with_replacement=replacing), *(selection or ALL)).as_json()
     document = json.loads(json.dumps(plan_document(profile, counts, plan, launches, options=options)))
     change(document)
     target = folder / "plan.json"
@@ -117,12 +113,9 @@ def planned(
     return read_plan(str(target))
 
 
-def judged(
-    plan: PlanFile, path: Path, selection: tuple[Grouping, Region] | None = None, **how: bool
-) -> Elsewhere:
-    return judge_elsewhere(
-        plan, selection or (Grouping(), Region()), read_profile([str(path)]), REPETITION, **how
-    )
+def judged(plan: PlanFile, path: Path, *, names_may_differ: bool = False) -> PlanJudgement:
+    here = read_profile([str(path)])
+    return judge_plan(plan, here, repeats=REPEATS, seed=SEED, names_may_differ=names_may_differ)
 
 
 @pytest.mark.parametrize("replacing", [False, True])
@@ -137,13 +130,13 @@ def test_the_same_launches_in_another_file_are_judged_the_same(
     own = read_profile([str(path)])
     counts = count_durations(own, Grouping())
     design = planned_design(counts, plan)
-    expected = judge_design(counts, design, REPETITION.repeats, REPETITION.seed)
+    expected = judge_design(counts, design, REPEATS, SEED)
     found = judged(plan, other)
     assert found.redraws is not None
-    assert found.redraws.judgement.errors.tolist() == expected.errors.tolist()
-    assert found.redraws.judgement.epsilon == 0.05
-    assert found.redraws.expected_speedup == pytest.approx(design.speedup)
-    assert found.error == plan_error(own, counts, plan)
+    assert found.redraws.errors.tolist() == expected.errors.tolist()
+    assert found.redraws.epsilon == 0.05
+    assert found.expected_speedup == pytest.approx(design.speedup)
+    assert found.own == plan_error(own, counts, plan)
     assert found.sampled_duration_ns == sum(launch.duration_ns for launch in plan.drawn)
     assert found.why_not_redrawn is None
     assert found.alignment is not None
@@ -190,15 +183,15 @@ def test_a_plan_stands_for_the_same_launches_elsewhere(
     plan = planned(path, tmp_path, selection=selection)
     if not is_here:
         path.unlink()
-    found = judged(plan, other.write(tmp_path / "b.parquet"), selection)
+    found = judged(plan, other.write(tmp_path / "b.parquet"))
     rows = chosen_rows(program, selection[1])
     assert len(rows) == plan.launches
     assert (len(rows) < 1200) == (selection[1] != Region())
     total_ns = sum(other.durations_ns[row] for row in rows)
     estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
-    assert found.error.total_ns == total_ns
-    assert found.error.estimate_ns == pytest.approx(estimated_ns)
-    assert found.error.error == pytest.approx(abs(estimated_ns / total_ns - 1))
+    assert found.own.total_ns == total_ns
+    assert found.own.estimate_ns == pytest.approx(estimated_ns)
+    assert found.own.error == pytest.approx(abs(estimated_ns / total_ns - 1))
     assert found.sampled_duration_ns == sum(other.durations_ns[launch.id] for launch in plan.drawn)
     assert found.alignment is not None
     assert found.alignment.renumbered == ((10, 0, 71, 0), (10, 1, 71, 1), (20, 0, 85, 0), (20, 1, 85, 1))
@@ -226,7 +219,7 @@ def test_redraws_come_from_the_strata_of_the_plans_own_profile(program: Program,
     selection = (Grouping(GroupBy.NAME, pool_devices=True), Region())
     plan = planned(path, tmp_path, selection=selection)
     here = read_profile([str(other.write(tmp_path / "b.parquet"))])
-    found = judge_elsewhere(plan, selection, here, Repetition(2000, 0))
+    found = judge_plan(plan, here, repeats=2000, seed=0)
     assert found.redraws is not None
     strata = launches_of_strata(program, plan, program.names)
     assert [len(rows) for rows in strata] == [stratum.size for stratum in plan.strata]
@@ -239,13 +232,13 @@ def test_redraws_come_from_the_strata_of_the_plans_own_profile(program: Program,
             for rows, stratum in zip(strata, plan.strata, strict=True)
         ]
         errors.append(abs(sum(drawn) / total_ns - 1))
-    assert found.redraws.judgement.repeats == 2000
-    assert found.redraws.judgement.error_mean == pytest.approx(np.mean(errors), rel=0.06)
-    assert found.redraws.judgement.error_p95 == pytest.approx(np.quantile(errors, 0.95), rel=0.08)
+    assert found.redraws.repeats == 2000
+    assert found.redraws.error_mean == pytest.approx(np.mean(errors), rel=0.06)
+    assert found.redraws.error_p95 == pytest.approx(np.quantile(errors, 0.95), rel=0.08)
     expected_ns = sum(
         stratum.samples * durations[rows].mean() for rows, stratum in zip(strata, plan.strata, strict=True)
     )
-    assert found.redraws.expected_speedup == pytest.approx(total_ns / expected_ns)
+    assert found.expected_speedup == pytest.approx(total_ns / expected_ns)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=6)
@@ -257,12 +250,12 @@ def test_a_gpu_that_is_slower_by_a_factor_has_the_same_error(
     plan = planned(path, tmp_path)
     slower = replace(program, durations_ns=[factor * duration for duration in program.durations_ns])
     own, counts = read_profile([str(path)]), count_durations(read_profile([str(path)]), Grouping())
-    expected = judge_design(counts, planned_design(counts, plan), REPETITION.repeats, REPETITION.seed)
+    expected = judge_design(counts, planned_design(counts, plan), REPEATS, SEED)
     found = judged(plan, slower.write(tmp_path / "b.parquet"))
-    assert found.error.error == pytest.approx(plan_error(own, counts, plan).error, abs=1e-12)
-    assert found.error.total_ns == factor * counts.total_duration_ns
+    assert found.own.error == pytest.approx(plan_error(own, counts, plan).error, abs=1e-12)
+    assert found.own.total_ns == factor * counts.total_duration_ns
     assert found.redraws is not None
-    np.testing.assert_allclose(found.redraws.judgement.errors, expected.errors, atol=1e-12)
+    np.testing.assert_allclose(found.redraws.errors, expected.errors, atol=1e-12)
 
 
 @given(
@@ -312,10 +305,10 @@ def test_names_that_differ_are_refused_unless_order_is_asked_for(program: Progra
     assert found.alignment is not None
     assert found.alignment.launches_differing == program.names.count("volta_gemm")
     same_names = judged(plan, program.elsewhere().write(tmp_path / "c.parquet"))
-    assert found.error == same_names.error
+    assert found.own == same_names.own
     assert found.redraws is not None
     assert same_names.redraws is not None
-    assert found.redraws.judgement.errors.tolist() == same_names.redraws.judgement.errors.tolist()
+    assert found.redraws.errors.tolist() == same_names.redraws.errors.tolist()
 
 
 def test_a_name_filter_means_the_names_of_the_plans_profile(program: Program, tmp_path: Path) -> None:
@@ -325,13 +318,13 @@ def test_a_name_filter_means_the_names_of_the_plans_profile(program: Program, tm
     other = program.elsewhere(names=names)
     here = other.write(tmp_path / "b.parquet")
     rows = chosen_rows(program, selection[1])
-    found = judged(plan, here, selection, names_may_differ=True)
-    assert found.error.total_ns == sum(other.durations_ns[row] for row in rows)
+    found = judged(plan, here, names_may_differ=True)
+    assert found.own.total_ns == sum(other.durations_ns[row] for row in rows)
     path.unlink()
     with pytest.raises(AnalysisError, match=r"kernels of certain names.*put the profile .*a\.parquet"):
-        judged(plan, here, selection, names_may_differ=True)
+        judged(plan, here, names_may_differ=True)
     same = program.elsewhere().write(tmp_path / "c.parquet")
-    assert judged(plan, same, selection, names_may_differ=True).error == found.error
+    assert judged(plan, same, names_may_differ=True).own == found.own
 
 
 WINDOWS = {"time": Region(time_ns=(300, 700)), "of a device": Region(time_ns=(0, 900), devices=(1,))}
@@ -349,13 +342,13 @@ def test_a_window_of_time_is_one_of_the_plans_profile(name: str, program: Progra
     low, high = region.time_ns or (0, 0)
     inside = np.flatnonzero((start_ns >= (low or 0)) & (start_ns < (high or 0))).tolist()
     rows = [row for row in inside if program.device[row] in (region.devices or (0, 1))]
-    found = judged(plan, here, (Grouping(), region))
+    found = judged(plan, here)
     assert plan.launches == len(rows)
-    assert found.error.total_ns == sum(other.durations_ns[row] for row in rows)
+    assert found.own.total_ns == sum(other.durations_ns[row] for row in rows)
     assert found.redraws is not None
     path.unlink()
     with pytest.raises(AnalysisError, match=r"window of time .*put the profile .*a\.parquet"):
-        judged(plan, here, (Grouping(), region))
+        judged(plan, here)
 
 
 def test_filters_that_leave_another_number_are_refused(program: Program, tmp_path: Path) -> None:
@@ -363,12 +356,12 @@ def test_filters_that_leave_another_number_are_refused(program: Program, tmp_pat
     path, selection = program.write(tmp_path / "a.parquet"), (Grouping(), Region(launches=(0, 100)))
     plan = planned(path, tmp_path, selection=selection)
     other = program.elsewhere().write(tmp_path / "b.parquet")
-    wider = (Grouping(), Region(launches=(0, 101)))
+    wider = replace(plan, options={**plan.options, "launches": "0:101"})
     for is_here in (True, False):
         if not is_here:
             path.unlink()
         with pytest.raises(AnalysisError, match="stands for 100 launches, its filters leave 101 here"):
-            judged(plan, other, wider)
+            judged(wider, other)
 
 
 def test_launches_that_were_picked_are_judged_once(program: Program, tmp_path: Path) -> None:
@@ -376,11 +369,14 @@ def test_launches_that_were_picked_are_judged_once(program: Program, tmp_path: P
     plan = planned(path, tmp_path, change=lambda document: document["options"].update(method="sieve"))
     found = judged(plan, other.write(tmp_path / "b.parquet"))
     assert found.design is None
-    assert found.redraws is None
+    assert found.redraws is not None
+    assert found.redraws.errors.tolist() == [found.own.error]
+    assert found.redraws.within_epsilon is None
+    assert found.expected_speedup == found.speedup
     assert found.why_not_redrawn == NOT_RANDOM
     estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
-    assert found.error.estimate_ns == pytest.approx(estimated_ns)
-    assert found.error.total_ns == sum(other.durations_ns)
+    assert found.own.estimate_ns == pytest.approx(estimated_ns)
+    assert found.own.total_ns == sum(other.durations_ns)
 
 
 def without_sequences(document: dict[str, Any]) -> None:
@@ -409,19 +405,19 @@ def test_a_plan_without_sequences_or_profile_is_compared_launch_by_launch(
     unseen = min(set(range(1200)) - drawn)
     names = [*program.names[:unseen], "new", *program.names[unseen + 1 :]]
     other = program.elsewhere(names=names)
-    found = judged(plan, other.write(tmp_path / "b.parquet"), selection)
+    found = judged(plan, other.write(tmp_path / "b.parquet"))
     assert found.alignment is None
     assert found.redraws is None
-    assert found.error.total_ns == sum(other.durations_ns)
-    assert found.error.estimate_ns == pytest.approx(
+    assert found.own.total_ns == sum(other.durations_ns)
+    assert found.own.estimate_ns == pytest.approx(
         sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
     )
     seen = min(drawn)
     names = [*program.names[:seen], "new", *program.names[seen + 1 :]]
     here = program.elsewhere(names=names).write(tmp_path / "c.parquet")
     with pytest.raises(AnalysisError, match=f"launch {seen} is 'new'"):
-        judged(plan, here, selection)
-    assert judged(plan, here, selection, names_may_differ=True).error == found.error
+        judged(plan, here)
+    assert judged(plan, here, names_may_differ=True).own == found.own
 
 
 @pytest.mark.parametrize(
@@ -477,9 +473,7 @@ def test_progress_is_told_until_the_last_draw(program: Program, tmp_path: Path) 
     plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
     here = read_profile([str(program.elsewhere().write(tmp_path / "b.parquet"))])
     told: list[tuple[int, int, str]] = []
-    judge_elsewhere(
-        plan, (Grouping(), Region()), here, REPETITION, progress=lambda *place: told.append(place)
-    )
+    judge_plan(plan, here, repeats=REPEATS, seed=SEED, progress=lambda *place: told.append(place))
     words = list(dict.fromkeys(what for _, _, what in told))
     assert words == ["comparing launches", "reading durations", "reading", "judging root"]
     assert told[-1] == (20, 20, "judging root")

@@ -18,7 +18,7 @@ from sampling.methods.joint import joint
 from sampling.methods.method import GrownByRule, SplitRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import make_design
-from sampling.plan.plan_file import overrides_document, read_overrides
+from sampling.plan.overrides_file import overrides_document, read_overrides
 from sampling.plan.walk.known_tree import KnownTree
 from sampling.plan.walk.tree_walk import Place, Running, TreeWalk, with_decision
 from sampling.reduction.duration_counts import DurationCounts
@@ -458,7 +458,7 @@ def test_overrides_are_written_as_they_are_read(tmp_path: Path) -> None:
     }
     path = tmp_path / "overrides.json"
     path.write_text(json.dumps(overrides_document(overrides)), encoding="utf-8")
-    assert read_overrides(str(path)) == overrides
+    assert read_overrides(str(path)).overrides == overrides
     assert overrides_document({}) == {"overrides": []}
 
 

@@ -1,7 +1,8 @@
-"""A plan used on another recording of its program: its error there, and that of plans drawn like it.
+"""What a plan is worth on a recording: its own error there, and the errors of plans drawn like it.
 
-The plan's strata are sets of launches of the recording it was made from. Its own error elsewhere needs the
-order of launches alone; to draw it anew takes that first recording too, which says what a stratum holds.
+The plan's strata are sets of launches of the recording it was made from. Its own error on another recording
+of the program needs the order of launches alone; to draw it again takes the first recording too, which says
+what a stratum holds.
 """
 
 from __future__ import annotations
@@ -13,74 +14,74 @@ import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import AnalysisError, ProfileError
-from sampling.parallel import ordered_map
-from sampling.plan.design import Design
-from sampling.plan.drawn_launches import group_of_label
-from sampling.plan.judge import Judgement
+from sampling.plan.design import Design, speedup_of
+from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.other_recording.alignment import Alignment, Recorded, align
+from sampling.plan.other_recording.durations import all_durations_ns, checked_total_ns, durations_by_rank
 from sampling.plan.other_recording.plan_check import (
     PlanError,
     drawn_durations_ns,
     estimate_ns,
+    is_random,
     made_from,
     plan_error,
     planned_design,
     recorded_design,
     refuse_other_order,
 )
-from sampling.plan.pair_lookup import PairLookup
 from sampling.plan.plan_file import PlanFile
-from sampling.plan.speedup import speedup_of
 from sampling.profile.fingerprint import SequenceFingerprint, fingerprints
-from sampling.profile.profile import Column, Profile
+from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region, names_passing, selections
+from sampling.reduction.region import Region, names_passing
 from sampling.seeds import Stream, generator
 from sampling.strata.drawing import draw, weights
 
 NOT_RANDOM = "its launches were not drawn at random"
-_MOST_TOTAL_NS = 2.0**62
-_ROW_BITS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Redraws:
-    """Plans drawn like this one, on the other recording.
+class PlanJudgement:
+    """What a plan is worth on a recording: the one it was made from, or another of its program.
 
     Attributes
     ----------
-    expected_speedup : total duration over the expected duration of a draw; None where that is 0.
-    judgement : their errors.
-    """
-
-    expected_speedup: float | None
-    judgement: Judgement
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """What a plan is worth on another recording.
-
-    Attributes
-    ----------
-    alignment : how the launches match; None where only the drawn launches could be compared.
-    error : the plan's own.
-    sampled_duration_ns : how long its launches last there.
+    same_files : whether it was made from these files.
+    alignment : how the launches of two recordings match; None for the same files, and where only the drawn
+        launches could be compared.
+    own : the error of the plan itself.
+    sampled_duration_ns : how long its launches last in the recording.
     design : the plan's strata by the figures of its own recording; their bounds cover no other one. None for
         launches that were not drawn at random.
-    redraws : None where the plan could not be drawn anew.
-    why_not_redrawn : the reason.
+    redraws : the errors of plans drawn like this one; picked launches do not vary, and stand here alone. None
+        where the plan could not be drawn again.
+    expected_speedup : total duration over the expected duration of such a draw; None where that is 0 or the
+        plan could not be drawn again.
+    why_not_redrawn : the reason; None for the same files.
     """
 
+    same_files: bool
     alignment: Alignment | None
-    error: PlanError
+    own: PlanError
     sampled_duration_ns: int
     design: Design | None
-    redraws: Redraws | None
+    redraws: Judgement | None
+    expected_speedup: float | None
     why_not_redrawn: str | None
+
+    @property
+    def speedup(self) -> float | None:
+        """Total duration over that of the plan's launches; None where that is 0."""
+        return speedup_of(self.own.total_ns, self.sampled_duration_ns)
+
+    @property
+    def launches_differing(self) -> int | None:
+        """How many launches are another kernel than in the plan's recording; None where it is not known."""
+        if self.same_files:
+            return 0
+        return None if self.alignment is None else self.alignment.launches_differing
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,67 +92,91 @@ class Original:
     why_not: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Repetition:
-    """How often to draw anew, and from which seed."""
-
-    repeats: int
-    seed: int
-
-
-def judge_elsewhere(
+def judge_plan(
     plan: PlanFile,
-    selection: tuple[Grouping, Region],
-    here: Profile,
-    repetition: Repetition,
+    profile: Profile,
     *,
+    repeats: int = 100,
+    seed: int = 0,
     names_may_differ: bool = False,
     progress: Progress | None = None,
-) -> Elsewhere:
-    """Judge a plan on another recording of the program it was made for.
+) -> PlanJudgement:
+    """Judge a plan on the recording it was made from, or on another recording of its program.
 
     Parameters
     ----------
-    selection : the grouping and the region that the plan was made with, in its own recording's terms.
-    here : the other recording.
-    names_may_differ : match launches by their order alone.
+    repeats, seed : how often the plan is drawn again, and what these draws are seeded with.
+    names_may_differ : match the launches of another recording by their order alone.
 
     Raises
     ------
-    AnalysisError : the launches of the two recordings do not match; says where they part. Or the filters of
+    AnalysisError : the launches of the two recordings do not match; says where. Or the filters of
         the plan cannot be applied here, and its own recording is not there to tell what they leave. Or the
         files are those of the plan, in another order. Or all launches last 0 ns here.
+    PlanFileError : an option of the plan is missing, or is of the wrong kind.
     """
-    refuse_other_order(here, plan)
+    if made_from(profile, plan):
+        return _judged_on_its_own(plan, profile, repeats, seed, progress)
+    grouping, region = plan.selection()
+    refuse_other_order(profile, plan)
     design = recorded_design(plan)
     original = find_original(plan, progress)
-    alignment, redraws = None, None
+    alignment, redraws, expected_speedup = None, None, None
     if recorded := _recorded(plan, original):
-        alignment = align(recorded, here, names_may_differ=names_may_differ, progress=progress)
-        all_ns = _all_durations_ns(here, progress)
+        alignment = align(recorded, profile, names_may_differ=names_may_differ, progress=progress)
+        all_ns = all_durations_ns(profile, progress)
         if original.profile is None:
-            _check_filters(plan, selection[1], names_differ=alignment.launches_differing != 0)
-            total_ns = _total_ns(all_ns[_launches_meant(plan, selection[1], here)], here)
+            _check_filters(plan, region, names_differ=alignment.launches_differing != 0)
+            total_ns = checked_total_ns(all_ns[_launches_meant(plan, region, profile)], profile)
         else:
-            counts = count_durations(original.profile, *selection, progress)
+            counts = count_durations(original.profile, grouping, region, progress)
             _check_size(plan, counts.launches)
             by_rank = durations_by_rank(original.profile, counts, all_ns)
-            total_ns = _total_ns(by_rank, here)
+            total_ns = checked_total_ns(by_rank, profile)
             if design is not None:
-                redraws = _redraws(counts, planned_design(counts, plan), by_rank, repetition, progress)
+                drawable = planned_design(counts, plan)
+                redraws = _redraws(counts, drawable, by_rank, repeats, seed, progress)
+                expected_speedup = _expected_speedup(counts, drawable, by_rank)
     else:
-        _check_filters(plan, selection[1], names_differ=names_may_differ)
-        counts = count_durations(here, *selection, progress)
-        total_ns = plan_error(here, counts, plan, names_may_differ=names_may_differ).total_ns
-    drawn_ns = drawn_durations_ns(here, plan, names_may_differ=names_may_differ)
-    return Elsewhere(
+        _check_filters(plan, region, names_differ=names_may_differ)
+        counts = count_durations(profile, grouping, region, progress)
+        total_ns = plan_error(profile, counts, plan, names_may_differ=names_may_differ).total_ns
+    drawn_ns = drawn_durations_ns(profile, plan, names_may_differ=names_may_differ)
+    own, sampled_ns = PlanError(estimate_ns(plan, drawn_ns), total_ns), int(drawn_ns.sum())
+    if design is None:
+        redraws, expected_speedup = _of_picks(plan, own), speedup_of(total_ns, sampled_ns)
+    return PlanJudgement(
+        same_files=False,
         alignment=alignment,
-        error=PlanError(estimate_ns(plan, drawn_ns), total_ns),
-        sampled_duration_ns=int(drawn_ns.sum()),
+        own=own,
+        sampled_duration_ns=sampled_ns,
         design=design,
         redraws=redraws,
+        expected_speedup=expected_speedup,
         why_not_redrawn=NOT_RANDOM if design is None else original.why_not,
     )
+
+
+def _judged_on_its_own(
+    plan: PlanFile, profile: Profile, repeats: int, seed: int, progress: Progress | None
+) -> PlanJudgement:
+    """Judge a plan on the recording that it was made from."""
+    counts = count_durations(profile, *plan.selection(), progress)
+    own = plan_error(profile, counts, plan)
+    sampled_ns = sum(launch.duration_ns for launch in plan.drawn)
+    if is_random(plan):
+        design = planned_design(counts, plan)
+        redraws = judge_design(counts, design, repeats, seed, progress)
+        expected_speedup = design.speedup
+    else:
+        design, redraws = None, _of_picks(plan, own)
+        expected_speedup = speedup_of(own.total_ns, sampled_ns)
+    return PlanJudgement(True, None, own, sampled_ns, design, redraws, expected_speedup, None)
+
+
+def _of_picks(plan: PlanFile, own: PlanError) -> Judgement:
+    """Return picked launches as one draw, for they do not vary."""
+    return Judgement(np.array([own.error]), plan.options["epsilon"], random=False)
 
 
 def find_original(plan: PlanFile, progress: Progress | None = None) -> Original:
@@ -176,30 +201,6 @@ def _recorded(plan: PlanFile, original: Original) -> Recorded | None:
     if not sequences and original.profile is not None:
         sequences = fingerprints(original.profile)
     return Recorded(sequences, plan.drawn, original.profile) if sequences else None
-
-
-def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
-    """Return (launches,) all durations of a profile, in id order."""
-    spans = profile.spans
-    durations_ns = np.empty(profile.launches, dtype=np.int64)
-    batches = ordered_map(lambda index: profile.read(spans[index], ("duration_ns",)), range(len(spans)))
-    for index, batch in enumerate(batches):
-        first_id = profile.sequences[batch.span.sequence].first_id + batch.span.first_ordinal
-        durations_ns[first_id : first_id + len(batch)] = batch["duration_ns"]
-        if progress is not None:
-            progress(index + 1, len(spans), "reading durations")
-    return durations_ns
-
-
-def _total_ns(durations_ns: IntArray, profile: Profile) -> int:
-    if durations_ns.sum(dtype=np.float64) >= _MOST_TOTAL_NS:
-        raise ProfileError(
-            "the durations add up to more than any recording lasts",
-            path=", ".join(file.path for file in profile.files),
-            column="duration_ns",
-            remedy="check the unit: durations are nanoseconds",
-        )
-    return int(durations_ns.sum())
 
 
 def _check_filters(plan: PlanFile, region: Region, *, names_differ: bool) -> None:
@@ -255,59 +256,26 @@ def _put_back(plan: PlanFile) -> str:
     return f"put the profile it was made from back in its place ({paths}), or make the plan again"
 
 
-def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: IntArray) -> IntArray:
-    """Return (n,) durations elsewhere of the launches that a reduction counts, in the order of their ranks.
-
-    Ranks go by (group, duration, id) of the plan's own recording, as drawn launches do; so the launches of a
-    stratum, which is a range of pairs, stand together.
-
-    Parameters
-    ----------
-    counts : the reduction of the plan's own recording.
-    durations_ns : (launches,) durations of the other recording, in id order.
-    """
-    label: Column = "signature" if counts.grouping.needs_shape else "name"
-    groups_of = group_of_label(original, counts)
-    group = np.repeat(np.arange(len(counts.groups)), np.diff(counts.offsets))
-    lookup = PairLookup(group, counts.duration_ns)
-    next_rank = counts.launches_before[:-1].copy()
-    by_rank = np.empty(counts.launches, dtype=np.int64)
-    for selection in selections(original, counts.region):
-        batch = original.read(selection.span, (label, "duration_ns"))
-        groups = groups_of[selection.span.sequence].take(batch[label][selection.rows])
-        rows, pair = lookup.matches(groups, batch["duration_ns"][selection.rows])
-        # One sort of (pair, row) in one number: several times faster than a stable argsort of the pairs.
-        packed = (pair.astype(np.int64) << _ROW_BITS) | rows
-        packed.sort()
-        pair_of, row = packed >> _ROW_BITS, packed & ((1 << _ROW_BITS) - 1)
-        first = np.flatnonzero(np.diff(pair_of, prepend=-1))
-        launches = np.diff(first, append=len(packed))
-        distinct = pair_of[first]
-        rank = np.repeat(next_rank[distinct] - first, launches) + np.arange(len(packed))
-        by_rank[rank] = durations_ns[selection.ids(row)]
-        next_rank[distinct] += launches
-    return by_rank
-
-
 def _redraws(
     counts: DurationCounts,
     design: Design,
     by_rank: IntArray,
-    repetition: Repetition,
+    repeats: int,
+    seed: int,
     progress: Progress | None,
-) -> Redraws:
-    """Draw the plan's strata again and again, launch for launch as `judge.judge_design`, and look here."""
-    rng = generator(repetition.seed, Stream.JUDGE)
+) -> Judgement:
+    """Draw the plan's strata again and again as `judge_design` does; durations are the other recording's."""
+    rng = generator(seed, Stream.JUDGE)
     total_ns = int(by_rank.sum())
-    errors = np.zeros(repetition.repeats)
-    for repeat in range(repetition.repeats):
+    errors = np.zeros(repeats)
+    for repeat in range(repeats):
         drawn = draw(counts, design.strata, rng)
         drawn_ns = by_rank[counts.launches_before[drawn.pair] + drawn.occurrence]
         estimated_ns = float(np.dot(weights(design.strata, drawn), drawn_ns))
         errors[repeat] = abs(total_ns - estimated_ns) / total_ns if total_ns else 0.0
         if progress is not None:
-            progress(repeat + 1, repetition.repeats, f"judging {design.method}")
-    return Redraws(_expected_speedup(counts, design, by_rank), Judgement(errors, design.target.epsilon))
+            progress(repeat + 1, repeats, f"judging {design.method}")
+    return Judgement(errors, design.target.epsilon)
 
 
 def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray) -> float | None:

@@ -1,0 +1,117 @@
+"""What a script calls: a profile in, a plan out, written and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+
+from sampling.errors import OptionError
+from sampling.methods.registry import DEFAULT_METHOD
+from sampling.plan.plan import Plan, drawn_plan
+from sampling.plan.plan_file import find_planned_launches, plan_text
+from sampling.plan.study import MethodChoice, Study, method_grouping, study
+from sampling.profile.profile import Profile
+from sampling.readers import registry
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.region import Region
+from sampling.strata.target import Target
+
+
+@dataclass(frozen=True)
+class MadePlan:
+    """A plan for a profile, and the study of the profile that it came from.
+
+    Attributes
+    ----------
+    study : the kernel groups, the findings and the design, with its bounds.
+    plan : the launches that were drawn, with their weights and the total that they estimate.
+    """
+
+    study: Study
+    plan: Plan
+
+    @property
+    def launches(self) -> int:
+        """How many launches the plan stands for."""
+        return self.study.counts.launches
+
+    @property
+    def samples(self) -> int:
+        """How many launches are to be simulated."""
+        return self.plan.samples
+
+    @property
+    def speedup(self) -> float | None:
+        """Duration of all launches over that of the samples; None where that is 0."""
+        return self.plan.speedup
+
+    @property
+    def bound(self) -> float | None:
+        """The bound on the relative error of the estimated total; None for a method that draws nothing."""
+        return self.plan.design.bound
+
+
+def read_profile(*paths: str | PathLike[str]) -> Profile:
+    """Read a profile; several files are one workload, kept apart as processes.
+
+    Raises
+    ------
+    ProfileError : a file is missing, damaged, of no known format, or not a profile.
+    """
+    return registry.read_profile([fspath(path) for path in paths])
+
+
+def make_plan(
+    profile: Profile,
+    *,
+    method: str = DEFAULT_METHOD,
+    epsilon: float = Target.epsilon,
+    confidence: float = Target.confidence,
+    group_by: str = GroupBy.LAUNCH,
+    region: Region | None = None,
+    settings: Sequence[str] = (),
+    features: Sequence[str] = (),
+    seed: int = 0,
+) -> MadePlan:
+    """Choose the launches of a profile that are to be simulated.
+
+    Parameters
+    ----------
+    method : one of `method_names`.
+    epsilon, confidence : the estimated total is off by more than the fraction ``epsilon`` in at most
+        1 - ``confidence`` of the plans made with different seeds.
+    group_by : what launches of one kernel group share, one of `GroupBy`.
+    region : which launches count; None: all.
+    settings : options of single methods, ``METHOD.NAME=VALUE``.
+    features : files with metrics of the launches, for a method that needs them.
+    seed : of every random draw.
+
+    Raises
+    ------
+    OptionError : there is no such method, grouping or setting, or a value is out of its range.
+    EmptySelectionError : the region leaves no launch.
+    NotApplicableError : the profile lacks what the method or the region needs.
+    """
+    try:
+        grouping = method_grouping(method, GroupBy(group_by))
+    except ValueError as error:
+        raise OptionError(f"{error}", remedy=f"give {', '.join(GroupBy)}") from error
+    choice = MethodChoice(method, seed, tuple(settings), feature_paths=tuple(features))
+    studied = study(profile, grouping, region or Region(), Target(epsilon, confidence), choice)
+    return MadePlan(studied, drawn_plan(studied.counts, studied.design, seed))
+
+
+def write_plan(made: MadePlan, path: str | PathLike[str]) -> None:
+    """Write a plan file, as `kernelpoint sample -o` does.
+
+    Raises
+    ------
+    ProfileError : a file of the profile was written again since it was read.
+    OSError : nothing can be written there.
+    """
+    launches = find_planned_launches(made.study, made.plan)
+    # The text is complete before the file is opened: what fails leaves no half of a plan.
+    text = plan_text(made.study, made.plan, launches)
+    Path(path).write_text(text, encoding="utf-8")

@@ -1,0 +1,65 @@
+"""JSON as this project writes and reads it: without NaN, safe to show on a terminal, one object a file."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sampling.errors import PlanFileError
+
+# Control characters beyond those that JSON escapes itself, and what turns the direction of writing.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_REMEDY = "give a file written by kernelpoint"
+
+
+def json_text(document: Any, indent: int | None = 1) -> str:
+    """Return a document as JSON without NaN or infinity, which become null.
+
+    What a terminal must not be sent is escaped: the same data, and safe to print.
+    """
+    text = json.dumps(finite(document), ensure_ascii=False, allow_nan=False, indent=indent)
+    return text if text.isascii() and "\x7f" not in text else _UNPRINTABLE.sub(_code_units, text)
+
+
+def _code_units(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f"
+
+
+def finite(value: Any) -> Any:
+    """Return a value, at any depth, with None for every number that is not finite; a tuple becomes a list."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value
+
+
+def read_json_object(path: str) -> dict[str, Any]:
+    """Return the JSON object of a plan or overrides file; "-" is standard input.
+
+    Raises
+    ------
+    PlanFileError : it cannot be read, or is no JSON object.
+    """
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        if not text.strip():
+            raise PlanFileError("an empty file", path=path, remedy=_REMEDY)
+        document = json.loads(text)
+    except OSError as error:
+        message = f"cannot be read ({error.strerror})"
+        raise PlanFileError(message, path=path, remedy="check the path") from error
+    except UnicodeDecodeError as error:
+        raise PlanFileError("not a text file", path=path, remedy=_REMEDY) from error
+    except (ValueError, RecursionError) as error:
+        raise PlanFileError(f"not JSON ({error})", path=path, remedy=_REMEDY) from error
+    if not isinstance(document, dict):
+        raise PlanFileError("not a JSON object", path=path, remedy=_REMEDY)
+    return document

@@ -1,0 +1,139 @@
+"""The options that made a plan: as its file records them, and read back from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import NoneType
+from typing import Any
+
+from sampling.errors import OptionError, PlanFileError
+from sampling.methods.registry import method_named
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region, as_given
+from sampling.reduction.written_region import written_region
+from sampling.strata.target import Target
+
+#: What only the plans of some methods record, and the types of the values.
+_OF_SOME_METHODS: Mapping[str, tuple[type, ...]] = {
+    "group_epsilon": (float, int, NoneType),
+    "min_samples": (int,),
+    "noise_floor": (float, int),
+}
+_REMEDY = "make the plan again"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """All that must be known to make a plan again.
+
+    Attributes
+    ----------
+    target : as the plan's design has it, which says how it draws.
+    grouping : the key that was used, never `published`.
+    settings : options of single methods, ``METHOD.NAME=VALUE``.
+    features : files with metrics of the launches, as they were named.
+    launches, time : the region's windows as they were written; None: in their plain form.
+    """
+
+    method: str
+    target: Target
+    grouping: Grouping
+    region: Region
+    seed: int = 0
+    settings: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    launches: str | None = None
+    time: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the options as a plan file has them."""
+        target, region = self.target, self.region
+        return {
+            "method": self.method,
+            "epsilon": target.epsilon,
+            "confidence": target.confidence,
+            "with_replacement": target.with_replacement,
+            **self._of_some_methods(),
+            "set": list(self.settings),
+            "features": list(self.features),
+            "seed": self.seed,
+            "group_by": self.grouping.by.value,
+            "pool_devices": self.grouping.pool_devices,
+            "device": list(region.devices),
+            "process": list(region.processes),
+            "include": list(region.include),
+            "exclude": list(region.exclude),
+            "launches": self.launches or _written(region.launches),
+            "time": self.time or _written(region.time_ns),
+            "range": region.named_range,
+        }
+
+    def _of_some_methods(self) -> dict[str, Any]:
+        """Return what only some methods are asked; nothing for other methods."""
+        asked = method_named(self.method).target_fields
+        return {name: value for name, value in asdict(self.target).items() if name in asked}
+
+
+def _written(bounds: tuple[int | None, int | None] | None) -> str | None:
+    return None if bounds is None else as_given(bounds)
+
+
+def recorded_selection(options: Mapping[str, Any], path: str) -> tuple[Grouping, Region]:
+    """Return the grouping and the region of a plan from its recorded options.
+
+    Parameters
+    ----------
+    path : of the plan file, for the error.
+
+    Raises
+    ------
+    PlanFileError : an option is missing, or is of the wrong kind.
+    """
+    try:
+        region = written_region(
+            device=tuple(map(str, options["device"])),
+            process=tuple(map(str, options["process"])),
+            include=tuple(options["include"]),
+            exclude=tuple(options["exclude"]),
+            launches=options["launches"],
+            time=_optional_text(options, "time"),
+            named_range=_optional_text(options, "range"),
+        )
+        return Grouping(GroupBy(options["group_by"]), bool(options["pool_devices"])), region
+    except (KeyError, TypeError, ValueError, AttributeError, OptionError) as error:
+        raise PlanFileError(
+            f"a plan whose options lack or garble {error}", path=path, remedy=_REMEDY
+        ) from error
+
+
+def _optional_text(options: Mapping[str, Any], name: str) -> str | None:
+    """Return an option that plans of earlier versions do not have."""
+    value = options.get(name)
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name}: {value!r}")
+    return value
+
+
+def recorded_target(options: Mapping[str, Any], path: str) -> Target:
+    """Return what was asked of a plan, from its recorded options.
+
+    Parameters
+    ----------
+    path : of the plan file, for the error.
+
+    Raises
+    ------
+    PlanFileError : an option is of the wrong kind, or out of its range.
+    """
+    of_some = {name: options[name] for name in _OF_SOME_METHODS if name in options}
+    for name, value in of_some.items():
+        if isinstance(value, bool) or not isinstance(value, _OF_SOME_METHODS[name]):
+            raise PlanFileError(
+                f"a plan with bad options (the option {name} is {value!r})", path=path, remedy=_REMEDY
+            )
+    try:
+        return Target(options["epsilon"], options["confidence"], options["with_replacement"], **of_some)
+    except OptionError as error:
+        raise PlanFileError(f"a plan with bad options ({error})", path=path) from error

@@ -1,0 +1,58 @@
+"""A region from its filters as the command line and a plan file write them."""
+
+from __future__ import annotations
+
+from sampling.errors import OptionError
+from sampling.reduction.region import Region
+
+
+def written_region(
+    *,
+    device: tuple[str, ...],
+    process: tuple[str, ...],
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    launches: str | None,
+    time: str | None,
+    named_range: str | None,
+) -> Region:
+    """Return the region of filters as the command line and a plan file write them.
+
+    Parameters
+    ----------
+    device, process : numbers, each text one or several by commas.
+    launches, time : windows as A:B, A: or :B.
+
+    Raises
+    ------
+    OptionError : one is not made of numbers, a window ends before it begins, or the range's name is empty.
+    """
+    return Region(
+        devices=_numbers("--device", device),
+        processes=_numbers("--process", process),
+        include=include,
+        exclude=exclude,
+        launches=_window("--launches", launches, "ids as A:B, A: or :B are meant, counted from 0"),
+        time_ns=_window("--time", time, "nanoseconds as A:B, A: or :B are meant, counted from 0"),
+        named_range=named_range,
+    )
+
+
+def _numbers(flag: str, values: tuple[str, ...]) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for value in values for part in value.split(","))
+    except ValueError as error:
+        raise OptionError(f"{flag} {' '.join(values)}: numbers are meant") from error
+
+
+def _window(flag: str, text: str | None, meant: str) -> tuple[int | None, int | None] | None:
+    if text is None:
+        return None
+    first, colon, last = text.partition(":")
+    try:
+        low, high = (int(part) if part else None for part in (first, last))
+    except ValueError:
+        low, high, colon = None, None, ""
+    if not colon or min(low or 0, high or 0) < 0 or (high is not None and (low or 0) > high):
+        raise OptionError(f"{flag} {text}: {meant}, A not above B")
+    return low, high

@@ -1,0 +1,119 @@
+"""A study asks each question once: which launches the region keeps, and what a design's bounds are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from sampling.plan import design
+from sampling.plan.comparison import MethodComparison
+from sampling.plan.design import make_design
+from sampling.plan.plan import drawn_plan
+from sampling.plan.plan_file import find_planned_launches
+from sampling.plan.study import MethodChoice, study, study_again
+from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Batch, Column, Profile, Span
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region, selections
+from sampling.strata.target import Target
+
+LAUNCHES = 300
+WINDOW = Region(time_ns=(2_000, 25_000))
+
+
+class CountedProfile(Profile):
+    """A profile that counts how often each of its columns is read."""
+
+    def __init__(self, inner: Profile) -> None:
+        self._inner = inner
+        self.format, self.files, self.kernels = inner.format, inner.files, inner.kernels
+        self.sequences, self.columns, self.facts = inner.sequences, inner.columns, inner.facts
+        self.reads: Counter[Column] = Counter()
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        return self._inner.spans
+
+    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
+        self.reads.update(columns)
+        return self._inner.read(span, columns)
+
+
+@pytest.fixture
+def counted(launch_table: Callable[..., LaunchTable]) -> CountedProfile:
+    names = [f"kernel{index % 4}" for index in range(LAUNCHES)]
+    durations = [100 + 7 * (index % 23) for index in range(LAUNCHES)]
+    starts = [100 * index for index in range(LAUNCHES)]
+    return CountedProfile(launch_table(names, durations, start_ns=starts))
+
+
+def reads_of_starts(profile: CountedProfile, work: Callable[[], object]) -> int:
+    """Return how often the starts were read for some work."""
+    before = profile.reads["start_ns"]
+    work()
+    return profile.reads["start_ns"] - before
+
+
+@pytest.mark.parametrize("method", ["root", "first-instructions"])
+def test_a_window_of_time_is_looked_for_once(method: str, counted: CountedProfile, tmp_path: Path) -> None:
+    """Once to reduce, to look for overlap, to list or draw the launches, and to find them again."""
+    for_selection = reads_of_starts(counted, lambda: selections(counted, WINDOW))
+    assert for_selection > 0
+    instructions = tmp_path / "instructions.csv"
+    instructions.write_text("id,instructions\n" + "".join(f"{index},5\n" for index in range(LAUNCHES)))
+    files = (str(instructions),) if method == "first-instructions" else ()
+    choice = MethodChoice(method, feature_paths=files)
+
+    def work() -> None:
+        found = study(counted, Grouping(), WINDOW, Target(), choice)
+        again = study_again(found, Target(epsilon=0.02), choice)
+        for each in (found, again):
+            plan = drawn_plan(each.counts, each.design, 0)
+            launches = find_planned_launches(each, plan)
+            assert all(20 <= launch.id < 250 for launch in launches)
+
+    # The overlap of kernels is told by their starts as well.
+    assert reads_of_starts(counted, work) == for_selection + len(counted.spans)
+
+
+def test_methods_of_several_groupings_are_compared_on_one_selection(counted: CountedProfile) -> None:
+    for_selection = reads_of_starts(counted, lambda: selections(counted, WINDOW))
+
+    def work() -> None:
+        compared = MethodComparison(counted, WINDOW, Target(), repeats=1, seed=0)
+        for by in (GroupBy.LAUNCH, GroupBy.NAME):
+            assert compared.compare("root", Grouping(by)).design is not None
+            assert compared.counts(Grouping(by)).launches == 230
+
+    assert reads_of_starts(counted, work) == for_selection
+
+
+def test_the_bounds_of_a_design_are_computed_once(
+    counted: CountedProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_design(count_durations(counted, Grouping()), "joint", Target(), 0)
+    calls: Counter[str] = Counter()
+    for name in ("bound", "group_bounds"):
+        monkeypatch.setattr(design, name, counting(name, getattr(design, name), calls))
+    for _ in range(3):
+        assert made.bound is not None
+        assert made.group_bound is not None
+        assert made.bound_with_noise is not None
+        assert made.group_bound_with_noise is not None
+    # Without noise, and with it.
+    assert calls == {"bound": 2, "group_bounds": 2}
+
+
+def counting(name: str, function: Callable[..., float], calls: Counter[str]) -> Callable[..., float]:
+    """Return a function that counts its calls."""
+
+    def counted(*given: object) -> float:
+        calls[name] += 1
+        return function(*given)
+
+    return counted

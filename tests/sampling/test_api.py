@@ -1,0 +1,80 @@
+"""What the engine offers scripts: the script of the README, word for word, and what else can be asked."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sampling
+from sampling.profile.profile import Profile
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def gpt2(sample_data: Path) -> Profile:
+    return sampling.read_profile(sample_data / "gpt2-like.json.gz")
+
+
+def test_the_script_of_the_readme_prints_what_stands_below_it(tmp_path: Path) -> None:
+    (tmp_path / "sample_data").symlink_to(PROJECT / "sample_data")
+    section = (PROJECT / "README.md").read_text(encoding="utf-8").partition("### From Python")[2]
+    found = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", section, re.DOTALL)
+    assert found is not None
+    script, printed = found.groups()
+    assert len([line for line in script.splitlines() if line]) <= 10
+    program = f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n{script}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.stderr, done.stdout) == ("", printed)
+    assert json.loads((tmp_path / "plan.json").read_text())["kind"] == "plan"
+
+
+def test_every_name_is_there_and_no_other() -> None:
+    assert dir(sampling) == sorted(sampling.__all__)
+    for name in sampling.__all__:
+        assert getattr(sampling, name).__name__ == name
+    with pytest.raises(AttributeError, match="has no attribute 'make_plans'"):
+        sampling.make_plans  # noqa: B018 - to look is to ask
+
+
+def test_a_plan_of_a_region_is_recorded_and_read_back(gpt2: Profile, tmp_path: Path) -> None:
+    region = sampling.Region(launches=(100, 4000), exclude=("communication",))
+    made = sampling.make_plan(gpt2, method="root", group_by="short-name", region=region, seed=4)
+    sampling.write_plan(made, tmp_path / "plan.json")
+    plan = sampling.read_plan(str(tmp_path / "plan.json"))
+    assert plan.selection() == (made.study.counts.grouping, region)
+    assert plan.target() == made.plan.design.target
+    assert plan.options["launches"] == "100:4000"
+    judged = sampling.judge_plan(plan, gpt2, repeats=3)
+    assert judged.own.error == pytest.approx(made.plan.error)
+    assert judged.own.total_ns == made.study.counts.total_duration_ns
+    assert plan.launches == made.launches
+
+
+def test_the_grouping_of_a_method_s_own_paper(gpt2: Profile) -> None:
+    made = sampling.make_plan(gpt2, method="stem", group_by="published")
+    assert made.study.counts.grouping.by == "name"
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda profile: sampling.make_plan(profile, group_by="kernel"), "'kernel' is not a valid GroupBy"),
+        (lambda profile: sampling.make_plan(profile, method="none"), "none"),
+        (lambda profile: sampling.make_plan(profile, epsilon=5), "epsilon.? is a fraction"),
+        (lambda _: sampling.read_profile("none.sqlite"), "none.sqlite"),
+    ],
+)
+def test_what_cannot_be_done_is_one_family_of_errors(
+    ask: Callable[[Profile], object], message: str, gpt2: Profile
+) -> None:
+    with pytest.raises(sampling.SamplingError, match=message):
+        ask(gpt2)
