@@ -22,9 +22,18 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.arrow import first_true
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog, KernelFacts
-from sampling.readers.csv_cells import Kind, Layout, Part, parse, parse_closely, pieces, texts, values
+from sampling.readers.csv_cells import (
+    Kind,
+    Layout,
+    Part,
+    first_line,
+    header_cells,
+    parse,
+    pieces,
+    texts,
+    values,
+)
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_dialect import header_cells
 
 _KERNEL = "kernel"
 _CYCLE, _LENGTH = "cycle", "interval_cycles"
@@ -57,7 +66,7 @@ class _Rows:
 
 def recognises_log(head: bytes) -> bool:
     """Return whether a file that starts like this has the columns of an interval log, however separated."""
-    header = header_cells(_first_line(head))
+    header = header_cells(first_line(head))
     return _are_of_log(header) or _other_separator(header) is not None
 
 
@@ -96,15 +105,8 @@ def _columns(header: Sequence[str]) -> dict[str, int]:
     return {name: names.index(name) for name in known if name in names}
 
 
-def _first_line(text: bytes) -> bytes:
-    """Return the first line that is not empty, with what is before it and with its end."""
-    content = len(text) - len(text.lstrip(b"\r\n"))
-    end = text.find(b"\n", content)
-    return text if end < 0 else text[: end + 1]
-
-
 def _layout(file: InputFile) -> tuple[Layout, dict[str, int]]:
-    header = header_cells(_first_line(file.head).lstrip(b"\r\n"))
+    header = header_cells(first_line(file.head).lstrip(b"\r\n"))
     if separator := _other_separator(header):
         raise ProfileError(
             f"its cells are separated by {_SEPARATORS[separator]}",
@@ -127,13 +129,11 @@ def _rows(file: InputFile) -> _Rows:
     name_codes: list[IntArray] = []
     code_of_name: dict[str, int] = {}
     for start, text in pieces(file):
-        skipped = len(_first_line(text)) if start == 0 else 0
+        skipped = len(first_line(text)) if start == 0 else 0
         part = Part(file, layout, start + skipped, text[skipped:])
         if not part.text.strip():
             continue
         table = parse(part)
-        if table is None:
-            table = parse_closely(part)
         for name, arrays in counts.items():
             column = table.column(str(columns[name]))
             if column.null_count:

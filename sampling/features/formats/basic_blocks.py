@@ -36,7 +36,7 @@ def recognise(file: InputFile) -> bool:
     return file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_TITLE)
 
 
-def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:  # noqa: ARG001 - as all
+def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the launches with their basic-block vectors.
 
     Raises
@@ -45,11 +45,8 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
         names.
     """
     collected = _Collected(file)
-    total = 0 if file.compressed else file.location.stat().st_size
-    for offset, text in pieces(file):
+    for _, text in pieces(file, progress):
         collected.take(text)
-        if progress is not None:
-            progress(offset + len(text), total, f"reading {file.path}")
     return collected.finish()
 
 

@@ -33,7 +33,7 @@ def recognise(file: InputFile) -> bool:
     return file.head.startswith(b"PAR1")
 
 
-def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:  # noqa: ARG001 - as all
+def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the rows of the table.
 
     Raises

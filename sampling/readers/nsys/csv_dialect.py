@@ -6,11 +6,12 @@ so a header is known by the names in it and a column by its name, never by its p
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from sampling.readers.csv_cells import header_cells
 
 #: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace.
 TraceKind = Literal["gpu", "exec"]
@@ -119,15 +120,6 @@ def trace_header(line: bytes) -> TraceHeader | None:
             positions = {name: names.index(name) for name in names}
             return TraceHeader(kind, cells, positions, dict(reversed(titles)))
     return None
-
-
-def header_cells(line: bytes) -> tuple[str, ...]:
-    """Return the cells of one line, without the byte-order mark and the line's end."""
-    text = line.decode("utf-8-sig", "replace").strip("\r\n")
-    try:
-        return tuple(next(csv.reader([text]), ()))
-    except csv.Error:
-        return ()
 
 
 def _title(cell: str) -> tuple[str, str]:

@@ -58,12 +58,9 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     header = report_header(file)
     assert header is not None
     cells, launches = _Cells(file, header, locale), LaunchIdentities(file, header, locale)
-    total = 0 if file.compressed else file.location.stat().st_size
-    for rows in row_parts(file, header, cells.needed):
+    for rows in row_parts(file, header, cells.needed, progress):
         launches.take(rows.table, rows.line)
         cells.take(rows.table, rows.line)
-        if progress is not None:
-            progress(rows.part.offset + len(rows.part.text), total, f"reading {file.path}")
     identities = launches.finish()
     launch, first_rows = _launches(identities, file)
     series, left_out = cells.series(launch, len(first_rows), identities.line)

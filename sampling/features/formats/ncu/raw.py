@@ -70,13 +70,10 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
         for position, name in enumerate(header.cells)
         if name not in _NO_METRIC and header.cells.index(name) == position
     ]
-    total = 0 if file.compressed else file.location.stat().st_size
-    for rows in row_parts(file, header, len(header.cells)):
+    for rows in row_parts(file, header, len(header.cells), progress):
         launches.take(rows.table, rows.line)
         for metric in metrics:
             metric.take(rows.table, rows.line)
-        if progress is not None:
-            progress(rows.part.offset + len(rows.part.text), total, f"reading {file.path}")
     identities = launches.finish()
     order = launch_order(identities, file)
     printed = _units(file, header)

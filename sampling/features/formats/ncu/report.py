@@ -20,9 +20,9 @@ from sampling.features.tables.column_texts import TextColumn
 from sampling.features.tables.keys import sizes_of
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.features.tables.text_lines import only_lines, row_lines
-from sampling.readers.csv_cells import Layout, Part, Table, parse, parse_closely, pieces
+from sampling.progress import Progress
+from sampling.readers.csv_cells import Layout, Part, Table, header_cells, parse, pieces
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_dialect import header_cells
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)
 #: A row starts with two whole numbers, the ID and the process; in quotes where the header's cells are.
@@ -98,14 +98,13 @@ def report_header(file: InputFile) -> Header | None:
 
 
 class Rows(NamedTuple):
-    """Some rows of a report: as they were parsed, as columns of distinct texts, and their 1-based lines."""
+    """Some rows of a report as columns of texts, and the 1-based lines they stand in."""
 
-    part: Part
     table: Table
     line: IntArray
 
 
-def row_parts(file: InputFile, header: Header, cells: int) -> Iterator[Rows]:
+def row_parts(file: InputFile, header: Header, cells: int, progress: Progress | None) -> Iterator[Rows]:
     """Yield the rows below the header, piece by piece, cut to their first ``cells`` cells.
 
     Raises
@@ -117,7 +116,7 @@ def row_parts(file: InputFile, header: Header, cells: int) -> Iterator[Rows]:
     kept = None if cells == len(header.cells) else rf"^({_CELL}(?:,{_CELL}){{{cells - 1}}})(?:,.*)?$"
     past_header = False
     lines_past = 0
-    for offset, text in pieces(file):
+    for offset, text in pieces(file, progress):
         start, first_line = 0, lines_past + 1
         lines_past += text.count(b"\n")
         if not past_header:
@@ -131,8 +130,7 @@ def row_parts(file: InputFile, header: Header, cells: int) -> Iterator[Rows]:
         part = Part(file, layout, offset + start, body)
         if not body.strip():
             continue
-        table = parse(part)
-        yield Rows(part, parse_closely(part) if table is None else table, row_lines(body) + first_line)
+        yield Rows(parse(part), row_lines(body) + first_line)
 
 
 def _refuse_other_header(file: InputFile, header: Header, text: bytes) -> None:
