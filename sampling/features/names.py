@@ -173,7 +173,7 @@ def _sharing(
 
 @lru_cache(maxsize=1 << 14)
 def common_spelling(name: str) -> str:
-    """Return a demangled name without the freedom that demanglers take.
+    """Return a demangled name in the form that every demangler's spelling of it is brought to.
 
     >>> common_spelling("void f<(int)4, const T *>(<unnamed>::S)")
     'void f<4,T const*>(@unnamed::S)'

@@ -11,10 +11,10 @@ from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.matching import Matches
 from sampling.features.names import demangled
-from sampling.features.rows import FeatureRows, shortened
+from sampling.features.rows import FeatureRows
 from sampling.profile.names import short_name
 from sampling.reduction.launch_list import LaunchList
-from sampling.text import counted
+from sampling.text import counted, shortened
 
 _EXAMPLES = 3
 _EXAMPLE_LENGTH = 40

@@ -1,4 +1,4 @@
-"""Which process and device of a profile the rows of a file are of; another run numbers them anew."""
+"""Which process and device of a profile a row belongs to; another run numbers them differently."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LISTED = 8
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The place of a file among those of its format and device that have rows of one process and device each.
+    """The position of a file among those of its format and device that each have one process and device.
 
     Attributes
     ----------
@@ -59,13 +59,13 @@ def sequences_of_rows(
 ) -> IntArray:
     """Return (rows,) the index of the sequence of every row, -1 for one that the profile lacks.
 
-    Processes and devices with the numbers of the profile's are those. Else devices tell them apart, else the
-    order of as many of them, else the order of as many files.
+    Equal numbers mean the same process and device. Else they are matched by device alone, else in ascending
+    order if both sides have equally many, else by the order of equally many files.
 
     Parameters
     ----------
     chosen : (n,) the sequences that the selected launches lie in.
-    notes : what the user should know is added.
+    notes : what to tell the user is added.
 
     Raises
     ------
@@ -135,7 +135,7 @@ class _Search:
     def _assigned(self, fits: Callable[[tuple[int, int], LaunchSequence], bool]) -> list[int] | None:
         """Return the sequences that pairs fit, None where one pair or one sequence fits several.
 
-        Pairs may fit none only beside those of every sequence: in a file of more than the profile has.
+        A pair may fit none only if every sequence has a pair: the file then has more than the profile.
         """
         fitting = [[index for index, each in self.every.items() if fits(pair, each)] for pair in self.pairs]
         taken = Counter(index for each in fitting for index in each)
@@ -220,7 +220,7 @@ def _numbers(sequence: LaunchSequence) -> str:
 
 
 def _note_partial(found: Sequence[int], chosen: frozenset[int], notes: list[str]) -> None:
-    """Say where the file has rows of more or of fewer processes and devices than are selected."""
+    """Add a note where the file has rows of more or of fewer processes and devices than are selected."""
     beyond = sum(index == _UNKNOWN for index in found)
     if beyond:
         have = "is" if beyond == 1 else "are"

@@ -84,7 +84,7 @@ class Workload(Profile):
         )
 
     def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
-        """Return the ranges of all files, in their order; None where one of them is of a format without."""
+        """Return the ranges of all files, in their order; None where the format of one has no ranges."""
         found: list[NamedRange] = []
         sequences_before = 0
         for profile in self._profiles:

@@ -295,7 +295,7 @@ def _refuse_first(part: Part, position: int, cells: Any, bad: Any) -> None:
 
 
 def texts(table: Table, position: int) -> tuple[Any, NDArray[np.int32]]:
-    """Return the distinct texts of a column, an Arrow binary array, and (n,) the text of each row by index."""
+    """Return the distinct texts of a column, an Arrow binary array, and (n,) the index of each row's."""
     import pyarrow as pa
 
     column = table.column(str(position))

@@ -1,4 +1,4 @@
-"""An input as the readers see it: its first bytes, its bytes as a stream, or a file on disk; gzip or not."""
+"""An input as readers use it: its first bytes, a stream, or a file on disk, decompressed if it is gzip."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class InputFile:
     location : where its bytes lie.
     head : its first 64 KiB, decompressed; empty for a folder.
     compressed : whether the bytes on disk are gzip.
-    lasting : whether the location outlasts the reading; the copy of a pipe does not.
-    copy : the temporary file of a pipe's bytes, which is there for as long as somebody holds this input.
+    lasting : whether the location still exists after reading; the copy of a pipe does not.
+    copy : the temporary file with a pipe's bytes, which exists as long as this object.
     """
 
     path: str
@@ -91,7 +91,7 @@ class InputFile:
 def open_input(path: str) -> Iterator[InputFile]:
     """Open one path of the command line; "-" is standard input.
 
-    What can be read only once, standard input or a pipe, is kept in a temporary file meanwhile.
+    Standard input and pipes, which can be read only once, are copied to a temporary file.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def _described(path: str, location: Path, *, lasting: bool) -> InputFile:
 
 
 def _as_much_as_there_is(stream: gzip.GzipFile) -> bytes:
-    """Read the head even of a stream that breaks off early: enough to recognise it by."""
+    """Return the head, or what there is of it where the stream breaks off: enough to recognise a format."""
     head = bytearray()
     try:
         while len(head) < HEAD_BYTES and (chunk := stream.read1(4096)):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,22 +17,26 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.arrow import first_true, nulls_as, to_numpy
 from sampling.errors import ProfileError
-from sampling.profile.profile import KernelTable, ProfileFile
+from sampling.profile.profile import Device, KernelTable, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 REQUIRED = ("name", "duration_ns")
+GRID = ("grid_x", "grid_y", "grid_z")
+BLOCK = ("block_x", "block_y", "block_z")
 
 #: Columns that identify or describe a launch: any other numeric column is a metric of it.
 NO_METRIC = frozenset(
     {
-        *REQUIRED,
-        *(f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"),
+        *(*REQUIRED, *GRID, *BLOCK),
         *("id", "grid", "block", "occurrence", "process", "device", "start_ns", "stream"),
     }
 )
+
+#: The key of the recording facts in a file's metadata.
+METADATA_KEY = b"kernelpoint.facts"
 
 _MUST_HAVE_VALUES = {"duration_ns", "start_ns"}
 _MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
@@ -116,7 +121,7 @@ class ParquetSource:
             ) from error
 
     def constant(self, row_group: int, column: str) -> int | None:
-        """Return the one value a whole-number column has in a row group, by its statistics; else None."""
+        """Return the value of all rows of a row group, where the column's statistics tell; else None."""
         place = self.places.get(column)
         statistics = None if place is None else self.metadata.row_group(row_group).column(place).statistics
         if statistics is None or not statistics.has_min_max or statistics.null_count != 0:
@@ -193,6 +198,16 @@ class ParquetSource:
         before = sum(self.row_groups[:row_group])
         return ProfileError(what, path=self.path, row=before + row + 1, column=column, remedy=_CORRECT_CELL)
 
+    def facts(self) -> RecordingFacts:
+        """Return the facts in the metadata; a file without any, or with garbled ones, has none."""
+        text = (self.metadata.metadata or {}).get(METADATA_KEY)
+        try:
+            fields = json.loads(text or b"{}")
+            devices = tuple(Device(**device) for device in fields.pop("devices", ()))
+            return RecordingFacts(devices=devices, **fields)
+        except (ValueError, TypeError, AttributeError):
+            return RecordingFacts()
+
     def file(self) -> ProfileFile:
         """Return the file as the profile lists it."""
         return ProfileFile(self.path, self.location, sum(self.row_groups))
@@ -202,7 +217,7 @@ def metric_columns(schema: pa.Schema) -> tuple[str, ...]:
     """Return the columns of a table that are metrics: numeric, and none that identifies a launch."""
     import pyarrow as pa
 
-    # What pandas keeps its row labels in is no metric either.
+    # The column in which pandas keeps row labels is no metric either.
     return tuple(
         field.name
         for field in schema
@@ -238,3 +253,8 @@ def _what_to_do(location: Path, present: frozenset[str]) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def facts_json(facts: RecordingFacts) -> bytes:
+    """Return the facts as JSON, which a converted profile keeps: devices and recorder, no command lines."""
+    return json.dumps(asdict(facts)).encode()

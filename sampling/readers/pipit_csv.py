@@ -1,6 +1,7 @@
 """The CSV of pipit's GPU traces: an Enter and a Leave event for every kernel and copy, no grids.
 
-Each Enter row carries the time of its Leave, so a launch is one row. Kernels stand in order of GPU start.
+Each Enter row has the time of its Leave too, so a launch is one row. Kernels are in order of their start on
+the GPU.
 """
 
 from __future__ import annotations

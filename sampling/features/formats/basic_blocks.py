@@ -13,10 +13,9 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
-from sampling.features.launch_numbers import gap_notes
-from sampling.features.rows import FeatureRows
+from sampling.features.rows import FeatureRows, gap_notes
+from sampling.features.tables.columns import TextCodes
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.features.tables.text_codes import TextCodes
 from sampling.features.tables.text_lines import lines_of
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
@@ -51,7 +50,7 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
 
 
 class _Collected:
-    """Launch lines and count lines in file order; that each launch has its counts is seen at the end."""
+    """Launch lines and count lines in file order; that each launch has its counts is checked at the end."""
 
     def __init__(self, file: InputFile) -> None:
         self._file = file
@@ -94,7 +93,7 @@ class _Collected:
             )
         self._refuse_mismatch(line, blocks, count_line, lengths)
         vectors = BlockVectors(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), counts, warps)
-        # Numbers that start anew are of several processes, and no order of one.
+        # Numbers that start again are of several processes, so that they give no order.
         ascending = bool((np.diff(number) > 0).all())
         return FeatureRows(
             path=self._file.path,

@@ -8,8 +8,7 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.features.rows import FeatureRows
-from sampling.features.tables.column_numbers import NumberColumn, infinite_notes
-from sampling.features.tables.column_texts import TextColumn
+from sampling.features.tables.columns import NumberColumn, TextColumn, infinite_notes
 from sampling.features.tables.feature_table import TableColumns, rows_of_table
 from sampling.features.tables.keys import (
     TEXTS,
@@ -120,9 +119,9 @@ class _Columns:
         values = {name: column.values() for name, column in self._columns.items()}
         name = self._texts.get("name")
         sizes: Mapping[str, IntArray] = {
-            what: sizes_of(self._texts[what], path=self._path, line=line, name=what)
-            for what in ("grid", "block")
-            if what in self._texts
+            what: sizes_of(column.distinct(), column.codes(), path=self._path, line=line, name=what)
+            for what, column in self._texts.items()
+            if what != "name"
         }
         return TableColumns(
             line=line,

@@ -14,10 +14,9 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
-from sampling.features.launch_numbers import gap_notes
-from sampling.features.rows import FeatureRows
+from sampling.features.rows import FeatureRows, gap_notes
+from sampling.features.tables.columns import TextCodes
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.features.tables.text_codes import TextCodes
 from sampling.features.tables.text_lines import matching_lines
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
@@ -51,7 +50,7 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     """Return the launches with their executed instructions.
 
     A count of 0 stands for a launch that was not instrumented (outside START_GRID_NUM and END_GRID_NUM): it
-    counts as a launch and has no value. So does a negative count, which is one that overflowed.
+    counts as a launch and has no value. The same holds for a negative count, which has overflowed.
 
     Raises
     ------

@@ -27,7 +27,7 @@ class TableColumns:
     names, name : the distinct kernel names and (n,) the place of each row's; none where there is no column.
     sizes : (n, 3) by "grid" and "block", for those written as text.
     left_out : the columns that hold no numbers.
-    notes : what the user should know of how cells were read.
+    notes : what to tell the user of how cells were read.
     """
 
     line: IntArray

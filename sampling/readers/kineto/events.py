@@ -1,4 +1,4 @@
-"""Kineto's JSON decoded into typed events: the few fields that are read, nothing of the rest.
+"""Kineto's JSON decoded into typed events, with only the few fields that are used.
 
 Imported only once a trace is being read, since it imports msgspec.
 """
@@ -51,7 +51,7 @@ class Document(
         "distributed_info": "distributedInfo",
     },
 ):
-    """What is read of the trace beside its events. Its metadata may hold a user's environment: never read."""
+    """What is read of the trace besides its events; never metadata, which may hold a user's environment."""
 
     trace_events: list[Event] | None = None
     device_properties: Any = None

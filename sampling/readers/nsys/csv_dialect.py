@@ -62,7 +62,7 @@ _END = (
     rb"|[ \t\r\n]+\Z"
 )
 _END_AT_START = re.compile(_END)
-# Starts with a literal byte, which is what makes the search fast.
+# It starts with a literal byte, which makes the search fast.
 _END_AFTER_LINE = re.compile(rb"\n(?P<end>" + _END + rb")")
 
 
@@ -98,7 +98,7 @@ class FoundHeader:
 
 
 def find_trace_header(text: bytes, start: int = 0) -> FoundHeader | None:
-    """Return the first header of a trace in ``text`` from ``start`` on, progress bars before it left out."""
+    """Return the first header of a trace from ``start`` on, without a progress bar before it."""
     while mark := _HEADER_MARK.search(text, start):
         line_start = max(text.rfind(b"\n", 0, mark.start()), text.rfind(b"\r", 0, mark.start())) + 1
         line_end = text.find(b"\n", mark.end())
@@ -147,7 +147,7 @@ def other_report(head: bytes) -> str | None:
 def report_end(text: bytes) -> tuple[int, int] | None:
     """Return where the rows of a report end in ``text`` and where what follows starts, None if they do not.
 
-    Empty lines alone do not end a report; what follows them does, unless it goes on with rows.
+    Empty lines alone do not end a report; what follows them ends it unless it is more rows.
     """
     match = _END_AT_START.match(text)
     if match is not None:

@@ -1,9 +1,9 @@
 """`nsys stats` CSV: the GPU trace or the kernel execution trace, of Nsight Systems 2020.4 to 2026.2.
 
-One file may hold several reports. Of a GPU trace and a kernel execution trace of one run the latter is taken,
-for it is in API order and names the process, unless it lists fewer launches: it leaves out kernels whose API
-call was not recorded. Two traces of the same kind are refused: whether they are two runs or one run twice
-cannot be told, and their times start anew.
+One file may hold several reports. Of a GPU trace and a kernel execution trace of one run the latter is read,
+because it is in API order and names the process, unless it lists fewer launches: it leaves out kernels whose
+API call was not recorded. Two traces of the same kind are refused: they may be two runs or one run twice, and
+the times of each start at 0.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 class _Reports:
     """Goes through a file's pieces and gives the rows of each trace to it.
 
-    Pieces are parsed ahead, as if no report ended in them; where one did, what comes after it is taken anew.
+    Pieces are parsed in advance, as if no report ended in them; where one does, what follows is taken again.
     """
 
     def __init__(self, file: InputFile, kernels: KernelTable, workers: ThreadPoolExecutor) -> None:
@@ -150,7 +150,7 @@ class _Reports:
         return self._traces[kind]
 
     def _refuse_further_rows(self, offset: int, text: bytes) -> None:
-        """Raise if the rows of the trace that ended go on: what is between them is no end of a report."""
+        """Raise if more rows of the trace that ended follow: what is between does not end a report."""
         trace = self._just_ended
         line = first_line_of_content(text)
         if trace is None or line is None:

@@ -17,8 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.features.join import with_features
-from sampling.features.joined import ScatteredMetrics
+from sampling.features.join import ScatteredMetrics, with_features
 from sampling.features.matching import occurrences
 from sampling.features.names import demangled
 from sampling.features.report import JoinReport

@@ -26,8 +26,7 @@ from sampling.features.formats.ncu.report import (
 )
 from sampling.features.formats.ncu.units import base_unit, unknown_units
 from sampling.features.rows import LOCALE_OPTION, FeatureRows
-from sampling.features.tables.column_numbers import infinite_notes, refuse_other_locale
-from sampling.features.tables.column_texts import TextColumn
+from sampling.features.tables.columns import TextColumn, infinite_notes, refuse_other_locale
 from sampling.features.tables.number_cells import NumberCells, NumberLocale, distinct_numbers
 from sampling.progress import Progress
 from sampling.readers.csv_cells import texts
@@ -178,7 +177,7 @@ class _Cells:
         return [one for _, one in sorted(found, key=lambda pair: pair[0])], list(dict.fromkeys(left_out))
 
     def _remark(self, one: _Series, launch: IntArray, values: FloatArray) -> None:
-        """Keep what the user should know of a metric's rows."""
+        """Note what to tell the user of a metric's rows."""
         if len(np.unique(launch)) < len(launch):
             self.repeated.append(one.name)
         if np.isinf(values).any():

@@ -1,4 +1,4 @@
-"""What both pages of an Nsight Compute CSV share: header, lines that are rows, the launches' identity.
+"""What both pages of an Nsight Compute CSV share: the header, the rows, and what identifies the launches.
 
 The header stands somewhere after ``==PROF==`` lines and what the program itself printed; such lines may stand
 between the rows too. ``ID`` counts the launches that were profiled, so it is an order and never a launch id.
@@ -16,7 +16,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.formats.ncu.units import unknown_units
-from sampling.features.tables.column_texts import TextColumn
+from sampling.features.tables.columns import TextColumn
 from sampling.features.tables.keys import sizes_of
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.features.tables.text_lines import only_lines, row_lines
@@ -32,7 +32,7 @@ _CELL = r'(?:"(?:[^"]|"")*"|[^",]*)'
 _IDENTITY = ("ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device")
 _REQUIRED = ("ID", "Process ID", "Kernel Name")
 
-#: More are not named in one note.
+#: At most this many are named in one note.
 _UNITS_NAMED = 3
 
 WRITE_AGAIN = "write it again with `ncu --import REPORT.ncu-rep --csv --page raw`"
@@ -54,7 +54,7 @@ class Header:
 
 
 def unit_notes(units: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what to say of units that are not known: nothing where all are.
+    """Return what to tell the user of unknown units.
 
     Parameters
     ----------
@@ -211,7 +211,8 @@ class LaunchIdentities:
     def _sizes(self, name: str, line: IntArray) -> IntArray | None:
         if name not in self._columns:
             return None
-        return sizes_of(self._columns[name], path=self._file.path, line=line, name=name)
+        column = self._columns[name]
+        return sizes_of(column.distinct(), column.codes(), path=self._file.path, line=line, name=name)
 
 
 @dataclass(frozen=True, slots=True)

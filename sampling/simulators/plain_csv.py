@@ -1,10 +1,11 @@
-"""Interval logs as CSV: a row an interval, for simulators without a reader of their own.
+"""CSV, for simulators without a module of their own and for scripts: a plan's launches, and interval logs.
 
-Columns, in any order: ``cycle``, ``instructions``, ``ctas``, the last two within the interval;
-``cumulative_instructions`` and ``cumulative_ctas`` instead of them count from the kernel's start. ``cycle``
-is where the interval ends, counted from the kernel's start; a column that holds the same number in row after
-row is the length of the intervals (the last of a kernel may be shorter), as ``interval_cycles`` always is.
-One that holds the same number in some rows could be either, and is refused.
+A plan becomes one row a drawn launch. An interval log has one row an interval, with columns in any order:
+``cycle``, and ``instructions`` and ``ctas`` within the interval, or ``cumulative_instructions`` and
+``cumulative_ctas`` since the kernel's start. ``cycle`` is where the interval ends, counted from the
+kernel's start; if it is the same number in every row it is the length of the intervals (the last of a kernel
+may be shorter), as ``interval_cycles`` always is. If only some rows repeat a number it could be either, and
+is refused.
 
 ``kernel`` names the kernel. A new one starts where the name changes or the cycle does not rise. What is known
 of the whole kernel may stand in ``total_cycles``, ``total_instructions``, ``total_ctas``, ``ctas_per_sm`` and
@@ -13,6 +14,8 @@ of the whole kernel may stand in ``total_cycles``, ``total_instructions``, ``tot
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +24,8 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray
 from sampling.arrow import first_true
 from sampling.errors import ProfileError
+from sampling.plan.plan_file import PlanFile
+from sampling.profile.profile import Dimensions
 from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.readers.csv_cells import (
     Kind,
@@ -34,6 +39,10 @@ from sampling.readers.csv_cells import (
     values,
 )
 from sampling.readers.input_file import InputFile
+
+NOTE = "ids, ordinals and occurrences count from 0, as in the plan"
+_LAUNCH_IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
+_LAUNCH_COLUMNS = (*_LAUNCH_IDENTITY, "weight", "duration_ns", "grid", "block", "name", "stratum")
 
 _KERNEL = "kernel"
 _CYCLE, _LENGTH = "cycle", "interval_cycles"
@@ -62,6 +71,35 @@ class _Rows:
     numbers: Mapping[str, IntArray]
     names: Sequence[str]
     name_of_row: IntArray
+
+
+def export(plan: PlanFile) -> tuple[tuple[str, str], ...]:
+    """Return one file, launches.csv, in id order; ``stratum`` is the 0-based place in the plan's list."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_LAUNCH_COLUMNS)
+    rows = [(launch, number) for number, stratum in enumerate(plan.strata) for launch in stratum.launches]
+    for launch, stratum_number in sorted(rows, key=lambda row: row[0].id):
+        writer.writerow(
+            (
+                launch.id,
+                launch.process,
+                launch.device,
+                launch.ordinal,
+                launch.occurrence,
+                repr(launch.weight),
+                launch.duration_ns,
+                _text(launch.grid),
+                _text(launch.block),
+                launch.name,
+                stratum_number,
+            )
+        )
+    return (("launches.csv", text.getvalue()),)
+
+
+def _text(dimensions: Dimensions | None) -> str:
+    return "" if dimensions is None else "x".join(map(str, dimensions))
 
 
 def recognises_log(head: bytes) -> bool:
