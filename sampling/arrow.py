@@ -25,14 +25,15 @@ def to_numpy(values: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     ------
     ValueError : there is a null among them.
     """
+    import pyarrow as pa
+
     if values.null_count:
         raise ValueError("an array with nulls has no numpy equal")
-    chunks = getattr(values, "chunks", None)
-    if chunks is None:
+    if not isinstance(values, pa.ChunkedArray):
         return _to_numpy(values)
-    if len(chunks) == 1:
-        return _to_numpy(chunks[0])
-    return np.concatenate([_empty(values.type), *map(_to_numpy, chunks)])
+    if values.num_chunks == 1:
+        return _to_numpy(values.chunk(0))
+    return np.concatenate([_empty(values.type), *map(_to_numpy, values.chunks)])
 
 
 def _to_numpy(values: pa.Array) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,15 +65,15 @@ class Matches:
 
     id: IntArray
     joined_by: str
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 def match_rows(rows: FeatureRows, launches: ProfileLaunches, turn: Turn | None = None) -> Matches:
     """Find the launch of every row.
 
     Without ids, the k-th row of a name, grid and block within a process and device is the k-th such launch of
-    the whole profile, also where only some launches of the profile are selected. Where rows are missing and a
-    tool's own numbers of the launches show which, the numbers count if name and size of every launch agree.
+    the whole profile, even if only some of its launches are selected. Where rows are missing and the tool's
+    own numbers of the launches show which, the numbers are used if name and size of every launch agree.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def match_rows(rows: FeatureRows, launches: ProfileLaunches, turn: Turn | None =
 
     Raises
     ------
-    ProfileError : the processes and devices of the file cannot be told to be those of the profile.
+    ProfileError : it cannot be found out which process and device of the profile are the file's.
     """
     if rows.id is not None:
         return _by_id(rows, launches)
@@ -186,7 +186,7 @@ def _sizes(rows: FeatureRows, shapes: IntArray) -> Iterator[tuple[str, IntArray,
 
 
 def occurrences(label: IntArray) -> IntArray:
-    """Return (n,) how often a row's label stands above it."""
+    """Return (n,) how many rows above each row have its label."""
     order = np.argsort(label, kind="stable")
     placed = label[order]
     first = np.flatnonzero(np.append(True, placed[1:] != placed[:-1])) if len(placed) else order
@@ -246,9 +246,9 @@ def _kernels(
 def _by_short_name(
     rows: FeatureRows, launches: ProfileLaunches, own: Sequence[IntArray], columns: Sequence[int]
 ) -> IntArray:
-    """Return (rows,) the one kernel with a row's short name, grid and block; -1 where it is not alone.
+    """Return (rows,) the only kernel with a row's short name, grid and block; -1 where several have them.
 
-    It must be alone on both sides: of the profile's kernels, and of the names in the file.
+    It must be the only one on both sides: among the profile's kernels, and among the names in the file.
     """
     assert rows.name is not None
     names = launches.profile.kernels.names

@@ -92,7 +92,7 @@ def report_of(
 
     Parameters
     ----------
-    places : (rows of the file,) the place in the list of each row's launch, -1 for one that is not selected.
+    places : (rows of the file,) the index in the list of each row's launch, -1 where it is not selected.
     """
     has_row = np.zeros(len(launches), dtype=np.bool_)
     has_row[places[places >= 0]] = True

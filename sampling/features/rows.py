@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sampling.arrays import IntArray
 from sampling.reduction.launch_features import Features
@@ -32,7 +32,7 @@ class FeatureRows:
     thread_blocks : (n,) how many the grid has, where the file does not have the grid itself.
     launch_number : (n,) the tool's own numbers of the launches, ascending from 0 on, with gaps where launches
         have no row; None where the file has none.
-    notes : what the user should know of how the file was read.
+    notes : what to tell the user of how the file was read.
     """
 
     path: str
@@ -49,7 +49,7 @@ class FeatureRows:
     occurrence: IntArray | None = None
     thread_blocks: IntArray | None = None
     launch_number: IntArray | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.line)

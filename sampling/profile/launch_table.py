@@ -203,7 +203,7 @@ def in_sequences(
 
 
 def _ascending(keys: Sequence[AnyIntArray]) -> bool:
-    """Return whether the rows already stand in the order of the keys, first key first."""
+    """Return whether the rows are in the order of the keys, first key first."""
     if not keys:
         return True
     tied = np.ones(len(keys[0]) - 1, dtype=np.bool_)

@@ -78,7 +78,7 @@ class Workload(Profile):
 
     @property
     def clocks(self) -> tuple[int, ...]:
-        """Every file has a clock of its own."""
+        """The index of the file of each sequence: every file has its own clock."""
         return tuple(
             index for index, profile in enumerate(self._profiles) for _ in range(len(profile.sequences))
         )

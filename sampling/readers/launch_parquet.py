@@ -54,7 +54,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 
 class LaunchParquet(Profile):
-    """A Parquet profile whose rows stand in id order."""
+    """A Parquet profile whose rows are in id order."""
 
     def __init__(self, source: ParquetSource, sequences: tuple[LaunchSequence, ...]) -> None:
         self.format = FORMAT

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -47,7 +45,10 @@ _CORRECT_CELL = "correct the cell or leave the row out, and write the file again
 
 @dataclass(frozen=True)
 class ParquetSource:
-    """An open file: where it is, what columns it has, and how many launches each row group holds."""
+    """An open file: where it is, what columns it has, and how many launches each row group holds.
+
+    ``copy`` is the temporary file at ``location``, if it is one: it is deleted once nothing holds it.
+    """
 
     path: str
     location: Path
@@ -57,22 +58,18 @@ class ParquetSource:
     metadata: Any
     places: Mapping[str, int]
     handles: threading.local
-    temporary: Any
+    copy: object
 
     @staticmethod
     def open(file: InputFile, kernels: KernelTable) -> ParquetSource:
-        """Read the footer; what is compressed or came by standard input is copied to a temporary file."""
+        """Read the footer; a compressed file is copied, decompressed, to a temporary file."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        temporary = None
-        location = file.location
-        if file.compressed or file.path == "-":
-            temporary = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - lives with the profile
-            with file.open() as stream:
-                shutil.copyfileobj(stream, temporary, 1 << 20)
-            temporary.flush()
-            location = Path(temporary.name)
+        location, copy = file.location, file.copy
+        if file.compressed:
+            decompressed = file.decompressed_copy()
+            location, copy = Path(decompressed.name), decompressed
         try:
             footer = pq.ParquetFile(location)
         except (pa.ArrowInvalid, OSError) as error:
@@ -99,7 +96,7 @@ class ParquetSource:
             )
         places = {metadata.schema.column(index).path: index for index in range(metadata.num_columns)}
         return ParquetSource(
-            file.path, location, kernels, present, rows, metadata, places, threading.local(), temporary
+            file.path, location, kernels, present, rows, metadata, places, threading.local(), copy
         )
 
     def read(self, row_group: int, columns: Sequence[str]) -> pa.Table:
@@ -233,7 +230,7 @@ def metric_columns(schema: pa.Schema) -> tuple[str, ...]:
 
 
 def float_values(column: Any) -> FloatArray:
-    """Return (n,) the numbers of a column as float64; NaN where there is none, or none that is finite."""
+    """Return (n,) the numbers of a column as float64; NaN where there is none or an infinite one."""
     import pyarrow as pa
     from pyarrow import compute
 

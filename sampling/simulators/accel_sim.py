@@ -227,8 +227,8 @@ def _with_outputs(
 ) -> list[IntervalLog]:
     """Return the logs of all files with what the simulator printed of their kernels.
 
-    A file of records is one run. With as many outputs as that, each run has its own, in the same order; else
-    the outputs are taken together for all runs.
+    A file of records is one run. With equally many outputs each run has its own, in the same order; else all
+    outputs together belong to all runs.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _with_output(
             for short in skipped:
                 carried = _sum(carried, short.facts.ctas)
             known.append(_named(log, kernel, carried))
-            # Without what was carried in, what the records lack of the grid cannot be told.
+            # How many CTAs the records lack is only known if it is known how many were carried in.
             left = _sum(kernel.facts.ctas, -int(known[-1].ctas.sum()))
             carried = None if carried is None else left
     return known

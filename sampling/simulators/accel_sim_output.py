@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sampling.projection.interval_log import KernelFacts
 
-#: A line of the output, as the key that starts it and the text behind it.
+#: A line of the output, as the key that starts it and the text after it.
 Line: TypeAlias = tuple[bytes, bytes]
 
 NAME_IN_HEADER = b"-kernel name"

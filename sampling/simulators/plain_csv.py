@@ -74,7 +74,7 @@ class _Rows:
 
 
 def export(plan: PlanFile) -> tuple[tuple[str, str], ...]:
-    """Return one file, launches.csv, in id order; ``stratum`` is the 0-based place in the plan's list."""
+    """Return one file, launches.csv, in id order; ``stratum`` is the 0-based index in the plan's list."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_LAUNCH_COLUMNS)

@@ -24,7 +24,7 @@ from sampling.reduction.launch_features import BlockVectors, Features
 
 FORMAT = "basic-block-vectors"
 
-
+_AGAIN = "record it again: it is cut short or damaged"
 _TITLE = b"Warp ID,Basic Block Counts"
 _LAUNCH = r"^Kernel ?(?P<number>\d+),(?P<blocks>\d+),(?P<warps>\d+),(?P<name>.+)$"
 _COUNTS = r"^\d+(?:,\d+)*,?$"
@@ -40,8 +40,8 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
 
     Raises
     ------
-    ProfileError : it has no launch, a line is neither of the two, or a launch has not as many counts as it
-        names.
+    ProfileError : it has no launch, a line is neither of the two, or a launch has more or fewer counts than
+        it names.
     """
     collected = _Collected(file)
     for _, text in pieces(file, progress):
@@ -67,7 +67,8 @@ class _Collected:
         lines = lines_of(text)
         launch = compute.extract_regex(lines, _LAUNCH)
         is_launch = to_numpy(compute.is_valid(launch))
-        is_count = to_numpy(compute.match_substring_regex(lines, _COUNTS))
+        has_counts = compute.match_substring_regex(lines, _COUNTS)
+        is_count = to_numpy(has_counts)
         self._refuse_others(lines, is_launch | is_count)
         groups = compute.drop_null(launch)
         at = self._lines_past + 1
@@ -76,7 +77,7 @@ class _Collected:
             (np.flatnonzero(is_launch) + at, self._names.take(groups.field("name")), *numbers)
         )
         places = np.flatnonzero(is_count)
-        cells = compute.replace_substring_regex(lines.filter(_arrow(is_count)), ",$", "")
+        cells = compute.replace_substring_regex(lines.filter(has_counts), ",$", "")
         split = compute.split_pattern(cells, ",")
         lengths = to_numpy(compute.list_value_length(split)).astype(np.int64)
         counts = to_numpy(compute.list_flatten(split).cast(pa.string()).cast(pa.float64()))
@@ -136,14 +137,3 @@ class _Collected:
                 row=int(where[row]),
                 remedy=_AGAIN,
             )
-
-
-_AGAIN = "record it again: it is cut short or damaged"
-
-
-def _arrow(values: BoolArray) -> Any:
-    from pyarrow import compute
-
-    from sampling.arrow import to_arrow
-
-    return compute.cast(to_arrow(values.view(np.uint8)), "bool")

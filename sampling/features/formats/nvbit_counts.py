@@ -29,7 +29,6 @@ FORMAT = "nvbit-instr-count"
 #: The metric that the file gives.
 METRIC = "instructions"
 
-
 _LINE = (
     r"kernel (?P<number>\d+) - (?P<name>.+) - #thread-blocks (?P<blocks>\d+),\s*"
     r"kernel instructions (?P<instructions>-?\d+), total instructions (?P<total>-?\d+)"

@@ -114,7 +114,7 @@ def _numbers(table: Any, column: str, path: str) -> FloatArray:
 
 
 def _texts(table: Any, column: str, path: str) -> tuple[tuple[str, ...], IntArray | None]:
-    """Return the distinct texts of a column and the place of each row's; none where there is no column."""
+    """Return the distinct texts of a column and (n,) the index of each row's; none without the column."""
     import pyarrow as pa
     from pyarrow import compute
 

@@ -24,7 +24,7 @@ class TableColumns:
     line : (n,) 1-based line or row of the file.
     numbers : the identifying columns of numbers, by name; NaN where a cell is empty.
     metrics : all other columns of numbers.
-    names, name : the distinct kernel names and (n,) the place of each row's; none where there is no column.
+    names, name : the distinct kernel names and (n,) the index of each row's; none where there is no column.
     sizes : (n, 3) by "grid" and "block", for those written as text.
     left_out : the columns that hold no numbers.
     notes : what to tell the user of how cells were read.

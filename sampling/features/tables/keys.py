@@ -14,7 +14,7 @@ from sampling.features.metric_names import SPELLINGS
 from sampling.readers.parquet_source import BLOCK, GRID
 from sampling.text import listed
 
-#: Columns with whole numbers that identify a launch, beside its name and the text columns grid and block.
+#: Columns with whole numbers that identify a launch, besides its name and the text columns grid and block.
 WHOLE_NUMBERS = (
     "id",
     "process",

@@ -20,7 +20,7 @@ from sampling.readers.csv_cells import NULLS
 NumberLocale = Literal["C", "en_US", "de_DE"]
 
 
-#: What tools print where a launch has no value, beside the cells empty everywhere.
+#: What tools print where a launch has no value.
 _NO_VALUE = (*NULLS, "(n/a)", "NA", "<NA>", "null", "no data")
 
 _PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"

@@ -26,7 +26,7 @@ class TableHeader:
     Attributes
     ----------
     columns : the names of its columns, see `column_names`.
-    separator : what stands between them.
+    separator : what separates them.
     stop : where the line after it starts, in bytes.
     """
 

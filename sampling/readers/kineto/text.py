@@ -40,7 +40,7 @@ class TracePiece:
 
 
 def trace_pieces(blocks: Iterable[bytes]) -> Iterator[TracePiece]:
-    """Yield the trace piece by piece; one piece, the last, where its events cannot be told apart.
+    """Yield the trace piece by piece; a single one where its events cannot be told apart.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _up_to_first_event(source: Iterator[bytes]) -> tuple[bytes, bytes]:
 
 
 def _boundary(rest: bytes) -> re.Pattern[bytes] | None:
-    """Return what stands between two events, from how the first one opens."""
+    """Return the pattern between two events, from how the first one opens."""
     first = _FIRST_KEY.match(rest)
     if first is None:
         return None

@@ -76,7 +76,7 @@ def recognise(file: InputFile) -> bool:
         return _LIST_OF_EVENTS.match(head) is not None
     if not head.startswith(b"{"):
         return False
-    # The events may begin beyond the head, behind what the user stored as metadata.
+    # The events may begin beyond the head, after metadata of the user's.
     described = b'"deviceProperties"' in head or b'"distributedInfo"' in head
     return b'"traceEvents"' in head or (b'"schemaVersion"' in head and described)
 
@@ -84,7 +84,7 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the launches of a trace.
 
-    Launches stand in the order of the API calls that issued them where every launch has its call, else of
+    Launches are in the order of the API calls that issued them where every launch has its call, else of
     their correlation numbers, else of their start on the GPU.
 
     Raises

@@ -22,7 +22,7 @@ _REQUIRED: Mapping[TraceKind, frozenset[str]] = {
     "gpu": frozenset({"Start", "Duration", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Name"}),
     "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
 }
-#: Other reports of `nsys stats`, by names that stand in their headers; the first that fits is named.
+#: Other reports of `nsys stats`, by names in their headers; the first that fits is named.
 _OTHER_REPORTS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"RangeStack", "NumGPUOps"}), "NVTX projection trace"),
     (frozenset({"RangeStack"}), "NVTX trace"),
@@ -75,7 +75,7 @@ class TraceHeader:
     kind : which of the two traces.
     cells : the header's cells as printed.
     positions : the position of each column by its bare name, e.g. "Kernel Dur".
-    units : what stands in parentheses after a name, "" where nothing does.
+    units : what is in parentheses after a name, "" where there is nothing.
     """
 
     kind: TraceKind
@@ -111,7 +111,7 @@ def find_trace_header(text: bytes, start: int = 0) -> FoundHeader | None:
 
 
 def trace_header(line: bytes) -> TraceHeader | None:
-    """Return what a line says as the header of a trace, or None if it is none."""
+    """Return a line as the header of a trace, None if it is none."""
     cells = header_cells(line)
     titles = [_title(cell) for cell in cells]
     names = [name for name, _ in titles]
@@ -133,7 +133,7 @@ def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
 
 
 def other_report(head: bytes) -> str | None:
-    """Return what the first header in ``head`` that `nsys stats` prints belongs to; None if there is none."""
+    """Return which other report of `nsys stats` the first known header in ``head`` is of, None if none is."""
     for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
         if b"," not in line or not line[:1].isalpha():
             continue

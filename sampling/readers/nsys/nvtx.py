@@ -107,7 +107,10 @@ class NvtxRanges:
             len(api_start_ns),
             process=np.concatenate([key.process for key in keys]),
             device=np.concatenate(devices).astype(np.int32) if devices else None,
-            by_time=[np.concatenate([getattr(key, name) for key in keys]) for name in ("order", "start_ns")],
+            by_time=[
+                np.concatenate([key.order for key in keys]),
+                np.concatenate([key.start_ns for key in keys]),
+            ],
         )
         if sequences != self._sequences:
             raise ProfileError(

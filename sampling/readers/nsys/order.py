@@ -174,7 +174,7 @@ class OrderOfLaunches:
                 part.order[rows] = part.start_ns[rows]
 
     def _number_processes(self) -> None:
-        """Put the PID in place of the globalPid, except where two of them have the same PID."""
+        """Replace each globalPid by its PID, unless two of them have the same PID."""
         numbers = {process: 0 if process == NULL else process_id(process) for process in self._processes}
         if len(set(numbers.values())) < len(numbers):
             numbers = {process: max(process, 0) for process in numbers}

@@ -178,7 +178,7 @@ class _SqliteTables(NsysTables):
     def rows(
         self, table: str, columns: Sequence[str], *, containing: tuple[str, str] | None = None
     ) -> Iterator[tuple[object, ...]]:
-        """Yield the rows one by one, those that hold a text by SQLite's own search."""
+        """Yield the rows one by one; SQLite itself searches for those that contain a text."""
         present = self.columns(table)
         if not present or (containing is not None and containing[0] not in present):
             return

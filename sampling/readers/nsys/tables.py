@@ -20,7 +20,7 @@ GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 NVTX = "NVTX_EVENTS"
 STRINGS = "StringIds"
 
-#: What stands in an integer column where the table has NULL.
+#: The value of an integer column where the table has NULL.
 NULL = int(np.iinfo(np.int64).min)
 
 EXPORT_AGAIN = "export it again with `nsys export --type {} REPORT.nsys-rep`"

@@ -36,7 +36,6 @@ from sampling.text import listed
 
 FORMAT = "ncu-details"
 
-
 _VALUE = "Metric Value"
 
 
@@ -51,8 +50,8 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
 
     Raises
     ------
-    ProfileError : a row is cut short, a metric's values are now numbers and now text, one ID stands for two
-        kernels.
+    ProfileError : a row is cut short, some values of a metric are numbers and others text, two kernels have
+        one ID.
     """
     header = report_header(file)
     assert header is not None
@@ -140,7 +139,7 @@ class _Cells:
         self._is_text.append(is_text)
 
     def series(self, launch: IntArray, launches: int, line: IntArray) -> tuple[list[_Series], list[str]]:
-        """Return the metrics in the order they first stand in the file, and the names of those of text."""
+        """Return the metrics in the order of their first rows, and the names of those of text."""
         values, is_text = np.concatenate(self._values), np.concatenate(self._is_text)
         bases = [base_unit(unit) for unit in self._unit.distinct()]
         base_names = list(dict.fromkeys(base for _, base in bases))
@@ -207,7 +206,7 @@ def _not_empty(column: TextColumn) -> BoolArray:
 
 
 def _named(series: Sequence[_Series], launches: int) -> Features:
-    """Give each series its name: the metric's own, or with the section before it where that means another."""
+    """Name each series by its metric, and by its section too where the name has another meaning there."""
     metrics: dict[str, FloatArray] = {}
     units: dict[str, str] = {}
     for one in series:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sampling.arrays import IntArray
 from sampling.features.formats.ncu.report import (
@@ -59,7 +58,7 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
 
     Raises
     ------
-    ProfileError : a row is cut short, an ID stands twice, a metric's cells are now numbers and now text.
+    ProfileError : a row is cut short, an ID repeats, some cells of a metric are numbers and others text.
     """
     header = report_header(file)
     assert header is not None
@@ -75,7 +74,7 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
         for metric in metrics:
             metric.take(rows.table, rows.line)
     identities = launches.finish()
-    order = launch_order(identities, file)
+    order = _launch_order(identities, file)
     printed = _units(file, header)
     units = {} if printed is None else dict(zip(header.cells, printed, strict=True))
     features, left_out = _features(metrics, units, order)
@@ -92,8 +91,8 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     )
 
 
-def launch_order(identities: Identities, file: InputFile) -> IntArray:
-    """Return the rows by process and ID; raise ProfileError where an ID stands twice in a process."""
+def _launch_order(identities: Identities, file: InputFile) -> IntArray:
+    """Return the rows by process and ID; raise ProfileError where an ID repeats in a process."""
     refuse_repeated(
         [identities.process, identities.id], path=file.path, line=identities.line, what="this launch's ID"
     )
@@ -128,4 +127,4 @@ def _features(
         values[metric.name] = column[order] * factor
         if base:
             bases[metric.name] = base
-    return replace(Features(), metrics=values, units=bases), left_out
+    return Features(metrics=values, units=bases), left_out

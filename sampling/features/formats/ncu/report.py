@@ -87,7 +87,7 @@ def find_header(text: bytes) -> Header | None:
 def report_header(file: InputFile) -> Header | None:
     """Return the header of a report, None where the file is none.
 
-    Nsight Compute prints a line for each launch before it, so it may stand behind the file's head.
+    Nsight Compute prints a line for each launch before it, so it may be beyond the file's head.
     """
     header = find_header(file.head)
     if header is not None and file.head.find(b"\n", header.start) >= 0:
@@ -98,7 +98,7 @@ def report_header(file: InputFile) -> Header | None:
 
 
 class Rows(NamedTuple):
-    """Some rows of a report as columns of texts, and the 1-based lines they stand in."""
+    """Some rows of a report as columns of texts, and their 1-based lines in the file."""
 
     table: Table
     line: IntArray
