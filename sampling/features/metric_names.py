@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-#: Principal Kernel Analysis, Table 2, in its order; misprinted names are corrected to Nsight Compute's.
+#: Principal Kernel Analysis, Table 2, in its order; misprinted names are corrected to Nsight Compute's
+#: (docs/methods.md, 7 Principal Kernel Analysis).
 #: Each entry lists the spellings that mean the same metric.
 CHARACTERISTICS: tuple[tuple[str, ...], ...] = (
     ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",),
