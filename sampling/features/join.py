@@ -13,7 +13,7 @@ from sampling.features.formats.registry import read_features
 from sampling.features.matching import Matches, ProfileLaunches, match_rows
 from sampling.features.report import JoinReport, report_of, report_of_nothing
 from sampling.features.rows import FeatureRows
-from sampling.features.sequences import Turn, turns
+from sampling.features.sequences import FilePosition, file_positions
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
@@ -62,12 +62,12 @@ def with_features(
     files = [read_features(path, locale=locale, progress=progress) for path in paths]
     reports = []
     every = ProfileLaunches.of(profile, launches.sequence) if files else None
-    for number, (rows, turn) in enumerate(zip(files, turns(files), strict=True)):
+    for number, (rows, position) in enumerate(zip(files, file_positions(files), strict=True)):
         assert every is not None
         if progress is not None:
             progress(number, len(paths), f"joining {rows.path}")
         try:
-            matches = _matches(rows, every, turn)
+            matches = _matches(rows, every, position)
         except ProfileError as error:
             if strict:
                 raise
@@ -109,14 +109,14 @@ def _places(launches: LaunchList, launch_id: IntArray) -> IntArray:
     return np.where(launches.id[place] == launch_id, place, -1)
 
 
-def _matches(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Matches:
+def _matches(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition) -> Matches:
     """Return which launch each row is.
 
     Raises
     ------
     ProfileError : that cannot be found out, or none of them is a launch of the profile.
     """
-    matches = match_rows(rows, launches, turn)
+    matches = match_rows(rows, launches, position)
     if (matches.id >= 0).any():
         return matches
     profile = launches.profile

@@ -13,7 +13,7 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.features.names import ReconciledNames, demangled, reconcile_names
 from sampling.features.rows import FeatureRows, missing_numbers
-from sampling.features.sequences import Turn, sequences_of_rows
+from sampling.features.sequences import FilePosition, sequences_of_rows
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
 from sampling.text import counted, shortened
@@ -68,7 +68,7 @@ class Matches:
     notes: tuple[str, ...] = ()
 
 
-def match_rows(rows: FeatureRows, launches: ProfileLaunches, turn: Turn | None = None) -> Matches:
+def match_rows(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition | None = None) -> Matches:
     """Find the launch of every row.
 
     Without ids, the k-th row of a name, grid and block within a process and device is the k-th such launch of
@@ -77,7 +77,7 @@ def match_rows(rows: FeatureRows, launches: ProfileLaunches, turn: Turn | None =
 
     Parameters
     ----------
-    turn : the position of the file among similar ones, where several are given.
+    position : the position of the file among similar ones, where several are given.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def match_rows(rows: FeatureRows, launches: ProfileLaunches, turn: Turn | None =
     """
     if rows.id is not None:
         return _by_id(rows, launches)
-    return _by_identity(rows, launches, turn or Turn())
+    return _by_identity(rows, launches, position or FilePosition())
 
 
 def _by_id(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
@@ -103,7 +103,7 @@ def _by_id(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
     return Matches(np.where(known, rows.id, _UNKNOWN), "id", tuple(notes))
 
 
-def _by_identity(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Matches:
+def _by_identity(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition) -> Matches:
     assert rows.name is not None
     notes: list[str] = []
     shapes = launches.shapes
@@ -114,7 +114,7 @@ def _by_identity(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Ma
             columns += range(axes.start, axes.stop)
             own += list(dimensions.T)
             compared.append(what)
-    sequence = sequences_of_rows(rows, launches.profile.sequences, launches.chosen, turn, notes)
+    sequence = sequences_of_rows(rows, launches.profile.sequences, launches.chosen, position, notes)
     name = _kernels(rows, launches, own, columns[1:], notes)
     numbered = _by_number(rows, launches, sequence, name, notes)
     if numbered is not None:

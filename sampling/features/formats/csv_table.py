@@ -10,7 +10,7 @@ from sampling.arrays import IntArray
 from sampling.features.rows import FeatureRows
 from sampling.features.tables.columns import NumberColumn, TextColumn, infinite_notes
 from sampling.features.tables.feature_table import TableColumns, rows_of_table
-from sampling.features.tables.keys import (
+from sampling.features.tables.identity import (
     TEXTS,
     WHOLE_NUMBERS,
     repeated_notes,

@@ -12,7 +12,7 @@ from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows
 from sampling.features.tables.columns import has_infinite, infinite_notes
 from sampling.features.tables.feature_table import TableColumns, rows_of_table
-from sampling.features.tables.keys import (
+from sampling.features.tables.identity import (
     TEXTS,
     WHOLE_NUMBERS,
     column_names,

@@ -10,7 +10,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows
-from sampling.features.tables.keys import refuse_repeated, sizes_from_axes, whole_numbers
+from sampling.features.tables.identity import refuse_repeated, sizes_from_axes, whole_numbers
 from sampling.reduction.launch_features import Features
 from sampling.text import listed
 

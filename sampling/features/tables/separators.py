@@ -11,7 +11,7 @@ import io
 from dataclasses import dataclass
 
 from sampling.errors import ProfileError
-from sampling.features.tables.keys import column_names
+from sampling.features.tables.identity import column_names
 
 _COMMA = ","
 _SEPARATORS = (_COMMA, ";", "\t")

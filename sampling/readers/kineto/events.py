@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from sampling.errors import ProfileError
-from sampling.readers.kineto.text import TracePiece
+from sampling.readers.kineto.pieces import TracePiece
 
 #: A kernel's grid or block is a list of three; other events use these names for values of any type.
 _Dimensions = tuple[Any, ...] | dict[str, Any] | str | float | bool | None

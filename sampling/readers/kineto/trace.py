@@ -142,7 +142,7 @@ class _Events:
 def _collected(file: InputFile, kernels: KernelTable, progress: Progress | None) -> _Events:
     """Read the whole file, keeping of each piece only columns."""
     from sampling.readers.kineto.events import Document, decode
-    from sampling.readers.kineto.text import trace_pieces
+    from sampling.readers.kineto.pieces import trace_pieces
 
     collected = _Events(Document(), NameCodes(kernels.names), DimensionCodes())
     _add_calls(collected, [])  # so that there is a part to join where the trace has no calls

@@ -17,7 +17,7 @@ from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import read_export
-from sampling.readers.nsys.sqlite_ranges import RangeReader, damaged, not_integers, row_ranges
+from sampling.readers.nsys.sqlite_parallel import ParallelReader, damaged, not_integers, row_ranges
 from sampling.readers.nsys.tables import NULL, STRINGS, NsysTables, is_nsys_table
 
 FORMAT = "nsys-sqlite"
@@ -160,7 +160,7 @@ class _SqliteTables(NsysTables):
         if file_bytes < BY_SEVERAL_THREADS_FROM_BYTES:
             values = [f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns]
             return self._row_by_row(self._select(", ".join(values), table), columns)
-        reader = RangeReader(self.path, _uri(self._location), self._from(table), nullable)
+        reader = ParallelReader(self.path, _uri(self._location), self._from(table), nullable)
         return reader.parts(columns, row_ranges(*self._row_numbers(table), file_bytes))
 
     def _row_by_row(self, query: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:

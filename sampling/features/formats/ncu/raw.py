@@ -18,7 +18,7 @@ from sampling.features.formats.ncu.report import (
 from sampling.features.formats.ncu.units import base_unit
 from sampling.features.rows import FeatureRows
 from sampling.features.tables.columns import NumberColumn, infinite_notes
-from sampling.features.tables.keys import refuse_repeated, repeated_notes
+from sampling.features.tables.identity import refuse_repeated, repeated_notes
 from sampling.features.tables.number_cells import NumberCells, NumberLocale
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces

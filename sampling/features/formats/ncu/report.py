@@ -17,7 +17,7 @@ from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.formats.ncu.units import unknown_units
 from sampling.features.tables.columns import TextColumn
-from sampling.features.tables.keys import sizes_of
+from sampling.features.tables.identity import sizes_of
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.features.tables.text_lines import only_lines, row_lines
 from sampling.progress import Progress

@@ -41,7 +41,7 @@ def row_ranges(first: int, last: int, file_bytes: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class RangeReader:
+class ParallelReader:
     """Reads integer columns of one table.
 
     Attributes
