@@ -1,7 +1,7 @@
-"""Between numpy and Arrow over their shared memory, without pandas.
+"""Arrays from numpy to Arrow and back, sharing memory and without importing pandas.
 
-``to_numpy``, ``pa.array``, ``pa.scalar`` and whatever turns a Python or numpy value into an Arrow one for its
-caller import pandas where it is installed: 0.2 s, in which an interrupt is lost.
+pyarrow's own ``to_numpy``, ``pa.array``, ``pa.scalar`` and all else in it that turns Python or numpy values
+into Arrow ones import pandas where it is installed. That takes 0.2 s, in which an interrupt is lost.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ def to_numpy(values: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     ------
     ValueError : there is a null among them.
     """
+    import pyarrow as pa
+
     if values.null_count:
         raise ValueError("an array with nulls has no numpy equal")
-    chunks = getattr(values, "chunks", None)
-    if chunks is None:
+    if not isinstance(values, pa.ChunkedArray):
         return _to_numpy(values)
-    if len(chunks) == 1:
-        return _to_numpy(chunks[0])
-    return np.concatenate([_empty(values.type), *map(_to_numpy, chunks)])
+    if values.num_chunks == 1:
+        return _to_numpy(values.chunk(0))
+    return np.concatenate([_empty(values.type), *map(_to_numpy, values.chunks)])
 
 
 def _to_numpy(values: pa.Array) -> NDArray[Any]:
@@ -53,7 +54,7 @@ def _empty(kind: pa.DataType) -> NDArray[Any]:
 
 
 def to_arrow(values: NDArray[np.number[Any]]) -> pa.Array:
-    """Return (n,) numbers as an Arrow array; where they lie side by side they are not copied."""
+    """Return (n,) numbers as an Arrow array; contiguous ones are not copied."""
     import pyarrow as pa
 
     buffer = pa.py_buffer(np.ascontiguousarray(values))
@@ -61,7 +62,7 @@ def to_arrow(values: NDArray[np.number[Any]]) -> pa.Array:
 
 
 def to_arrow_texts(texts: Sequence[str]) -> pa.Array:
-    """Return texts as an Arrow string array of as many."""
+    """Return texts as an Arrow string array."""
     import pyarrow as pa
 
     cells = [text.encode() for text in texts]
@@ -73,7 +74,7 @@ def to_arrow_texts(texts: Sequence[str]) -> pa.Array:
 
 
 def to_arrow_dictionary(codes: NDArray[np.integer[Any]], texts: pa.Array) -> pa.DictionaryArray:
-    """Return ``texts[codes]`` as a dictionary array; (n,) codes, all of them places in ``texts``."""
+    """Return ``texts[codes]`` as a dictionary array; (n,) codes, each an index into ``texts``."""
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(to_arrow(codes), texts)
@@ -87,7 +88,7 @@ def nulls_as(values: pa.Array | pa.ChunkedArray, number: int) -> pa.Array | pa.C
 
 
 def first_true(values: pa.Array | pa.ChunkedArray) -> int:
-    """Return the first place of ``values`` that is true, not null; -1 if there is none."""
+    """Return the index of the first value that is true, -1 if none is; a null is not true."""
     from pyarrow import compute
 
     places = compute.indices_nonzero(values)

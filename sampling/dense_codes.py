@@ -10,7 +10,7 @@ import numpy as np
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.arrow import to_arrow, to_numpy
 
-# Hashing takes a sixth of the time of a sort, but importing pyarrow for it 0.1 s.
+# Hashing takes a sixth of the time of a sort, but needs pyarrow, whose import takes 0.1 s.
 IMPORT_PAYS_FROM_ROWS = 400_000
 HASHING_PAYS_FROM_ROWS = 5_000
 _TABLE_ENTRIES = 1 << 20
@@ -41,7 +41,7 @@ def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
     bits = 0
     column: AnyIntArray
     for column in columns:
-        # A column broadcast from one value has stride 0 and tells no rows apart.
+        # A column broadcast from one value has stride 0: all its rows are equal.
         if column.strides == (0,) or (width := int(column.max()).bit_length()) == 0:
             continue
         if bits + width > _KEY_BITS:
@@ -69,7 +69,7 @@ def _codes_of_key(key: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _codes_by_table(key: IntArray) -> tuple[IntArray, IntArray]:
-    """Code keys that are small enough to be places in a table."""
+    """Return the same for keys that are small enough to index a table."""
     first_row = _first_rows(key, int(key.max()) + 1)
     present = np.flatnonzero(first_row >= 0)
     code = np.empty(len(first_row), dtype=np.int64)
@@ -80,6 +80,6 @@ def _codes_by_table(key: IntArray) -> tuple[IntArray, IntArray]:
 def _first_rows(values: IntArray, size: int) -> IntArray:
     """Return (size,) the first row of each value, -1 for one that does not occur."""
     first_row = np.full(size, -1, dtype=np.int64)
-    # Backwards: of several assignments to one place numpy keeps the last, which is the first row.
+    # Backwards, so that the last of several assignments to one index, which numpy keeps, is the first row.
     first_row[values[::-1]] = np.arange(len(values) - 1, -1, -1)
     return first_row

@@ -1,4 +1,4 @@
-"""Spans read by a few threads at once, results handed on in order. numpy and Arrow release the lock."""
+"""Work done by a few threads at once, with results in order. numpy and Arrow release Python's lock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_THREADS = 4
 
 
 def ordered_map(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-    """Yield ``function(item)`` for every item, in order; at most two results a thread wait to be taken."""
+    """Yield ``function(item)`` for every item, in order; at most two results a thread wait for the caller."""
     threads = min(_MOST_THREADS, os.cpu_count() or 1, len(items))
     if threads < 2:
         yield from map(function, items)

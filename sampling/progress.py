@@ -1,4 +1,4 @@
-"""How long work tells where it stands, and learns that it is no longer wanted."""
+"""How long work reports its progress and is cancelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random streams: one seed, a stream of its own for each use, so that one use never shifts another."""
+"""Random streams: each use of a seed has its own, so that no use changes the numbers of another."""
 
 from __future__ import annotations
 

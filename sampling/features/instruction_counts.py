@@ -56,7 +56,7 @@ def instruction_counts(launches: LaunchList, method: str) -> InstructionCounts:
     metric = min(lacking, key=lacking.__getitem__, default=None)
     fewest = len(launches) if metric is None else lacking[metric]
     if metric is None or fewest:
-        # Another name for the counts shows in what there is.
+        # Shown because the counts may be there under another name.
         there = f" (there are {listed(list(metrics))})" if metrics and metric is None else ""
         raise NotApplicableError(
             f"{method} needs the instruction count of every launch, "

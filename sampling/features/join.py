@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.formats.registry import read_features
-from sampling.features.joined import JoinedFeatures
 from sampling.features.matching import Matches, ProfileLaunches, match_rows
 from sampling.features.report import JoinReport, report_of, report_of_nothing
-from sampling.features.rows import FeatureRows, shortened
-from sampling.features.sequences import Turn, turns
+from sampling.features.rows import FeatureRows
+from sampling.features.sequences import FilePosition, file_positions
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_features import BlockVectors, Features
 from sampling.reduction.launch_list import LaunchList
+from sampling.text import counted, shortened
 
 
 def with_features(
@@ -31,18 +31,18 @@ def with_features(
     locale: NumberLocale = "C",
     strict: bool = True,
 ) -> tuple[LaunchList, tuple[JoinReport, ...]]:
-    """Return the list with what the profile and the files say of its launches.
+    """Return the list with the features that the profile and the files have of its launches.
 
-    Where several sources give one metric, the first stays and later ones fill in what it lacks; a note says
-    where they disagree.
+    Where several sources have one metric, the first counts and later ones fill its gaps; a note says where
+    they disagree.
 
     Parameters
     ----------
     profile : the profile that the list was made from.
     paths : files of features, in the order given; "-" is standard input.
     locale : how the files write their numbers.
-    strict : whether a file of which nothing can be joined is an error. Else its report says so: of files for
-        several profiles, each fits its own.
+    strict : whether a file of which nothing can be joined is an error. If not, its report says so: files may
+        be given for several profiles at once, and each fits one.
 
     Returns
     -------
@@ -56,18 +56,18 @@ def with_features(
     """
     if not paths and not profile.metric_names:
         return replace(launches, features=None), ()
-    joined = JoinedFeatures(len(launches))
+    joined = _Joined(len(launches))
     _add_own(profile, launches, joined, progress)
-    # What one file of several is depends on the others, so all are read before one is joined.
+    # Which process a file describes may depend on the other files, so all are read before one is joined.
     files = [read_features(path, locale=locale, progress=progress) for path in paths]
     reports = []
     every = ProfileLaunches.of(profile, launches.sequence) if files else None
-    for number, (rows, turn) in enumerate(zip(files, turns(files), strict=True)):
+    for number, (rows, position) in enumerate(zip(files, file_positions(files), strict=True)):
         assert every is not None
         if progress is not None:
             progress(number, len(paths), f"joining {rows.path}")
         try:
-            matches = _matches(rows, every, turn)
+            matches = _matches(rows, every, position)
         except ProfileError as error:
             if strict:
                 raise
@@ -81,9 +81,7 @@ def with_features(
     return replace(launches, features=joined.features()), tuple(reports)
 
 
-def _add_own(
-    profile: Profile, launches: LaunchList, joined: JoinedFeatures, progress: Progress | None
-) -> None:
+def _add_own(profile: Profile, launches: LaunchList, joined: _Joined, progress: Progress | None) -> None:
     """Add the metrics that the profile itself has."""
     if not profile.metric_names:
         return
@@ -103,7 +101,7 @@ def _add_own(
 
 
 def _places(launches: LaunchList, launch_id: IntArray) -> IntArray:
-    """Return the place in the list of each id: -1 for one that is not selected, as for -1 itself."""
+    """Return the index in the list of each id, -1 where the id is not selected or is itself -1."""
     if len(launches) == 0:
         return np.full(len(launch_id), -1, dtype=np.int64)
     place = np.searchsorted(launches.id, launch_id)
@@ -111,14 +109,14 @@ def _places(launches: LaunchList, launch_id: IntArray) -> IntArray:
     return np.where(launches.id[place] == launch_id, place, -1)
 
 
-def _matches(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Matches:
-    """Return where the rows belong.
+def _matches(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition) -> Matches:
+    """Return which launch each row is.
 
     Raises
     ------
-    ProfileError : that cannot be told, or none of them belongs to a launch.
+    ProfileError : that cannot be found out, or none of them is a launch of the profile.
     """
-    matches = match_rows(rows, launches, turn)
+    matches = match_rows(rows, launches, position)
     if (matches.id >= 0).any():
         return matches
     profile = launches.profile
@@ -135,4 +133,115 @@ def _matches(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Matche
         f"{none}: it has {rows.words(0)}, {there}{told}",
         path=rows.path,
         remedy="give features of the same program with the same input",
+    )
+
+
+class ScatteredMetrics(Mapping[str, FloatArray]):
+    """Metrics known for some of n launches, as (n,) arrays that are built when they are asked for.
+
+    Hundreds of metrics of the first launches of a million would not fit in memory otherwise.
+    """
+
+    def __init__(self, launches: int, parts: Mapping[str, Sequence[tuple[IntArray, FloatArray]]]) -> None:
+        self._launches = launches
+        self._parts = {name: tuple(of_metric) for name, of_metric in parts.items()}
+
+    def __getitem__(self, name: str) -> FloatArray:
+        """Return (n,) the values of a metric; of several values for one launch the first counts."""
+        values = np.full(self._launches, np.nan)
+        for places, part in reversed(self._parts[name]):
+            known = ~np.isnan(part)
+            values[places[known]] = part[known]
+        return values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+class _Joined:
+    """What is known of n launches so far."""
+
+    def __init__(self, launches: int) -> None:
+        self._launches = launches
+        self._parts: dict[str, list[tuple[IntArray, FloatArray]]] = {}
+        self._units: dict[str, str] = {}
+        self._vectors: list[BlockVectors] = []
+        self._vector_row = np.full(launches, -1, dtype=np.int64)
+        self._vector_rows = 0
+
+    def features(self) -> Features:
+        """Return everything."""
+        return Features(
+            metrics=ScatteredMetrics(self._launches, self._parts),
+            units=dict(self._units),
+            block_vectors=_gathered(self._vectors, self._vector_row) if self._vectors else None,
+        )
+
+    def add(self, features: Features, rows: IntArray, places: IntArray) -> tuple[str, ...]:
+        """Add what some rows of a file say; return where that disagrees with what is known, in words.
+
+        Parameters
+        ----------
+        rows : the rows that belong to a selected launch.
+        places : (rows of the file,) the index in the list of each row's launch.
+        """
+        at = places[rows]
+        notes = []
+        for name, values in features.metrics.items():
+            note = self._add_metric(name, features.units.get(name), at, np.asarray(values)[rows])
+            notes += [note] if note else []
+        if features.block_vectors is not None:
+            notes += self._add_vectors(features.block_vectors, rows, at)
+        return tuple(notes)
+
+    def _add_metric(self, name: str, unit: str | None, at: IntArray, values: FloatArray) -> str | None:
+        known = self._parts.setdefault(name, [])
+        note = None
+        if known:
+            earlier = self._units.get(name, unit)
+            if unit is not None and earlier != unit:
+                return f"'{name}' is left out: it is in {unit} here and in {earlier} in an earlier file"
+            before = ScatteredMetrics(self._launches, {name: known})[name][at]
+            other = (before != values) & ~np.isnan(before) & ~np.isnan(values)
+            if other.any():
+                first = int(np.argmax(other))
+                differing = counted(int(other.sum()), "launch", "launches")
+                note = (
+                    f"'{name}' has other values in an earlier file for {differing} "
+                    f"({before[first]:.6g} there, {values[first]:.6g} here); the earlier ones count"
+                )
+        known.append((at, values))
+        if unit is not None:
+            self._units[name] = unit
+        return note
+
+    def _add_vectors(self, vectors: BlockVectors, rows: IntArray, at: IntArray) -> list[str]:
+        free = self._vector_row[at] < 0
+        self._vector_row[at[free]] = rows[free] + self._vector_rows
+        self._vectors.append(vectors)
+        self._vector_rows += len(vectors.warps)
+        taken = int(np.count_nonzero(~free))
+        keep = "keeps" if taken == 1 else "keep"
+        launches = counted(taken, "launch", "launches")
+        return [f"{launches} {keep} the vectors of an earlier file"] if taken else []
+
+
+def _gathered(sources: Sequence[BlockVectors], row: IntArray) -> BlockVectors:
+    """Return the vectors of launches: for each its ``row`` of all sources together, -1 where it has none."""
+    counts = np.concatenate([each.counts for each in sources])
+    lengths = np.concatenate([np.diff(each.offsets) for each in sources])
+    starts = np.cumsum(lengths) - lengths
+    warps = np.concatenate([each.warps for each in sources])
+    has = row >= 0
+    source = np.where(has, row, 0)
+    length = np.where(has, lengths[source], 0)
+    offsets = np.concatenate([[0], np.cumsum(length)])
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], length)
+    return BlockVectors(
+        offsets=offsets.astype(np.int64),
+        counts=counts[np.repeat(starts[source], length) + within],
+        warps=np.where(has, warps[source], 0),
     )

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.dense_codes import dense_codes
-from sampling.features.launch_numbers import missing_numbers
 from sampling.features.names import ReconciledNames, demangled, reconcile_names
-from sampling.features.rows import FeatureRows, shortened
-from sampling.features.sequences import Turn, sequences_of_rows
+from sampling.features.rows import FeatureRows, missing_numbers
+from sampling.features.sequences import FilePosition, sequences_of_rows
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
-from sampling.text import counted
+from sampling.text import counted, shortened
 
 _GRID, _BLOCK = slice(1, 4), slice(4, 7)
 _UNKNOWN = -1
@@ -26,7 +25,7 @@ _WARP_THREADS = 32
 
 @dataclass(frozen=True, slots=True)
 class ProfileLaunches:
-    """All launches of a profile, as far as their identity goes.
+    """What identifies the launches of a profile.
 
     Attributes
     ----------
@@ -44,7 +43,7 @@ class ProfileLaunches:
 
     @staticmethod
     def of(profile: Profile, selected: IntArray) -> ProfileLaunches:
-        """Read the identity of every launch; ``selected`` are the sequences of those that count."""
+        """Read what identifies every launch; ``selected`` are the sequences of the selected launches."""
         parts = [batch["signature"].astype(np.int32) for batch in profile.batches(("signature",))]
         signature = np.concatenate(parts)
         shapes = profile.kernels.signature_rows()
@@ -55,38 +54,38 @@ class ProfileLaunches:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Where the rows of a file belong.
+    """Which launch each row of a file is.
 
     Attributes
     ----------
     id : (rows,) id of the launch, -1 where a row matches none.
     joined_by : what rows and launches were compared by.
-    notes : what the user should know of it.
+    notes : what to tell the user of it.
     """
 
     id: IntArray
     joined_by: str
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
-def match_rows(rows: FeatureRows, launches: ProfileLaunches, turn: Turn | None = None) -> Matches:
+def match_rows(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition | None = None) -> Matches:
     """Find the launch of every row.
 
     Without ids, the k-th row of a name, grid and block within a process and device is the k-th such launch of
-    the whole profile, also where only some launches of the profile are selected. Where rows are missing and a
-    tool's own numbers of the launches show which, the numbers count if name and size of every launch agree.
+    the whole profile, even if only some of its launches are selected. Where rows are missing and the tool's
+    own numbers of the launches show which, the numbers are used if name and size of every launch agree.
 
     Parameters
     ----------
-    turn : the place of the file among its like, where several are given.
+    position : the position of the file among similar ones, where several are given.
 
     Raises
     ------
-    ProfileError : the processes and devices of the file cannot be told to be those of the profile.
+    ProfileError : it cannot be found out which process and device of the profile are the file's.
     """
     if rows.id is not None:
         return _by_id(rows, launches)
-    return _by_identity(rows, launches, turn or Turn())
+    return _by_identity(rows, launches, position or FilePosition())
 
 
 def _by_id(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
@@ -104,7 +103,7 @@ def _by_id(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
     return Matches(np.where(known, rows.id, _UNKNOWN), "id", tuple(notes))
 
 
-def _by_identity(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Matches:
+def _by_identity(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition) -> Matches:
     assert rows.name is not None
     notes: list[str] = []
     shapes = launches.shapes
@@ -115,7 +114,7 @@ def _by_identity(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Ma
             columns += range(axes.start, axes.stop)
             own += list(dimensions.T)
             compared.append(what)
-    sequence = sequences_of_rows(rows, launches.profile.sequences, launches.chosen, turn, notes)
+    sequence = sequences_of_rows(rows, launches.profile.sequences, launches.chosen, position, notes)
     name = _kernels(rows, launches, own, columns[1:], notes)
     numbered = _by_number(rows, launches, sequence, name, notes)
     if numbered is not None:
@@ -143,10 +142,10 @@ def _by_identity(rows: FeatureRows, launches: ProfileLaunches, turn: Turn) -> Ma
 def _by_number(
     rows: FeatureRows, launches: ProfileLaunches, sequence: IntArray, name: IntArray, notes: list[str]
 ) -> Matches | None:
-    """Return the launches that the tool's own numbers name; None where there is no need, or one disagrees.
+    """Return the launches by the tool's own numbers; None where no row is missing, or a number is wrong.
 
-    Such numbers count what the tool hooks, which may be less than what the profile has: they are taken only
-    where the kernel, and its thread blocks or warps where both sides know them, are those of every row.
+    The numbers count the launches that the tool sees, which may be fewer than the profile has. So they are
+    used only if the kernel of every row agrees, and its thread blocks or warps where both sides know them.
     """
     number = rows.launch_number
     if number is None or missing_numbers(number) == 0:
@@ -177,7 +176,7 @@ def _by_number(
 
 
 def _sizes(rows: FeatureRows, shapes: IntArray) -> Iterator[tuple[str, IntArray, IntArray]]:
-    """Yield what a file without grids has of them: of every row, and of its launch; 0 where unknown."""
+    """Yield what a file without grids has instead, of every row and of its launch; 0 where unknown."""
     blocks = shapes[:, _GRID].prod(axis=1)
     if rows.thread_blocks is not None:
         yield "thread blocks", rows.thread_blocks, blocks
@@ -187,7 +186,7 @@ def _sizes(rows: FeatureRows, shapes: IntArray) -> Iterator[tuple[str, IntArray,
 
 
 def occurrences(label: IntArray) -> IntArray:
-    """Return (n,) how often a row's label stands above it."""
+    """Return (n,) how many rows above each row have its label."""
     order = np.argsort(label, kind="stable")
     placed = label[order]
     first = np.flatnonzero(np.append(True, placed[1:] != placed[:-1])) if len(placed) else order
@@ -199,7 +198,7 @@ def occurrences(label: IntArray) -> IntArray:
 def _labels(shapes: IntArray, own: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """Return one label for equal identities: (signatures,) of the profile's and (rows,) of the file's.
 
-    The profile's are numbered first, so that a row whose identity the profile lacks has a label beyond them.
+    The profile's are numbered first, so that a row whose identity the profile lacks has a larger label.
     """
     both = [np.concatenate([shapes[:, place], column]) for place, column in enumerate(own)]
     codes, first_rows = dense_codes(both)
@@ -247,9 +246,9 @@ def _kernels(
 def _by_short_name(
     rows: FeatureRows, launches: ProfileLaunches, own: Sequence[IntArray], columns: Sequence[int]
 ) -> IntArray:
-    """Return (rows,) the one kernel with a row's short name, grid and block; -1 where it is not alone.
+    """Return (rows,) the only kernel with a row's short name, grid and block; -1 where several have them.
 
-    It must be alone on both sides: of the profile's kernels, and of the names in the file.
+    It must be the only one on both sides: among the profile's kernels, and among the names in the file.
     """
     assert rows.name is not None
     names = launches.profile.kernels.names
@@ -273,7 +272,7 @@ def _by_short_name(
 
 
 def _note_fewer(in_file: IntArray, in_profile: IntArray, notes: list[str]) -> None:
-    """Say where the first launches of a kernel were assumed to be those in the file."""
+    """Add a note where the rows of a kernel were taken for its first launches."""
     described = in_file > 0
     fewer = int(np.count_nonzero(described & (in_file < in_profile)))
     if fewer:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-#: [Principal Kernel Analysis Table 2], its misprinted names corrected to Nsight Compute's; in its order.
+#: Principal Kernel Analysis, Table 2, in its order; misprinted names are corrected to Nsight Compute's
+#: (docs/methods.md, 7 Principal Kernel Analysis).
 #: Each entry lists the spellings that mean the same metric.
 CHARACTERISTICS: tuple[tuple[str, ...], ...] = (
     ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",),
@@ -22,7 +23,7 @@ CHARACTERISTICS: tuple[tuple[str, ...], ...] = (
     ("launch__grid_size", "Grid Size"),
 )
 
-#: Elapsed cycles of a launch: the truth Principal Kernel Analysis holds its projection against.
+#: Elapsed cycles of a launch, with which Principal Kernel Analysis compares its projection.
 CYCLES: tuple[str, ...] = (
     "gpc__cycles_elapsed.avg",
     "gpc__cycles_elapsed.max",
@@ -52,9 +53,9 @@ SPELLINGS: Mapping[str, str] = {
     )
 }
 
-# Parts and words of names of metrics that are times or cycles, or so much per time or cycle: with the count
-# that goes with it, a rate gives the time away. Shares of the cycles are such rates: what issues in a cycle,
-# what is ready to, and the warps that are there, in Nsight Compute's labels as in its own names.
+# Parts and words of names of metrics that are times or cycles, or rates by them: from a rate and its count
+# the time follows. Shares of the cycles are such rates: issued, eligible and active warps per cycle, in
+# Nsight Compute's labels and in its own names.
 _COST_PART = re.compile(
     "duration|cycle|elapsed|throughput|bandwidth|latency|runtime|timestamp|per_sec|pct_of_peak|frequency|busy"
     "|utili[sz]ation|issue_active|issue_stalled|issued warp|eligible|achieved occupancy"
@@ -66,7 +67,7 @@ _COST_WORDS = frozenset(
         *("mflops", "gflops", "tflops"),
     }
 )
-# What a name ends in that says its unit: start_ns, bandwidth_gbps.
+# Ends of names that are units: start_ns, bandwidth_gbps.
 _COST_ENDINGS = frozenset(
     {
         *("ns", "us", "ms", "s", "nsec", "usec", "msec", "sec", "second", "seconds"),
@@ -74,7 +75,7 @@ _COST_ENDINGS = frozenset(
         *("hz", "khz", "mhz", "ghz", "bps", "kbps", "mbps", "gbps", "tbps"),
     }
 )
-# Numbers of whatever comes before, as life_time_count; but a number of cycles is a time.
+# A name that ends so is a count (life_time_count), but a count of cycles is a time.
 _COUNT_ENDINGS = frozenset({"count", "counts"})
 _COUNTED_TIME = re.compile("cycle|clock|pcsamp")
 _COST_UNITS = frozenset({"ns", "us", "ms", "s", "nsecond", "usecond", "msecond", "second", "cycle", "hertz"})
@@ -87,7 +88,7 @@ COSTS = "times, cycles, and rates by them, such as IPC, for they are what is pro
 
 
 def is_cost(name: str, unit: str | None) -> bool:
-    """Return whether a metric is what a launch costs, or a rate by it: the truth that methods project."""
+    """Return whether a metric is a time or cycles, or a rate by them: what methods project."""
     units = (unit or "").casefold()
     if units in _COST_UNITS or units.endswith(_PER_COST):
         return True

@@ -68,7 +68,7 @@ class ReconciledNames:
 
 
 def reconcile_names(names: NameTable, used: BoolArray, others: Sequence[str]) -> ReconciledNames:
-    """Find the kernel of a profile that each of some names stands for.
+    """Find the kernel of a profile that each of some names means.
 
     A name is looked for as it is, then as a mangled name, then in the common spelling, last without return
     type and parameters: demanglers differ in whether they write parameters of templates as T1 or in full. A
@@ -173,7 +173,7 @@ def _sharing(
 
 @lru_cache(maxsize=1 << 14)
 def common_spelling(name: str) -> str:
-    """Return a demangled name without the freedom that demanglers take.
+    """Return a demangled name in the form that every demangler's spelling of it is brought to.
 
     >>> common_spelling("void f<(int)4, const T *>(<unnamed>::S)")
     'void f<4,T const*>(@unnamed::S)'
@@ -224,7 +224,7 @@ def _arguments(name: str, finish: Callable[[list[str]], list[str]]) -> list[list
 
 
 def _with_qualifiers_behind(pieces: list[str]) -> list[str]:
-    """Return ``const T *`` as ``T const *``: leading qualifiers stand behind the type they belong to."""
+    """Return ``const T *`` as ``T const *``, with leading qualifiers moved behind their type."""
     leading = 0
     while leading < len(pieces) and pieces[leading] in _QUALIFIERS:
         leading += 1
@@ -261,7 +261,7 @@ def _scope_follows(pieces: list[str], place: int) -> bool:
 
 
 def _name_start(pieces: list[str]) -> int:
-    """Return where the qualified name at the end of ``pieces`` starts, behind a return type."""
+    """Return where the qualified name at the end of ``pieces`` starts, after a return type."""
     for place in range(len(pieces) - 1, 0, -1):
         joined = pieces[place] == "::" or pieces[place - 1] == "::" or pieces[place][0] in "<{["
         if not joined:

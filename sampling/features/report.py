@@ -11,10 +11,10 @@ from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.matching import Matches
 from sampling.features.names import demangled
-from sampling.features.rows import FeatureRows, shortened
+from sampling.features.rows import FeatureRows
 from sampling.profile.names import short_name
 from sampling.reduction.launch_list import LaunchList
-from sampling.text import counted
+from sampling.text import counted, shortened
 
 _EXAMPLES = 3
 _EXAMPLE_LENGTH = 40
@@ -31,7 +31,7 @@ class JoinReport:
         nothing was joined.
     rows : how many the file has; each is one of the next three.
     matched : rows of selected launches.
-    rows_elsewhere : rows of launches of the profile that are not selected.
+    rows_not_selected : rows of launches of the profile that are not selected.
     unmatched_rows : rows of no launch of the profile.
     launches : how many are selected.
     launches_without : selected launches that the file has no row for.
@@ -45,7 +45,7 @@ class JoinReport:
     joined_by: str
     rows: int
     matched: int
-    rows_elsewhere: int
+    rows_not_selected: int
     unmatched_rows: int
     launches: int
     launches_without: int
@@ -65,10 +65,10 @@ class JoinReport:
             f"{self.launches_without:,} of {counted(self.launches, 'launch', 'launches')} {have} none"
             + _examples(self.first_without, self.launches_without),
         ]
-        if self.rows_elsewhere == 1:
+        if self.rows_not_selected == 1:
             parts.append("1 row is of a launch that is not selected")
-        elif self.rows_elsewhere:
-            parts.append(f"{self.rows_elsewhere:,} rows are of launches that are not selected")
+        elif self.rows_not_selected:
+            parts.append(f"{self.rows_not_selected:,} rows are of launches that are not selected")
         if self.unmatched_rows:
             match = "matches" if self.unmatched_rows == 1 else "match"
             parts.append(
@@ -92,7 +92,7 @@ def report_of(
 
     Parameters
     ----------
-    places : (rows of the file,) the place in the list of each row's launch, -1 for one that is not selected.
+    places : (rows of the file,) the index in the list of each row's launch, -1 where it is not selected.
     """
     has_row = np.zeros(len(launches), dtype=np.bool_)
     has_row[places[places >= 0]] = True
@@ -105,7 +105,7 @@ def report_of(
         joined_by=matches.joined_by,
         rows=len(rows),
         matched=int(np.count_nonzero(places >= 0)),
-        rows_elsewhere=int(np.count_nonzero((places < 0) & (matches.id >= 0))),
+        rows_not_selected=int(np.count_nonzero((places < 0) & (matches.id >= 0))),
         unmatched_rows=len(unmatched),
         launches=len(launches),
         launches_without=len(without),
@@ -128,7 +128,7 @@ def report_of_nothing(rows: FeatureRows, launches: LaunchList, error: ProfileErr
         joined_by="",
         rows=len(rows),
         matched=0,
-        rows_elsewhere=0,
+        rows_not_selected=0,
         unmatched_rows=len(rows),
         launches=len(launches),
         launches_without=len(launches),

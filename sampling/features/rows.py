@@ -1,11 +1,12 @@
-"""What a file of features says, row by row, before anything is known of the profile it belongs to."""
+"""What a file of features says, row by row, before its rows are joined to launches."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sampling.arrays import IntArray
 from sampling.reduction.launch_features import Features
+from sampling.text import counted, shortened
 
 #: The option that says how a file writes its numbers, as messages name it.
 LOCALE_OPTION = "--number-locale"
@@ -23,15 +24,15 @@ class FeatureRows:
     features : what the file says of each row, in base units.
     id : (n,) launch ids in the profile, where the file has them; then nothing else identifies a row.
     names : the distinct kernel names as the file spells them.
-    name : (n,) place in ``names``; None where the file has no names.
+    name : (n,) index into ``names``; None where the file has no names.
     grid, block : (n, 3) x, y, z, 0 where a row has none; None where the file has none.
     process, device : (n,) numbers of the run that the file describes; None where it does not say.
     occurrence : (n,) how many launches of the same process, device, name, grid and block (of those that the
         file has) came before; None where it is to be counted in row order.
-    thread_blocks : (n,) product of the grid, where the file has no more of it than that.
+    thread_blocks : (n,) how many the grid has, where the file does not have the grid itself.
     launch_number : (n,) the tool's own numbers of the launches, ascending from 0 on, with gaps where launches
         have no row; None where the file has none.
-    notes : what the user should know of how the file was read.
+    notes : what to tell the user of how the file was read.
     """
 
     path: str
@@ -48,7 +49,7 @@ class FeatureRows:
     occurrence: IntArray | None = None
     thread_blocks: IntArray | None = None
     launch_number: IntArray | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.line)
@@ -66,6 +67,15 @@ class FeatureRows:
         return f"'{shortened(self.names[int(self.name[row])])}'" + "".join(shape)
 
 
-def shortened(name: str, most: int = 96) -> str:
-    """Return a kernel name cut in its middle, so that it fits a message."""
-    return name if len(name) <= most else f"{name[: most // 2]}...{name[-(most // 2 - 3) :]}"
+def missing_numbers(number: IntArray) -> int:
+    """Return how many numbers from 0 to the last have no row; (n,) they ascend, n > 0."""
+    return int(number[-1]) + 1 - len(number)
+
+
+def gap_notes(number: IntArray) -> tuple[str, ...]:
+    """Return what to tell the user of kernels that a log numbers but has no line for."""
+    missing = missing_numbers(number)
+    if not missing:
+        return ()
+    have = "has" if missing == 1 else "have"
+    return (f"{missing:,} of {counted(int(number[-1]) + 1, 'kernel')} up to the last {have} no line",)

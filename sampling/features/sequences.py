@@ -1,4 +1,4 @@
-"""Which process and device of a profile the rows of a file are of; another run numbers them anew."""
+"""Which process and device of a profile a row belongs to; another run numbers them differently."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """The place of a file among those of its format and device that have rows of one process and device each.
+class FilePosition:
+    """The position of a file among those of its format and device that each have one process and device.
 
     Attributes
     ----------
-    place : from 0, in the order given.
+    index : from 0, in the order given.
     files : how many there are.
     """
 
-    place: int = 0
+    index: int = 0
     files: int = 1
 
 
-def turns(files: Sequence[FeatureRows]) -> tuple[Turn, ...]:
-    """Return the turn of each of the files that are given together."""
+def file_positions(files: Sequence[FeatureRows]) -> tuple[FilePosition, ...]:
+    """Return the position of each of the files that are given together."""
     kinds = [_kind(rows) for rows in files]
     counts = Counter(kinds)
     seen: Counter[tuple[str, int] | None] = Counter()
     found = []
     for kind in kinds:
-        found.append(Turn() if kind is None else Turn(seen[kind], counts[kind]))
+        found.append(FilePosition() if kind is None else FilePosition(seen[kind], counts[kind]))
         seen[kind] += 1
     return tuple(found)
 
@@ -55,17 +55,21 @@ def _kind(rows: FeatureRows) -> tuple[str, int] | None:
 
 
 def sequences_of_rows(
-    rows: FeatureRows, sequences: Sequence[LaunchSequence], chosen: IntArray, turn: Turn, notes: list[str]
+    rows: FeatureRows,
+    sequences: Sequence[LaunchSequence],
+    chosen: IntArray,
+    position: FilePosition,
+    notes: list[str],
 ) -> IntArray:
     """Return (rows,) the index of the sequence of every row, -1 for one that the profile lacks.
 
-    Processes and devices with the numbers of the profile's are those. Else devices tell them apart, else the
-    order of as many of them, else the order of as many files.
+    Equal numbers mean the same process and device. Else they are matched by device alone, else in ascending
+    order if both sides have equally many, else by the order of equally many files.
 
     Parameters
     ----------
     chosen : (n,) the sequences that the selected launches lie in.
-    notes : what the user should know is added.
+    notes : what to tell the user is added.
 
     Raises
     ------
@@ -78,7 +82,7 @@ def sequences_of_rows(
     # Numbers may be -1, codes want them from 0 on.
     codes, first_rows = dense_codes([number + 1 for number in numbers])
     pairs = tuple((int(numbers[0][row]), int(numbers[1][row])) for row in first_rows)
-    search = _Search(rows, pairs, dict(enumerate(sequences)), frozenset(chosen.tolist()), turn)
+    search = _Search(rows, pairs, dict(enumerate(sequences)), frozenset(chosen.tolist()), position)
     found = search.found(notes)
     _note_partial(found, search.chosen, notes)
     return np.array(found, dtype=np.int64)[codes]
@@ -99,7 +103,7 @@ class _Search:
     pairs: tuple[tuple[int, int], ...]
     every: Mapping[int, LaunchSequence]
     chosen: frozenset[int]
-    turn: Turn
+    position: FilePosition
 
     def found(self, notes: list[str]) -> list[int]:
         """Return the sequence of each pair, -1 for one that the profile lacks."""
@@ -111,16 +115,16 @@ class _Search:
             lambda: self._only(self.every),
             self._by_device,
             lambda: self._in_order(self.every),
-            lambda: self._by_turn(self.every),
+            lambda: self._by_file_order(self.every),
             lambda: self._only(chosen),
             lambda: self._in_order(chosen),
-            lambda: self._by_turn(chosen),
+            lambda: self._by_file_order(chosen),
         )
         for way in ways:
             answer = way()
             if answer is not None:
                 found, how = answer
-                notes += [how.format(self._told(found))] if how else []
+                notes += [how.format(self._in_words(found))] if how else []
                 return found
         raise self._refusal()
 
@@ -135,7 +139,7 @@ class _Search:
     def _assigned(self, fits: Callable[[tuple[int, int], LaunchSequence], bool]) -> list[int] | None:
         """Return the sequences that pairs fit, None where one pair or one sequence fits several.
 
-        Pairs may fit none only beside those of every sequence: in a file of more than the profile has.
+        A pair may fit none only if every sequence has a pair: the file then has more than the profile.
         """
         fitting = [[index for index, each in self.every.items() if fits(pair, each)] for pair in self.pairs]
         taken = Counter(index for each in fitting for index in each)
@@ -165,32 +169,32 @@ class _Search:
             found[place] = index
         return found, _TAKEN + "in the order of their numbers ({})"
 
-    def _by_turn(self, sequences: Mapping[int, LaunchSequence]) -> tuple[list[int], str] | None:
+    def _by_file_order(self, sequences: Mapping[int, LaunchSequence]) -> tuple[list[int], str] | None:
         if len(self.pairs) != 1:
             return None
         device = self.pairs[0][1]
         of_device = [index for index, each in sequences.items() if each.device == device]
         fitting = of_device or list(sequences)
-        if not self.turn.files == len(fitting) > 1:
+        if not self.position.files == len(fitting) > 1:
             return None
-        index = fitting[self.turn.place]
+        index = fitting[self.position.index]
         return [index], (
-            f"as file {self.turn.place + 1} of {self.turn.files} in the order given it was taken for "
+            f"as file {self.position.index + 1} of {self.position.files} in the order given it was taken for "
             f"{_numbers(self.every[index])} (process:device) of the profile"
         )
 
-    def _told(self, found: Sequence[int]) -> str:
+    def _in_words(self, found: Sequence[int]) -> str:
         """Return which pair is which sequence, in words."""
         known = [(pair, index) for pair, index in zip(self.pairs, found, strict=True) if index != _UNKNOWN]
-        told = [f"{pair[0]}:{pair[1]} is {_numbers(self.every[index])}" for pair, index in known[:_NAMED]]
-        return ", ".join([*told, "..."] if len(known) > _NAMED else told)
+        words = [f"{pair[0]}:{pair[1]} is {_numbers(self.every[index])}" for pair, index in known[:_NAMED]]
+        return ", ".join([*words, "..."] if len(known) > _NAMED else words)
 
     def _refusal(self) -> ProfileError:
         count, of_profile = len(self.pairs), len(self.every)
         have = "one process and device" if count == 1 else f"{count:,} pairs of process and device"
         places = ", ".join(map(_numbers, list(self.every.values())[:_LISTED]))
         more = ", ..." if of_profile > _LISTED else ""
-        files = f", as have {self.turn.files} files in all" if self.turn.files > 1 else ""
+        files = f", as have {self.position.files} files in all" if self.position.files > 1 else ""
         if count > of_profile:
             remedy = (
                 "leave other processes' rows out, or give a file for each of the profile's, in this order"
@@ -220,7 +224,7 @@ def _numbers(sequence: LaunchSequence) -> str:
 
 
 def _note_partial(found: Sequence[int], chosen: frozenset[int], notes: list[str]) -> None:
-    """Say where the file has rows of more or of fewer processes and devices than are selected."""
+    """Add a note where the file has rows of more or of fewer processes and devices than are selected."""
     beyond = sum(index == _UNKNOWN for index in found)
     if beyond:
         have = "is" if beyond == 1 else "are"

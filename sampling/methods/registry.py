@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 from sampling.errors import OptionError
 from sampling.methods.method import GrownByRule, Method, SolvedTogether
 from sampling.methods.settings import option_names, option_value
+from sampling.text import nearest
 
 # Each has its method in ``METHOD``; it is imported when the method is asked for.
 _MODULES = {
@@ -43,7 +43,7 @@ def method_named(name: str) -> Method[Any]:
     OptionError : there is none of that name.
     """
     if name not in _MODULES:
-        raise OptionError(f"there is no method {name!r}", remedy=_nearest(name, list(_MODULES)))
+        raise OptionError(f"there is no method {name!r}", remedy=nearest(name, list(_MODULES)))
     method: Method[Any] = import_module(_MODULES[name]).METHOD
     return method
 
@@ -76,13 +76,13 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
             raise OptionError(f"--set takes METHOD.NAME=VALUE, not {setting!r}")
         if method not in _MODULES:
             raise OptionError(
-                f"--set {setting}: no method {method!r}", remedy=_nearest(method, list(_MODULES))
+                f"--set {setting}: no method {method!r}", remedy=nearest(method, list(_MODULES))
             )
         options_type = method_named(method).options_type
         known = option_names(options_type)
         if option not in known:
             raise OptionError(
-                f"--set {setting}: {method} has no option {option!r}", remedy=_nearest(option, known)
+                f"--set {setting}: {method} has no option {option!r}", remedy=nearest(option, known)
             )
         if method == name:
             values[option] = option_value(options_type, option, text, setting)
@@ -103,8 +103,3 @@ def check_settings(settings: tuple[str, ...]) -> None:
     """
     for method in dict.fromkeys(setting.partition(".")[0] for setting in settings):
         method_options(method if method in _MODULES else DEFAULT_METHOD, settings)
-
-
-def _nearest(word: str, known: list[str]) -> str:
-    close = get_close_matches(word.lower(), known, 1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"

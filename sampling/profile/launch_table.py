@@ -1,7 +1,7 @@
 """A profile held in memory as compact columns: what readers of row-wise formats build, part by part.
 
-12 to 24 bytes a launch, up to 52 while it is put in order. Formats that can be read piecewise (our Parquet)
-do not come through here.
+It takes 12 to 24 bytes a launch, and up to 52 while launches are put in order. Formats that can be read
+piece by piece (our Parquet) do not need it.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
-from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
     Batch,
     Column,
     KernelTable,
     LaunchSequence,
-    NamedRange,
     Profile,
     ProfileFile,
+    RangeSource,
     RecordingFacts,
     Span,
 )
@@ -48,7 +47,7 @@ class LaunchColumns:
     process, device : None where the format does not record them (0).
     grid, block : x, y, z; zeros where unknown; None where the format has none.
     start_ns, stream : None where the format has none.
-    api_start_ns : when the call behind each launch began, for `LaunchTableBuilder.finish` to hand on.
+    api_start_ns : when the call behind each launch began, which `LaunchTableBuilder.finish` passes on.
     """
 
     name: AnyIntArray
@@ -138,7 +137,7 @@ class LaunchTableBuilder:
             by_time=[columns["order"], columns["start_ns"]],
         )
         api_start_ns = columns.pop("api_start_ns")
-        # What only the order needed goes before the columns that stay are copied into it.
+        # What only the order needed is dropped before the other columns are copied, to save memory.
         for column in ("order", "process", "device"):
             del columns[column]
         kept: dict[Column, AnyIntArray] = {}
@@ -176,12 +175,12 @@ def in_sequences(
     device: AnyIntArray | None,
     by_time: Sequence[AnyIntArray | None],
 ) -> tuple[IntArray | None, tuple[LaunchSequence, ...]]:
-    """Return the permutation of some launches into id order (None: already there) and their sequences.
+    """Return the permutation of some launches into id order (None: they are in it) and their sequences.
 
     Parameters
     ----------
     process, device : (rows,) each; None where all are 0.
-    by_time : what orders the launches of one sequence, first key first; None counts for nothing.
+    by_time : the keys that order the launches of one sequence, first key first; None is left out.
     """
     by_place = [key for key in (process, device) if key is not None and key.min() != key.max()]
     keys = [*by_place, *(key for key in by_time if key is not None)]
@@ -204,7 +203,7 @@ def in_sequences(
 
 
 def _ascending(keys: Sequence[AnyIntArray]) -> bool:
-    """Return whether the rows already stand in the order of the keys, first key first."""
+    """Return whether the rows are in the order of the keys, first key first."""
     if not keys:
         return True
     tied = np.ones(len(keys[0]) - 1, dtype=np.bool_)
@@ -237,7 +236,7 @@ class LaunchTable(Profile):
         self.columns = frozenset({*columns, "name"})
         self.facts = facts
         self._columns = columns
-        self._ranges = ranges
+        self.ranges = ranges
         self._spans = tuple(
             Span(index, ordinal, min(SPAN_LAUNCHES, sequence.launches - ordinal))
             for index, sequence in enumerate(sequences)
@@ -260,11 +259,3 @@ class LaunchTable(Profile):
             else:
                 values[column] = self._columns[column][rows]
         return Batch(span, values)
-
-    def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
-        """Return the ranges of exactly this name, else those whose name contains it."""
-        return None if self._ranges is None else self._ranges.named(text)
-
-    def range_names(self, most: int) -> tuple[str, ...]:
-        """Return some distinct names of ranges."""
-        return () if self._ranges is None else self._ranges.some_names(most)

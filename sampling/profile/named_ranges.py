@@ -5,17 +5,16 @@ nanosecond included and its last not, in the same process. It may come from any 
 for the thread that opened the range, but PyTorch launches the backward pass from another thread than the one
 whose range says "backward" or "step 7".
 
-A sequence stands in API order, so the launches of a range are a run of its ordinals. Where the order rests on
-something else (correlation numbers of several threads), times a little out of place are taken in ascending
-order, which keeps the number of launches in every range. A launch whose call was not recorded stands by its
-place: it belongs to a range if the next launches before and after it whose calls are known both do.
+A sequence is in API order, so the launches of a range have consecutive ordinals. Where it is ordered by
+something else (correlation numbers of several threads), times slightly out of order are sorted, which keeps
+the number of launches in every range. A launch whose call was not recorded belongs to a range if the nearest
+launches before and after it with a recorded call both do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -45,16 +44,6 @@ class RangeEvents:
     process: IntArray
     start_ns: IntArray
     end_ns: IntArray
-
-
-class RangeSource(Protocol):
-    """Where a profile's named ranges come from."""
-
-    def named(self, text: str) -> tuple[NamedRange, ...]:
-        """Return what `Profile.named_ranges` returns."""
-
-    def some_names(self, most: int) -> tuple[str, ...]:
-        """Return what `Profile.range_names` returns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

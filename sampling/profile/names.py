@@ -20,7 +20,7 @@ _COMMUNICATION = re.compile(
 class NameTable:
     """The distinct kernel names of a workload, each with a code counted from 0.
 
-    Append-only, and safe for threads that intern at once. A name's short and mangled forms are those the
+    Append-only; several threads may intern at once. A name's short and mangled forms are those the
     profile recorded; where it recorded no short one it is derived from the full name.
     """
 

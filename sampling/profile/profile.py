@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,12 +58,12 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class RecordingFacts:
-    """What a reader learnt about the recording beside its launches.
+    """What a reader learnt about the recording besides its launches.
 
     Attributes
     ----------
     devices : the GPUs described in the file.
-    launch_order : what the order of launches rests on.
+    launch_order : what the launches are ordered by.
     api_rows_missing : launches without the API call that issued them.
     hidden_graph_replays : CUDA-graph replays recorded as a whole, whose kernels are not in the profile.
     product : the recording tool and its version, where the file names them.
@@ -85,8 +85,8 @@ class ProfileFile:
     path : as the user gave it.
     location : where its bytes lie.
     launches : how many it holds.
-    sha256 : of its bytes, where they do not outlast the reading (standard input); else None until asked for.
-    state : of the file on disk when reading began; None where its bytes do not outlast the reading.
+    sha256 : of its bytes, where they are gone after reading (standard input); else None.
+    state : of the file on disk when reading began; None where its bytes are gone after reading.
     """
 
     path: str
@@ -115,7 +115,7 @@ class KernelTable:
         self.names = NameTable()
         self._codes: dict[tuple[int, ...], int] = {}
         self._rows: list[tuple[int, ...]] = []
-        # The rows again, column by column; what is filled in does not change, so views of it are snapshots.
+        # The rows once more, column by column. Filled ones never change, so a view of them stays valid.
         self._columns = np.zeros((7, 0), dtype=np.int64)
         self._filled = 0
         self._lock = threading.Lock()
@@ -129,7 +129,7 @@ class KernelTable:
         grid: Sequence[AnyIntArray] | None,
         block: Sequence[AnyIntArray] | None,
     ) -> NDArray[np.int32]:
-        """Return the signature code of every row, new signatures added.
+        """Return the signature code of every row, adding new signatures.
 
         Parameters
         ----------
@@ -251,6 +251,16 @@ class NamedRange:
     stop_ordinal: int
 
 
+class RangeSource(Protocol):
+    """Where a profile's named ranges come from."""
+
+    def named(self, text: str) -> tuple[NamedRange, ...]:
+        """Return what `Profile.named_ranges` returns."""
+
+    def some_names(self, most: int) -> tuple[str, ...]:
+        """Return what `Profile.range_names` returns."""
+
+
 class Profile(ABC):
     """The ordered launches of a workload, read span by span.
 
@@ -262,8 +272,9 @@ class Profile(ABC):
     sequences : one for each process and device, in id order.
     columns : the columns this profile can give; "name" and "duration_ns" always, "signature" always (with
         unknown dimensions where the recording has none).
-    facts : what the reader learnt beside the launches.
-    metric_names : the metrics the profile itself has of its launches, beside their durations.
+    facts : what the reader learnt besides the launches.
+    metric_names : the metrics the profile itself has of its launches, besides their durations.
+    ranges : the ranges the program named; None where the recording's format has none.
     """
 
     format: str
@@ -273,6 +284,7 @@ class Profile(ABC):
     columns: frozenset[Column]
     facts: RecordingFacts
     metric_names: tuple[str, ...] = ()
+    ranges: RangeSource | None = None
 
     @property
     def launches(self) -> int:
@@ -290,7 +302,7 @@ class Profile(ABC):
 
     @property
     def clocks(self) -> tuple[int, ...]:
-        """For each sequence the file whose clock its starts are told by; starts compare within one only."""
+        """For each sequence the file on whose clock its starts are; starts of two clocks do not compare."""
         return (0,) * len(self.sequences)
 
     def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
@@ -300,17 +312,17 @@ class Profile(ABC):
         """
         return {name: np.full(span.launches, np.nan) for name in names}
 
-    def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:  # noqa: ARG002 - for those that can
+    def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
         """Return the ranges of exactly this name, else those whose name contains it, in the order they open.
 
         None: the recording's format has no ranges. A range during which nothing was launched is left out.
         Which launches belong to a range is said in `sampling.profile.named_ranges`.
         """
-        return None
+        return None if self.ranges is None else self.ranges.named(text)
 
-    def range_names(self, most: int) -> tuple[str, ...]:  # noqa: ARG002 - for those that can
-        """Return some distinct names of ranges, for messages: at once, not all of them."""
-        return ()
+    def range_names(self, most: int) -> tuple[str, ...]:
+        """Return some distinct names of ranges, for messages: quickly, so maybe not the first ones."""
+        return () if self.ranges is None else self.ranges.some_names(most)
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
         """Yield all launches in id order."""

@@ -78,13 +78,13 @@ class Workload(Profile):
 
     @property
     def clocks(self) -> tuple[int, ...]:
-        """Every file has a clock of its own."""
+        """The index of the file of each sequence: every file has its own clock."""
         return tuple(
             index for index, profile in enumerate(self._profiles) for _ in range(len(profile.sequences))
         )
 
     def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
-        """Return the ranges of all files, in their order; None where one of them is of a format without."""
+        """Return the ranges of all files, in their order; None where the format of one has no ranges."""
         found: list[NamedRange] = []
         sequences_before = 0
         for profile in self._profiles:

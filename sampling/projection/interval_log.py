@@ -10,7 +10,7 @@ from sampling.errors import AnalysisError
 
 @dataclass(frozen=True, slots=True)
 class KernelFacts:
-    """What is known of a kernel beside its intervals; None where nothing says it.
+    """What is known of a kernel besides its intervals; None where nothing says it.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class IntervalLog:
     cycle : (n,) int64, the cycle in which each interval ends, counted from the kernel's start, ascending.
     instructions : (n,) int64, executed within each interval.
     ctas : (n,) int64, thread blocks finished within each interval.
-    facts : what is known of the kernel beside that.
+    facts : what else is known of the kernel.
     is_cut_short : whether it is known that the kernel runs on after the last interval.
     has_carried_ctas : whether the first interval may count thread blocks of kernels that ran before.
     """

@@ -1,10 +1,11 @@
 """Principal Kernel Projection: stop inside a kernel once its IPC is steady, and project its cycles.
 
-Source: Principal Kernel Analysis, section 3.2. The kernel's IPC, instructions over cycles since its start,
-is steady where its relative standard deviation over the last 3000 cycles is below s = 0.25 per cent. The
-stop waits until as many thread blocks have finished as fill the GPU, one wave. A grid smaller than a wave
-waits for 0.3 of its thread blocks; the paper drops the condition for it, which can project a kernel far too
-long. The window is the last 3000 cycles whole: a kernel younger than that is not steady yet.
+Source: Principal Kernel Analysis, section 3.2 (docs/methods.md, 9 Projection). The kernel's IPC, instructions
+over cycles since its start, is steady where its relative standard deviation over the last 3000 cycles is
+below s = 0.25 per cent. The stop waits until as many thread blocks have finished as fill the GPU, one wave. A
+grid smaller than a wave waits for 0.3 of its thread blocks; the paper drops the condition for it, which can
+project a kernel far too long. The window is the last 3000 cycles whole: a kernel younger than that is not
+steady yet.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sampling.projection.interval_log import IntervalLog, KernelFacts
 
 _ARTIFACT_SAMPLES = 6
 _LEAST_SAMPLES = 2
-# A share of a whole number of thread blocks is not to be rounded up for the last bit of a product.
+# Keeps a share that is a whole number of thread blocks from being rounded up for a product's last bit.
 _ROUNDING = 1e-9
 
 
@@ -114,7 +115,7 @@ class Projection:
 
     @property
     def error(self) -> float | None:
-        """Relative error of the projected cycles, a fraction; None where the truth is unknown."""
+        """Relative error of the projected cycles, a fraction; None where the true ones are unknown."""
         if self.projected_cycles is None or self.total_cycles is None:
             return None
         return abs(self.projected_cycles - self.total_cycles) / self.total_cycles

@@ -1,8 +1,8 @@
-"""Delimited text as columns: whole lines are parsed by Arrow, and only what it refuses is looked at closely.
+"""CSV as columns: Arrow parses pieces of whole lines; a piece it refuses is parsed again with more patience.
 
-Ten million rows pass in seconds because the common case is parsed without a look at single cells. A part
-that does not parse is parsed once more, cell by cell but still column-wise, which accepts locale separators
-and says in which line and column a value is wrong.
+Ten million rows take seconds because the common case is parsed without a look at single cells. A piece that
+does not parse is parsed again with its numbers as text, which allows separators of thousands and tells the
+line and column of a wrong value.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sampling.arrays import IntArray
 from sampling.arrow import first_true, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
+from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 
 #: "integer" is read exactly, "number" as float64, "text" as dictionary-encoded bytes.
@@ -27,7 +28,7 @@ Table: TypeAlias = Any  # a pyarrow.Table whose columns are named by their posit
 
 NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "NULL", "null")
 
-# Pieces this small stay in memory that is used again and again; larger ones are paged in anew each time.
+# The memory of pieces this small is reused from piece to piece; larger ones get new pages each time.
 PIECE_BYTES = 4 << 20
 LONGEST_LINE_BYTES = 4 << 20
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -46,7 +47,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Whole lines of a file under one header; ``offset`` is where they start in the decompressed bytes."""
+    """Whole lines of a file under one header, with the offset of the first in the decompressed bytes."""
 
     file: InputFile
     layout: Layout
@@ -54,7 +55,7 @@ class Part:
     text: bytes
 
     def rows(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the 0-based line within this part, and the bytes, of every row; empty lines are none."""
+        """Yield (0-based line within this part, bytes) of every row; an empty line is no row."""
         for line, text in enumerate(self.text.split(b"\n")):
             if text.rstrip(b"\r"):
                 yield line, text.rstrip(b"\r")
@@ -72,7 +73,7 @@ class Part:
 
 
 def lines_before(file: InputFile, offset: int) -> int:
-    """Return how many lines end before ``offset``; read anew, for messages only."""
+    """Return how many lines end before ``offset``. It reads the file again, so it is for messages only."""
     count = 0
     with file.open() as stream:
         while offset > 0 and (chunk := stream.read(min(offset, PIECE_BYTES))):
@@ -81,13 +82,34 @@ def lines_before(file: InputFile, offset: int) -> int:
     return count
 
 
-def pieces(file: InputFile) -> Iterator[tuple[int, bytes]]:
+def header_cells(line: bytes) -> tuple[str, ...]:
+    """Return the cells of one line, without the byte-order mark and the line's end."""
+    text = line.decode("utf-8-sig", "replace").strip("\r\n")
+    try:
+        return tuple(next(csv.reader([text]), ()))
+    except csv.Error:
+        return ()
+
+
+def first_line(text: bytes) -> bytes:
+    """Return the first line that is not empty, with the empty ones before it and with its end."""
+    content = len(text) - len(text.lstrip(b"\r\n"))
+    end = text.find(b"\n", content)
+    return text if end < 0 else text[: end + 1]
+
+
+def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the file as (offset, whole lines); the next piece is read while one is worked on.
+
+    Parameters
+    ----------
+    progress : told how many bytes are done, whenever a piece has been worked on.
 
     Raises
     ------
     ProfileError : a line has no end, or the file cannot be read.
     """
+    total = 0 if file.compressed else file.location.stat().st_size
     with file.open() as stream, ThreadPoolExecutor(1) as ahead:
         offset = 0
         coming = ahead.submit(_next_piece, stream, file.path)
@@ -95,6 +117,8 @@ def pieces(file: InputFile) -> Iterator[tuple[int, bytes]]:
             coming = ahead.submit(_next_piece, stream, file.path)
             yield offset, piece
             offset += len(piece)
+            if progress is not None:
+                progress(offset, total, f"reading {file.path}")
 
 
 def _next_piece(stream: IO[bytes], path: str) -> bytes:
@@ -109,8 +133,19 @@ def _next_piece(stream: IO[bytes], path: str) -> bytes:
     return start + rest
 
 
-def parse(part: Part) -> Table | None:
-    """Return the columns asked for, or None if the part holds anything out of the common."""
+def parse(part: Part) -> Table:
+    """Return the columns asked for; numbers may have blanks around them, thousands separators, fractions.
+
+    Raises
+    ------
+    ProfileError : a row has too few or too many cells, or a number's cell holds something else.
+    """
+    table = parse_plain(part)
+    return parse_closely(part) if table is None else table
+
+
+def parse_plain(part: Part) -> Table | None:
+    """Return the columns asked for, None where a row or cell is not what Arrow expects."""
     import pyarrow as pa
 
     types: dict[Kind, Any] = {
@@ -126,12 +161,7 @@ def parse(part: Part) -> Table | None:
 
 
 def parse_closely(part: Part) -> Table:
-    """Return the columns asked for; numbers may have blanks around them, thousands separators, fractions.
-
-    Raises
-    ------
-    ProfileError : a row has too few or too many cells, or a number's cell holds something else.
-    """
+    """Return what `parse` returns, for a part that is known not to be plain."""
     import pyarrow as pa
 
     types: dict[Kind, Any] = {
@@ -171,7 +201,7 @@ def _arrow_table(part: Part, types: Mapping[Kind, Any]) -> Table:
 
 
 def _swallowed_a_line(part: Part, table: Table) -> bool:
-    """Return whether a quote that is not closed has made one cell of two lines."""
+    """Return whether an unclosed quote has made one cell of two lines."""
     from pyarrow import compute
 
     if _last_line(part.text).count(b'"') % 2:
@@ -202,7 +232,7 @@ def _damage(part: Part, reason: str) -> ProfileError:
 
 
 def _misfit(line: bytes, expected: int) -> tuple[str, int | None] | None:
-    """Return what is wrong with a line and the position of the cell to blame; None if nothing is."""
+    """Return what is wrong with a line, and the position of the wrong cell; None if the line is right."""
     if b"\r" in line:
         return "a carriage return stands within the line", None
     try:
@@ -250,7 +280,7 @@ def _odd_numbers(part: Part, position: int, cells: Any, kind: Kind) -> Any:
 
 
 def _refuse_first(part: Part, position: int, cells: Any, bad: Any) -> None:
-    """Raise for the first row that is bad, if any is; empty cells are not."""
+    """Raise for the first bad row, if there is one; an empty cell is never bad."""
     import pyarrow as pa
 
     row = first_true(bad)
@@ -280,7 +310,7 @@ def values(part: Part, table: Table, position: int, rows: IntArray | None) -> ND
 
     Parameters
     ----------
-    rows : the rows of ``part`` that the rows of ``table`` are; None where it has all.
+    rows : (n,) which row of ``part`` each row of ``table`` is; None where the table has all of them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""An input as the readers see it: its first bytes, its bytes as a stream, or a file on disk; gzip or not."""
+"""An input as readers use it: its first bytes, a stream, or a file on disk, decompressed if it is gzip."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class InputFile:
     location : where its bytes lie.
     head : its first 64 KiB, decompressed; empty for a folder.
     compressed : whether the bytes on disk are gzip.
-    lasting : whether the location outlasts the reading; the copy of a pipe does not.
-    copy : the temporary file of a pipe's bytes, which is there for as long as somebody holds this input.
+    lasting : whether the location still exists after reading; the copy of a pipe does not.
+    copy : the temporary file with a pipe's bytes, which exists as long as this object.
     """
 
     path: str
@@ -66,11 +66,13 @@ class InputFile:
         if not self.compressed:
             yield self.location
             return
-        with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as copy:
-            with self.open() as stream:
-                shutil.copyfileobj(stream, copy, 1 << 20)
-            copy.flush()
+        with self.decompressed_copy() as copy:
             yield Path(copy.name)
+
+    def decompressed_copy(self) -> IO[bytes]:
+        """Return a temporary file with the decompressed bytes, deleted once nothing holds it."""
+        with self.open() as stream:
+            return _temporary_copy(stream)
 
     @contextmanager
     def damage_reported(self) -> Iterator[None]:
@@ -91,7 +93,7 @@ class InputFile:
 def open_input(path: str) -> Iterator[InputFile]:
     """Open one path of the command line; "-" is standard input.
 
-    What can be read only once, standard input or a pipe, is kept in a temporary file meanwhile.
+    Standard input and pipes, which can be read only once, are copied to a temporary file.
 
     Raises
     ------
@@ -99,25 +101,30 @@ def open_input(path: str) -> Iterator[InputFile]:
     """
     location = Path(path)
     if path == "-":
-        yield _kept(path, sys.stdin.buffer)
+        yield _copied(path, sys.stdin.buffer)
     elif location.is_file() or location.is_dir() or not location.exists():
-        yield _described(path, location, lasting=True)
+        yield _input_file(path, location, lasting=True)
     else:
         with InputFile(path, location, b"", compressed=False).damage_reported():
             stream = location.open("rb")
         with stream:
-            file = _kept(path, stream)
+            file = _copied(path, stream)
         yield file
 
 
-def _kept(path: str, stream: IO[bytes]) -> InputFile:
-    copy = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - lives with the input
+def _copied(path: str, stream: IO[bytes]) -> InputFile:
+    copy = _temporary_copy(stream)
+    return replace(_input_file(path, Path(copy.name), lasting=False), copy=copy)
+
+
+def _temporary_copy(stream: IO[bytes]) -> IO[bytes]:
+    copy = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - its holder closes it
     shutil.copyfileobj(stream, copy, 1 << 20)
     copy.flush()
-    return replace(_described(path, Path(copy.name), lasting=False), copy=copy)
+    return copy
 
 
-def _described(path: str, location: Path, *, lasting: bool) -> InputFile:
+def _input_file(path: str, location: Path, *, lasting: bool) -> InputFile:
     if not location.exists():
         raise ProfileError("no such file or folder", path=path, remedy="check the path")
     if location.is_dir():
@@ -129,12 +136,12 @@ def _described(path: str, location: Path, *, lasting: bool) -> InputFile:
         compressed = head.startswith(GZIP_MAGIC)
         if compressed:
             with gzip.open(location) as stream:
-                head = _as_much_as_there_is(stream)
+                head = _head(stream)
     return InputFile(path, location, head, compressed, lasting)
 
 
-def _as_much_as_there_is(stream: gzip.GzipFile) -> bytes:
-    """Read the head even of a stream that breaks off early: enough to recognise it by."""
+def _head(stream: gzip.GzipFile) -> bytes:
+    """Return the head, or what there is of it where the stream breaks off: enough to recognise a format."""
     head = bytearray()
     try:
         while len(head) < HEAD_BYTES and (chunk := stream.read1(4096)):

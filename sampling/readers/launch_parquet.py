@@ -22,18 +22,13 @@ from sampling.profile.profile import (
     KernelTable,
     LaunchSequence,
     Profile,
-    RecordingFacts,
     Span,
 )
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.readers.parquet_source import REQUIRED, ParquetSource, float_values
-from sampling.readers.recording_facts import METADATA_KEY, facts_of_json
+from sampling.readers.parquet_source import BLOCK, GRID, REQUIRED, ParquetSource, float_values
 
 FORMAT = "kernelpoint-parquet"
-
-GRID = ("grid_x", "grid_y", "grid_z")
-BLOCK = ("block_x", "block_y", "block_z")
 
 
 def recognise(file: InputFile) -> bool:
@@ -59,7 +54,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 
 class LaunchParquet(Profile):
-    """A Parquet profile whose rows stand in id order."""
+    """A Parquet profile whose rows are in id order."""
 
     def __init__(self, source: ParquetSource, sequences: tuple[LaunchSequence, ...]) -> None:
         self.format = FORMAT
@@ -68,7 +63,7 @@ class LaunchParquet(Profile):
         self.sequences = sequences
         optional = {"start_ns", "stream"} & source.present
         self.columns = frozenset({"name", "signature", "duration_ns", *cast("set[Column]", optional)})
-        self.facts = _facts(source)
+        self.facts = source.facts()
         self.metric_names = source.metric_names
         self._source = source
         self._last = threading.local()
@@ -97,7 +92,7 @@ class LaunchParquet(Profile):
         return {name: float_values(table.column(name))[rows] for name in names}
 
     def _decoded_once(self, row_group: int, columns: tuple[Column, ...]) -> Mapping[Column, AnyIntArray]:
-        """Return the columns of a row group that holds several sequences; each thread keeps its last ones."""
+        """Return the columns of a row group that holds several sequences; each thread caches the last."""
         key = (row_group, columns)
         last: tuple[object, Mapping[Column, AnyIntArray]] = getattr(self._last, "decoded", (None, {}))
         if last[0] != key:
@@ -176,14 +171,10 @@ class SortedLaunchParquet(Profile):
         return self._metrics[name]
 
 
-def _facts(source: ParquetSource) -> RecordingFacts:
-    return facts_of_json((source.metadata.metadata or {}).get(METADATA_KEY))
-
-
 def _shape_columns(source: ParquetSource, row_group: int) -> dict[str, int | None]:
-    """Return the grid and block columns there are, each with its value where a row group has but one.
+    """Return the grid and block columns, each with its value where it is the same in the whole row group.
 
-    Many dimensions are 1 throughout; what the footer already tells need not be decoded.
+    Many dimensions are 1 throughout; what the footer tells need not be decoded.
     """
     return {
         axis: source.constant(row_group, axis)
@@ -271,7 +262,7 @@ def _sorted_in_memory(source: ParquetSource, progress: Progress | None) -> Profi
         )
         if progress is not None:
             progress(row_group + 1, len(source.row_groups), "reading")
-    launches = builder.finish(format_name=FORMAT, file=source.file(), facts=_facts(source))
+    launches = builder.finish(format_name=FORMAT, file=source.file(), facts=source.facts())
     if not source.metric_names:
         return launches
     # Stable, so that rows of one process and device stay in the order of the file, as ids do.

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from sampling.arrays import AnyIntArray, BoolArray
 from sampling.arrow import to_arrow, to_arrow_dictionary, to_arrow_texts
 from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
-from sampling.readers.recording_facts import METADATA_KEY, facts_json
+from sampling.readers.parquet_source import BLOCK, GRID, METADATA_KEY, facts_json
 from sampling.reduction.region import Region, Selection, names_kept, names_passing, selections
 
 
@@ -20,8 +21,8 @@ def write_launch_parquet(
 ) -> int:
     """Write the selected launches and return how many there are.
 
-    Launch ids stay what they are: where several files recorded process numbers that do not ascend in their
-    order, processes are numbered 0, 1, 2... anew. Names and shapes are dictionary-encoded, so a profile
+    Launch ids do not change: where the process numbers of several files are not in ascending order, processes
+    are renumbered 0, 1, 2... Names and shapes are dictionary-encoded, so a profile
     shrinks to some bytes a launch. Columns the profile does not have are left out; grid and block that it
     does not know are 0. Metrics the profile itself has stay, as numbers with fractions.
 
@@ -34,8 +35,7 @@ def write_launch_parquet(
 
     optional: list[Column] = [name for name in ("start_ns", "stream") if name in profile.columns]
     fields = [("name", pa.dictionary(pa.int32(), pa.string())), ("duration_ns", pa.int64())]
-    fields += [(f"{what}_{axis}", pa.int64()) for what in ("grid", "block") for axis in "xyz"]
-    fields += [(name, pa.int64()) for name in (*optional, "process", "device")]
+    fields += [(name, pa.int64()) for name in (*GRID, *BLOCK, *optional, "process", "device")]
     fields += [(name, pa.float64()) for name in profile.metric_names]
     facts = profile.facts if region == Region() else replace(profile.facts, api_rows_missing=0)
     schema = pa.schema(fields, metadata={METADATA_KEY: facts_json(facts)})
@@ -68,9 +68,7 @@ def write_launch_parquet(
     return launches
 
 
-def _metric_columns(
-    profile: Profile, selection: Selection, kept: np.ndarray[Any, np.dtype[np.bool_]]
-) -> list[Any]:
+def _metric_columns(profile: Profile, selection: Selection, kept: BoolArray) -> list[Any]:
     """Return the profile's own metrics of the kept launches of a selection."""
     if not profile.metric_names:
         return []
@@ -79,7 +77,7 @@ def _metric_columns(
 
 
 def _ascending_processes(profile: Profile) -> dict[LaunchSequence, int]:
-    """Return a process number for each sequence with which they stand in the order of their ids."""
+    """Return process numbers under which the sequences, sorted, are in the order of their ids."""
     places = [(sequence.process, sequence.device) for sequence in profile.sequences]
     number = {process: index for index, process in enumerate(dict.fromkeys(place[0] for place in places))}
     in_order = places == sorted(places)
@@ -89,18 +87,18 @@ def _ascending_processes(profile: Profile) -> dict[LaunchSequence, int]:
 
 
 def _with_names(
-    present: np.ndarray[Any, np.dtype[np.bool_]],
+    present: BoolArray,
     kernels: KernelTable,
-    code: np.ndarray[Any, np.dtype[np.integer[Any]]],
-) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return (names so far,) which names have launches, those of some signature codes added."""
+    code: AnyIntArray,
+) -> BoolArray:
+    """Return (names,) which names have launches: those marked before, and those of some signature codes."""
     grown = np.zeros(len(kernels.names), dtype=np.bool_)
     grown[: len(present)] = present
     grown[kernels.signature_names()[np.unique(code)]] = True
     return grown
 
 
-def _kernel_columns(kernels: KernelTable, code: np.ndarray[Any, np.dtype[np.integer[Any]]]) -> list[Any]:
+def _kernel_columns(kernels: KernelTable, code: AnyIntArray) -> list[Any]:
     """Return the name, grid and block columns of signature codes."""
     rows = kernels.signature_rows()
     name = rows[:, 0][code]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,22 +15,26 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.arrow import first_true, nulls_as, to_numpy
 from sampling.errors import ProfileError
-from sampling.profile.profile import KernelTable, ProfileFile
+from sampling.profile.profile import Device, KernelTable, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 REQUIRED = ("name", "duration_ns")
+GRID = ("grid_x", "grid_y", "grid_z")
+BLOCK = ("block_x", "block_y", "block_z")
 
 #: Columns that identify or describe a launch: any other numeric column is a metric of it.
 NO_METRIC = frozenset(
     {
-        *REQUIRED,
-        *(f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"),
+        *(*REQUIRED, *GRID, *BLOCK),
         *("id", "grid", "block", "occurrence", "process", "device", "start_ns", "stream"),
     }
 )
+
+#: The key of the recording facts in a file's metadata.
+METADATA_KEY = b"kernelpoint.facts"
 
 _MUST_HAVE_VALUES = {"duration_ns", "start_ns"}
 _MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
@@ -42,7 +45,10 @@ _CORRECT_CELL = "correct the cell or leave the row out, and write the file again
 
 @dataclass(frozen=True)
 class ParquetSource:
-    """An open file: where it is, what columns it has, and how many launches each row group holds."""
+    """An open file: where it is, what columns it has, and how many launches each row group holds.
+
+    ``copy`` is the temporary file at ``location``, if it is one: it is deleted once nothing holds it.
+    """
 
     path: str
     location: Path
@@ -52,22 +58,18 @@ class ParquetSource:
     metadata: Any
     places: Mapping[str, int]
     handles: threading.local
-    temporary: Any
+    copy: object
 
     @staticmethod
     def open(file: InputFile, kernels: KernelTable) -> ParquetSource:
-        """Read the footer; what is compressed or came by standard input is copied to a temporary file."""
+        """Read the footer; a compressed file is copied, decompressed, to a temporary file."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        temporary = None
-        location = file.location
-        if file.compressed or file.path == "-":
-            temporary = tempfile.NamedTemporaryFile(prefix="kernelpoint-")  # noqa: SIM115 - lives with the profile
-            with file.open() as stream:
-                shutil.copyfileobj(stream, temporary, 1 << 20)
-            temporary.flush()
-            location = Path(temporary.name)
+        location, copy = file.location, file.copy
+        if file.compressed:
+            decompressed = file.decompressed_copy()
+            location, copy = Path(decompressed.name), decompressed
         try:
             footer = pq.ParquetFile(location)
         except (pa.ArrowInvalid, OSError) as error:
@@ -94,7 +96,7 @@ class ParquetSource:
             )
         places = {metadata.schema.column(index).path: index for index in range(metadata.num_columns)}
         return ParquetSource(
-            file.path, location, kernels, present, rows, metadata, places, threading.local(), temporary
+            file.path, location, kernels, present, rows, metadata, places, threading.local(), copy
         )
 
     def read(self, row_group: int, columns: Sequence[str]) -> pa.Table:
@@ -116,7 +118,7 @@ class ParquetSource:
             ) from error
 
     def constant(self, row_group: int, column: str) -> int | None:
-        """Return the one value a whole-number column has in a row group, by its statistics; else None."""
+        """Return the value of all rows of a row group, where the column's statistics tell; else None."""
         place = self.places.get(column)
         statistics = None if place is None else self.metadata.row_group(row_group).column(place).statistics
         if statistics is None or not statistics.has_min_max or statistics.null_count != 0:
@@ -193,6 +195,16 @@ class ParquetSource:
         before = sum(self.row_groups[:row_group])
         return ProfileError(what, path=self.path, row=before + row + 1, column=column, remedy=_CORRECT_CELL)
 
+    def facts(self) -> RecordingFacts:
+        """Return the facts in the metadata; a file without any, or with garbled ones, has none."""
+        text = (self.metadata.metadata or {}).get(METADATA_KEY)
+        try:
+            fields = json.loads(text or b"{}")
+            devices = tuple(Device(**device) for device in fields.pop("devices", ()))
+            return RecordingFacts(devices=devices, **fields)
+        except (ValueError, TypeError, AttributeError):
+            return RecordingFacts()
+
     def file(self) -> ProfileFile:
         """Return the file as the profile lists it."""
         return ProfileFile(self.path, self.location, sum(self.row_groups))
@@ -202,7 +214,7 @@ def metric_columns(schema: pa.Schema) -> tuple[str, ...]:
     """Return the columns of a table that are metrics: numeric, and none that identifies a launch."""
     import pyarrow as pa
 
-    # What pandas keeps its row labels in is no metric either.
+    # The column in which pandas keeps row labels is no metric either.
     return tuple(
         field.name
         for field in schema
@@ -218,7 +230,7 @@ def metric_columns(schema: pa.Schema) -> tuple[str, ...]:
 
 
 def float_values(column: Any) -> FloatArray:
-    """Return (n,) the numbers of a column as float64; NaN where there is none, or none that is finite."""
+    """Return (n,) the numbers of a column as float64; NaN where there is none or an infinite one."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -238,3 +250,8 @@ def _what_to_do(location: Path, present: frozenset[str]) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def facts_json(facts: RecordingFacts) -> bytes:
+    """Return the facts as JSON, which a converted profile keeps: devices and recorder, no command lines."""
+    return json.dumps(asdict(facts)).encode()

@@ -1,6 +1,7 @@
 """The CSV of pipit's GPU traces: an Enter and a Leave event for every kernel and copy, no grids.
 
-Each Enter row carries the time of its Leave, so a launch is one row. Kernels stand in order of GPU start.
+Each Enter row has the time of its Leave too, so a launch is one row. Kernels are in order of their start on
+the GPU.
 """
 
 from __future__ import annotations
@@ -15,10 +16,20 @@ from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Kind, Layout, Part, Table, parse, parse_closely, pieces, texts, values
+from sampling.readers.csv_cells import (
+    Kind,
+    Layout,
+    Part,
+    Table,
+    first_line,
+    header_cells,
+    parse,
+    pieces,
+    texts,
+    values,
+)
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.csv_columns import names, nanoseconds
-from sampling.readers.nsys.csv_dialect import header_cells
 
 FORMAT = "pipit-csv"
 
@@ -35,7 +46,7 @@ _REQUIRED = frozenset(_KINDS) - {"streamId"}
 
 def recognise(file: InputFile) -> bool:
     """Return whether the first line is the header of a pipit trace with kernels in it."""
-    return _REQUIRED.issubset(header_cells(_first_line(file.head)))
+    return _REQUIRED.issubset(header_cells(first_line(file.head)))
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
@@ -46,21 +57,18 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ProfileError : a kernel's Enter has no Leave; a row is cut short or a value is not a number; there is no
         kernel.
     """
-    header = header_cells(_first_line(file.head))
+    header = header_cells(first_line(file.head))
     positions = {name: header.index(name) for name in _KINDS if name in header}
     layout = Layout(header, {position: _KINDS[name] for name, position in positions.items()})
     builder = LaunchTableBuilder(file.path, kernels)
     launches = 0
-    total = 0 if file.compressed else file.location.stat().st_size
-    for start, text in pieces(file):
-        skipped = len(_first_line(text)) if start == 0 else 0
+    for start, text in pieces(file, progress):
+        skipped = len(first_line(text)) if start == 0 else 0
         part = Part(file, layout, start + skipped, text[skipped:])
         columns = _launches(part, positions, kernels)
         if columns is not None:
             builder.append(columns)
             launches += len(columns.duration_ns)
-        if progress is not None:
-            progress(start + len(text), total, f"reading {file.path}")
     if launches == 0:
         raise ProfileError(
             "a pipit trace that lists no kernel",
@@ -74,20 +82,11 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     )
 
 
-def _first_line(text: bytes) -> bytes:
-    """Return the first line that is not empty, with what is before it and with its end."""
-    content = len(text) - len(text.lstrip(b"\r\n"))
-    end = text.find(b"\n", content)
-    return text if end < 0 else text[: end + 1]
-
-
 def _launches(part: Part, positions: Mapping[str, int], kernels: KernelTable) -> LaunchColumns | None:
     """Return the kernels that a part enters, None if there are none."""
     if not part.text.strip():
         return None
     table = parse(part)
-    if table is None:
-        table = parse_closely(part)
     rows = np.flatnonzero(
         _equal(table, positions["type"], b"kernel") & _equal(table, positions["Event Type"], b"Enter")
     )

@@ -1,4 +1,4 @@
-"""Readers: one module a format. A file is recognised by its content, never by its suffix.
+"""Readers of profiles: one module or folder a format. The content says which it is, never the suffix.
 
 A new format is one new module and one line in ``_MODULES``. A reader module has::
 
@@ -7,7 +7,7 @@ A new format is one new module and one line in ``_MODULES``. A reader module has
     def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile
 
 ``read`` raises ProfileError, with the remedy, for what is of its format but not a profile. What no reader
-recognises goes to ``refusals``, which knows what it is and says what to do.
+recognises is named by ``not_a_profile``, with what to do.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Protocol, cast
 
+from sampling.errors import ProfileError
 from sampling.profile.file_state import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile
 from sampling.profile.workload import Workload
@@ -46,9 +48,10 @@ class Reader(Protocol):
         """Return the profile."""
 
 
-def readers() -> tuple[Reader, ...]:
-    """Return all readers, in the order in which they are asked."""
-    return tuple(cast("Reader", import_module(name)) for name in _MODULES)
+def reader_of(file: InputFile) -> Reader | None:
+    """Return the first reader that recognises a file or folder, None where there is none."""
+    readers = (cast("Reader", import_module(name)) for name in _MODULES)
+    return next((reader for reader in readers if reader.recognise(file)), None)
 
 
 def read_profile(paths: Sequence[str], progress: Progress | None = None) -> Profile:
@@ -66,16 +69,31 @@ def read_profile(paths: Sequence[str], progress: Progress | None = None) -> Prof
 def _read_one(path: str, kernels: KernelTable, progress: Progress | None) -> Profile:
     with ExitStack() as until_read:
         file = until_read.enter_context(open_input(path))
-        # Before the first byte is read: what is written from now on is another file.
+        # Taken before the first byte is read, so that a change while reading is noticed too.
         state = disk_state(file.location)
-        for reader in readers():
-            if reader.recognise(file):
-                profile = reader.read(file, kernels, progress)
-                if file.lasting:
-                    profile.files = (replace(profile.files[0], state=state),)
-                else:
-                    profile.files = (replace(profile.files[0], sha256=content_sha256(file.location)),)
-                return profile
-        from sampling.readers.refusals import refusal
+        reader = reader_of(file)
+        if reader is None:
+            raise _unreadable(file)
+        profile = reader.read(file, kernels, progress)
+        if file.lasting:
+            profile.files = (replace(profile.files[0], state=state),)
+        else:
+            profile.files = (replace(profile.files[0], sha256=content_sha256(file.location)),)
+        return profile
 
-        raise refusal(file)
+
+def _unreadable(file: InputFile) -> ProfileError:
+    # Many regular expressions, which no profile needs.
+    from sampling.readers.not_a_profile import file_error, folder_error
+
+    return folder_error(file, _is_profile) if file.is_directory else file_error(file)
+
+
+def _is_profile(path: Path) -> bool:
+    if not (path.is_file() or path.is_dir()):
+        return False
+    try:
+        with open_input(str(path)) as file:
+            return reader_of(file) is not None
+    except ProfileError:
+        return False

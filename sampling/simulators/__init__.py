@@ -1,1 +1,1 @@
-"""Simulators and tools: what they are handed, and what they leave behind."""
+"""Simulators and tools: what a plan is exported to them as, and how what they write is read."""

@@ -8,10 +8,10 @@ count of finished CTAs runs on from kernel to kernel, so that a kernel's first r
 kernels before finished after their last records.
 
 The simulator's own output, in the same file or another, names the kernels and tells their grids, CTAs a core,
-and true ends; with it the CTAs of earlier kernels are taken off again. Without it no kernel's first record is
-sure to be its own alone, not even the first kernel's: others may have been too short for a record.
+and true ends; with it the CTAs of earlier kernels are subtracted. Without it any kernel's first record may
+include CTAs of others, even the first kernel's: the kernels before may have been too short for a record.
 
-Written from the log's grammar, not run against it.
+Written from the log's grammar, not tested on a real log.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _content(file: InputFile) -> _Content:
 
 
 def _whole_lines(file: InputFile) -> Iterator[bytes]:
-    """Yield the file in pieces of whole lines; a last line without its end may lack digits, and is none."""
+    """Yield the file in pieces of whole lines; a last line that is cut short is left out."""
     for _, text in pieces(file):
         yield text[: text.rfind(b"\n") + 1]
 
@@ -184,7 +184,7 @@ def _error(file: InputFile, index: int, message: str) -> ProfileError:
 def _kernels(file: InputFile, content: _Content) -> Iterator[IntervalLog]:
     """Yield the records of each kernel; none has a name yet.
 
-    The first may have CTAs of others too: those of kernels too short for a record.
+    The first may include CTAs of kernels that were too short for a record.
     """
     if content.cycle.size == 0:
         return
@@ -227,8 +227,8 @@ def _with_outputs(
 ) -> list[IntervalLog]:
     """Return the logs of all files with what the simulator printed of their kernels.
 
-    A file of records is one run. With as many outputs as that, each run has its own, in the same order; else
-    the outputs are taken together for all runs.
+    A file of records is one run. With equally many outputs each run has its own, in the same order; else all
+    outputs together belong to all runs.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def _with_output(
     """Return the logs of one run or more with what the simulator printed of their kernels.
 
     Kernels shorter than the interval have no log; all others have one each, in the same order. A kernel's
-    first record is freed from the CTAs that are missing from the records of the kernels before in its run.
+    first record loses the CTAs that the records of the earlier kernels of its run lack.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def _with_output(
             for short in skipped:
                 carried = _sum(carried, short.facts.ctas)
             known.append(_named(log, kernel, carried))
-            # Without what was carried in, what the records lack of the grid cannot be told.
+            # How many CTAs the records lack is only known if it is known how many were carried in.
             left = _sum(kernel.facts.ctas, -int(known[-1].ctas.sum()))
             carried = None if carried is None else left
     return known
@@ -286,7 +286,7 @@ def _with_output(
 def _kernel_of(
     log: IntervalLog, printed: Iterator[SimulatedKernel]
 ) -> tuple[list[SimulatedKernel], SimulatedKernel | None]:
-    """Return the next kernels, those too short for a record, and the one behind them; None at the end."""
+    """Return the next kernels that are too short for a record, and the one after them; None at the end."""
     skipped: list[SimulatedKernel] = []
     for kernel in printed:
         if not _is_shorter(kernel, int(log.cycle[0])):

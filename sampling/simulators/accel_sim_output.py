@@ -1,6 +1,6 @@
 """What Accel-Sim prints of each kernel: its name and grid, what a core holds, how long it took.
 
-Written from the output's grammar, not run against it.
+Written from the output's grammar, not tested on a real output.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sampling.projection.interval_log import KernelFacts
 
-#: A line of the output, as the key that starts it and the text behind it.
+#: A line of the output, as the key that starts it and the text after it.
 Line: TypeAlias = tuple[bytes, bytes]
 
 NAME_IN_HEADER = b"-kernel name"
@@ -80,10 +80,10 @@ class _Run:
         self._add(self.name, None if header is None else header[1], is_whole=not self.is_broken_off)
 
     def _break_off(self) -> None:
-        """Take the kernel that met the simulator's own limit for one not simulated to its end.
+        """Mark the kernel that reached the simulator's own limit as not simulated to its end.
 
-        Newer versions have printed its cycles and instructions by then, as far as it came; older ones print
-        none, so that its header still waits.
+        Newer versions have already printed its cycles and instructions up to there; older ones print none, so
+        that its header is still in the list.
         """
         if self.headers:
             self.is_broken_off = True
@@ -103,7 +103,7 @@ class _Run:
         self.kernels.append(SimulatedKernel(name, facts))
 
     def end(self) -> list[SimulatedKernel]:
-        """Return all kernels; the first that has a header alone was running when the output ended."""
+        """Return all kernels; the first with nothing but a header was running when the output ended."""
         for name, ctas in self.headers[:1]:
             self._add(name, ctas, is_whole=False)
         return self.kernels

@@ -1,11 +1,11 @@
-"""Simulators and tools a plan can be handed to: one module each.
+"""Simulators and tools, one module each: what a plan is exported as, and how their logs are read.
 
-A new one is one new module and one line in ``_MODULES``. A module has::
+One that takes plans is one line in ``_EXPORTERS``. Its module has::
 
     NOTE: str                                  # how its ids are counted, and whether it was tried here
     def export(plan: PlanFile) -> Exported     # (relative path, content) pairs
 
-A module that reads what happens within each kernel is one line in ``_LOG_READERS``. It has::
+One that logs what happens within each kernel is one line in ``_LOG_READERS``. Its module has::
 
     def recognises_log(head: bytes) -> bool    # from the first 64 KiB
     def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]
@@ -26,12 +26,12 @@ from sampling.readers.input_file import InputFile, open_input
 #: What an exporter writes: relative path and content of each file.
 Exported = tuple[tuple[str, str], ...]
 
-_MODULES = {"csv": "sampling.simulators.csv_list"}
-_LOG_READERS = {"accel-sim": "sampling.simulators.accel_sim", "csv": "sampling.simulators.interval_csv"}
+_EXPORTERS = {"csv": "sampling.simulators.plain_csv"}
+_LOG_READERS = {"accel-sim": "sampling.simulators.accel_sim", "csv": "sampling.simulators.plain_csv"}
 
 
 class Exporter(Protocol):
-    """What every module of this package offers."""
+    """What a module that takes plans offers."""
 
     NOTE: str
 
@@ -41,7 +41,7 @@ class Exporter(Protocol):
 
 def exporter_names() -> tuple[str, ...]:
     """Return the names of all exporters."""
-    return tuple(_MODULES)
+    return tuple(_EXPORTERS)
 
 
 def exporter_named(name: str) -> Exporter:
@@ -51,9 +51,9 @@ def exporter_named(name: str) -> Exporter:
     ------
     OptionError : there is none of that name.
     """
-    if name not in _MODULES:
-        raise OptionError(f"there is no exporter {name!r}", remedy=f"there is {', '.join(_MODULES)}")
-    return cast("Exporter", import_module(_MODULES[name]))
+    if name not in _EXPORTERS:
+        raise OptionError(f"there is no exporter {name!r}", remedy=f"there is {', '.join(_EXPORTERS)}")
+    return cast("Exporter", import_module(_EXPORTERS[name]))
 
 
 class IntervalLogReader(Protocol):

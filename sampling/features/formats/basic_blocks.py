@@ -13,10 +13,9 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
-from sampling.features.launch_numbers import gap_notes
-from sampling.features.rows import FeatureRows
+from sampling.features.rows import FeatureRows, gap_notes
+from sampling.features.tables.columns import TextCodes
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.features.tables.text_codes import TextCodes
 from sampling.features.tables.text_lines import lines_of
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
@@ -25,7 +24,7 @@ from sampling.reduction.launch_features import BlockVectors, Features
 
 FORMAT = "basic-block-vectors"
 
-
+_AGAIN = "record it again: it is cut short or damaged"
 _TITLE = b"Warp ID,Basic Block Counts"
 _LAUNCH = r"^Kernel ?(?P<number>\d+),(?P<blocks>\d+),(?P<warps>\d+),(?P<name>.+)$"
 _COUNTS = r"^\d+(?:,\d+)*,?$"
@@ -36,25 +35,22 @@ def recognise(file: InputFile) -> bool:
     return file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_TITLE)
 
 
-def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:  # noqa: ARG001 - as all
+def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the launches with their basic-block vectors.
 
     Raises
     ------
-    ProfileError : it has no launch, a line is neither of the two, or a launch has not as many counts as it
-        names.
+    ProfileError : it has no launch, a line is neither of the two, or a launch has more or fewer counts than
+        it names.
     """
     collected = _Collected(file)
-    total = 0 if file.compressed else file.location.stat().st_size
-    for offset, text in pieces(file):
+    for _, text in pieces(file, progress):
         collected.take(text)
-        if progress is not None:
-            progress(offset + len(text), total, f"reading {file.path}")
     return collected.finish()
 
 
 class _Collected:
-    """Launch lines and count lines in file order; that each launch has its counts is seen at the end."""
+    """Launch lines and count lines in file order; that each launch has its counts is checked at the end."""
 
     def __init__(self, file: InputFile) -> None:
         self._file = file
@@ -71,7 +67,8 @@ class _Collected:
         lines = lines_of(text)
         launch = compute.extract_regex(lines, _LAUNCH)
         is_launch = to_numpy(compute.is_valid(launch))
-        is_count = to_numpy(compute.match_substring_regex(lines, _COUNTS))
+        has_counts = compute.match_substring_regex(lines, _COUNTS)
+        is_count = to_numpy(has_counts)
         self._refuse_others(lines, is_launch | is_count)
         groups = compute.drop_null(launch)
         at = self._lines_past + 1
@@ -80,7 +77,7 @@ class _Collected:
             (np.flatnonzero(is_launch) + at, self._names.take(groups.field("name")), *numbers)
         )
         places = np.flatnonzero(is_count)
-        cells = compute.replace_substring_regex(lines.filter(_arrow(is_count)), ",$", "")
+        cells = compute.replace_substring_regex(lines.filter(has_counts), ",$", "")
         split = compute.split_pattern(cells, ",")
         lengths = to_numpy(compute.list_value_length(split)).astype(np.int64)
         counts = to_numpy(compute.list_flatten(split).cast(pa.string()).cast(pa.float64()))
@@ -97,7 +94,7 @@ class _Collected:
             )
         self._refuse_mismatch(line, blocks, count_line, lengths)
         vectors = BlockVectors(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), counts, warps)
-        # Numbers that start anew are of several processes, and no order of one.
+        # Numbers that start again are of several processes, so that they give no order.
         ascending = bool((np.diff(number) > 0).all())
         return FeatureRows(
             path=self._file.path,
@@ -140,14 +137,3 @@ class _Collected:
                 row=int(where[row]),
                 remedy=_AGAIN,
             )
-
-
-_AGAIN = "record it again: it is cut short or damaged"
-
-
-def _arrow(values: BoolArray) -> Any:
-    from pyarrow import compute
-
-    from sampling.arrow import to_arrow
-
-    return compute.cast(to_arrow(values.view(np.uint8)), "bool")

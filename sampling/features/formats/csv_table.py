@@ -8,10 +8,9 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.features.rows import FeatureRows
-from sampling.features.tables.column_numbers import NumberColumn, infinite_notes
-from sampling.features.tables.column_texts import TextColumn
+from sampling.features.tables.columns import NumberColumn, TextColumn, infinite_notes
 from sampling.features.tables.feature_table import TableColumns, rows_of_table
-from sampling.features.tables.keys import (
+from sampling.features.tables.identity import (
     TEXTS,
     WHOLE_NUMBERS,
     repeated_notes,
@@ -27,11 +26,11 @@ from sampling.features.tables.separators import (
 )
 from sampling.features.tables.text_lines import row_lines
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Kind, Layout, Part, Table, parse, parse_closely, pieces
+from sampling.readers.csv_cells import Kind, Layout, Part, Table, parse, parse_plain, pieces
+from sampling.readers.file_content import is_table
 from sampling.readers.input_file import InputFile
+from sampling.readers.not_a_profile import is_plain_text, sort_of
 from sampling.readers.parquet_source import NO_METRIC
-from sampling.readers.refusal_kinds import FILE_KINDS
-from sampling.readers.refusal_signs import table_of_text
 
 FORMAT = "csv"
 
@@ -39,12 +38,12 @@ FORMAT = "csv"
 def recognise(file: InputFile) -> bool:
     """Return whether this is text in columns; which columns it needs is said on reading."""
     # Reports of other tools are CSV too, with a column Name that is no kernel's.
-    kind = next((kind for kind in FILE_KINDS if kind.fits(file)), FILE_KINDS[-1])
-    if kind is FILE_KINDS[-1]:
-        # Text whose lines differ in their cells may still be a table, with a row to blame.
-        columns = find_table_header(file.head).columns
-        return (len(columns) > 1 and bool({"id", "name"} & set(columns))) or looks_like_table(file.head)
-    return kind.fits is table_of_text
+    sort = sort_of(file)
+    if sort.fits is not is_plain_text:
+        return sort.fits is is_table
+    # Text whose lines differ in their cells may still be a table, with a row to blame.
+    columns = find_table_header(file.head).columns
+    return (len(columns) > 1 and bool({"id", "name"} & set(columns))) or looks_like_table(file.head)
 
 
 def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
@@ -57,9 +56,8 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     header = find_table_header(file.head)
     require_identity(header.columns, file.path)
     columns = _Columns(file.path, header, locale)
-    total = 0 if file.compressed else file.location.stat().st_size
     lines_past = 0
-    for offset, text in pieces(file):
+    for offset, text in pieces(file, progress):
         skipped = header.stop if offset == 0 else 0
         first_line = lines_past + text.count(b"\n", 0, skipped) + 1
         body = comma_separated(text[skipped:], header.separator, path=file.path, first_line=first_line)
@@ -67,14 +65,12 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
         lines_past += text.count(b"\n")
         if part.text.strip():
             columns.take(_parsed(part), row_lines(part.text) + first_line)
-        if progress is not None:
-            progress(offset + len(text), total, f"reading {file.path}")
     return rows_of_table(file.path, FORMAT, columns.finish())
 
 
 def _parsed(part: Part) -> Table:
     """Return the columns of a part: numbers where they are plain ones throughout, else texts."""
-    table = parse(part)
+    table = parse_plain(part)
     if table is not None:
         return table
     texts = Part(
@@ -83,8 +79,7 @@ def _parsed(part: Part) -> Table:
         part.offset,
         part.text,
     )
-    table = parse(texts)
-    return parse_closely(texts) if table is None else table
+    return parse(texts)
 
 
 class _Columns:
@@ -124,9 +119,9 @@ class _Columns:
         values = {name: column.values() for name, column in self._columns.items()}
         name = self._texts.get("name")
         sizes: Mapping[str, IntArray] = {
-            what: sizes_of(self._texts[what], path=self._path, line=line, name=what)
-            for what in ("grid", "block")
-            if what in self._texts
+            what: sizes_of(column.distinct(), column.codes(), path=self._path, line=line, name=what)
+            for what, column in self._texts.items()
+            if what != "name"
         }
         return TableColumns(
             line=line,

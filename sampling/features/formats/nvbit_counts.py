@@ -14,10 +14,9 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
-from sampling.features.launch_numbers import gap_notes
-from sampling.features.rows import FeatureRows
+from sampling.features.rows import FeatureRows, gap_notes
+from sampling.features.tables.columns import TextCodes
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.features.tables.text_codes import TextCodes
 from sampling.features.tables.text_lines import matching_lines
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
@@ -29,7 +28,6 @@ FORMAT = "nvbit-instr-count"
 
 #: The metric that the file gives.
 METRIC = "instructions"
-
 
 _LINE = (
     r"kernel (?P<number>\d+) - (?P<name>.+) - #thread-blocks (?P<blocks>\d+),\s*"
@@ -47,11 +45,11 @@ def recognise(file: InputFile) -> bool:
     return _BANNER in file.head and any(_RECOGNISED.search(text) is not None for _, text in pieces(file))
 
 
-def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:  # noqa: ARG001 - as all
+def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the launches with their executed instructions.
 
     A count of 0 stands for a launch that was not instrumented (outside START_GRID_NUM and END_GRID_NUM): it
-    counts as a launch and has no value. So does a negative count, which is one that overflowed.
+    counts as a launch and has no value. The same holds for a negative count, which has overflowed.
 
     Raises
     ------
@@ -60,16 +58,13 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     names = TextCodes()
     parts: list[tuple[IntArray, ...]] = []
     lines_past = 0
-    total = 0 if file.compressed else file.location.stat().st_size
-    for offset, text in pieces(file):
+    for _, text in pieces(file, progress):
         places, groups = matching_lines(text, _LINE)
         numbers = (
             to_numpy(groups.field(field).cast("int64")) for field in ("number", "blocks", "instructions")
         )
         parts.append((places + lines_past + 1, names.take(groups.field("name")), *numbers))
         lines_past += text.count(b"\n")
-        if progress is not None:
-            progress(offset + len(text), total, f"reading {file.path}")
     line, name, number, blocks, instructions = map(np.concatenate, zip(*parts, strict=True))
     _refuse_several_runs(file, line, number)
     executed = np.where(instructions > 0, instructions.astype(np.float64), np.nan)

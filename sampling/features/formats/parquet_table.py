@@ -10,15 +10,15 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows
-from sampling.features.tables.column_numbers import has_infinite, infinite_notes
+from sampling.features.tables.columns import has_infinite, infinite_notes
 from sampling.features.tables.feature_table import TableColumns, rows_of_table
-from sampling.features.tables.keys import (
+from sampling.features.tables.identity import (
     TEXTS,
     WHOLE_NUMBERS,
     column_names,
     repeated_names,
     require_identity,
-    size_of,
+    sizes_of,
 )
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.progress import Progress
@@ -33,7 +33,7 @@ def recognise(file: InputFile) -> bool:
     return file.head.startswith(b"PAR1")
 
 
-def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:  # noqa: ARG001 - as all
+def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the rows of the table.
 
     Raises
@@ -75,7 +75,9 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
         names=names,
         name=name,
         sizes={
-            what: _sizes(table, what, file.path) for what in ("grid", "block") if what in table.column_names
+            what: _sizes(table, what, file.path, line)
+            for what in ("grid", "block")
+            if what in table.column_names
         },
         left_out=(),
         notes=infinite_notes(column for column in metrics if has_infinite(table.column(column))),
@@ -112,7 +114,7 @@ def _numbers(table: Any, column: str, path: str) -> FloatArray:
 
 
 def _texts(table: Any, column: str, path: str) -> tuple[tuple[str, ...], IntArray | None]:
-    """Return the distinct texts of a column and the place of each row's; none where there is no column."""
+    """Return the distinct texts of a column and (n,) the index of each row's; none without the column."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -131,18 +133,7 @@ def _texts(table: Any, column: str, path: str) -> tuple[tuple[str, ...], IntArra
     return tuple(encoded.dictionary.to_pylist()), to_numpy(encoded.indices).astype(np.int64)
 
 
-def _sizes(table: Any, column: str, path: str) -> IntArray:
+def _sizes(table: Any, column: str, path: str, line: IntArray) -> IntArray:
     texts, codes = _texts(table, column, path)
     assert codes is not None
-    sizes = [size_of(text) for text in texts]
-    if None in sizes:
-        wrong = sizes.index(None)
-        raise ProfileError(
-            f"'{texts[wrong]}' is no size",
-            path=path,
-            row=int(np.argmax(codes == wrong)) + 1,
-            column=column,
-            remedy="write sizes as (16, 16, 1) or 16x16x1",
-        )
-    known = np.array([size or (0, 0, 0) for size in sizes], dtype=np.int64).reshape(-1, 3)
-    return known[codes]
+    return sizes_of(texts, codes, path=path, line=line, name=column)

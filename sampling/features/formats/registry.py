@@ -19,6 +19,7 @@ from sampling.features.rows import FeatureRows
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.registry import reader_of
 
 _MODULES = (
     "sampling.features.formats.ncu.details",
@@ -54,17 +55,18 @@ def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress |
     ------
     ProfileError : it is missing, damaged, of no known format, or has nothing that says which launch a row is.
     """
-    from sampling.features.formats.refusals import feature_refusal, is_profile
-
     with open_input(path) as file:
         if not file.is_directory:
             for reader in map(_reader, _MODULES):
                 if reader.recognise(file):
                     return reader.read(file, locale, progress)
             table = _reader(_TABLE)
-            if not is_profile(file) and table.recognise(file):
+            if reader_of(file) is None and table.recognise(file):
                 return table.read(file, locale, progress)
-        raise feature_refusal(file)
+        # Many regular expressions, which no file of features needs.
+        from sampling.features.formats.not_features import not_features
+
+        raise not_features(file)
 
 
 def _reader(module: str) -> FeatureReader:

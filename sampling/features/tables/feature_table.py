@@ -10,7 +10,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows
-from sampling.features.tables.keys import refuse_repeated, sizes_from_axes, whole_numbers
+from sampling.features.tables.identity import refuse_repeated, sizes_from_axes, whole_numbers
 from sampling.reduction.launch_features import Features
 from sampling.text import listed
 
@@ -24,10 +24,10 @@ class TableColumns:
     line : (n,) 1-based line or row of the file.
     numbers : the identifying columns of numbers, by name; NaN where a cell is empty.
     metrics : all other columns of numbers.
-    names, name : the distinct kernel names and (n,) the place of each row's; none where there is no column.
+    names, name : the distinct kernel names and (n,) the index of each row's; none where there is no column.
     sizes : (n, 3) by "grid" and "block", for those written as text.
     left_out : the columns that hold no numbers.
-    notes : what the user should know of how cells were read.
+    notes : what to tell the user of how cells were read.
     """
 
     line: IntArray

@@ -1,8 +1,8 @@
 """Cells of numbers as programs write them under different locales, turned into float64.
 
 Plain numbers as in the C locale are the rule. Nsight Compute follows the user's locale: ``30,221`` under
-en_US, ``30.221`` and ``31,87`` under de_DE. What can be nothing but en_US is read as such; de_DE has to be
-named by the user, for ``30.221`` alone does not show it.
+en_US, ``30.221`` and ``31,87`` under de_DE. What can only be en_US is read as such; de_DE has to be named by
+the user, because ``30.221`` alone may be either.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sampling.readers.csv_cells import NULLS
 NumberLocale = Literal["C", "en_US", "de_DE"]
 
 
-#: What tools print where a launch has no value, beside the cells empty everywhere.
+#: What tools print where a launch has no value.
 _NO_VALUE = (*NULLS, "(n/a)", "NA", "<NA>", "null", "no data")
 
 _PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -73,7 +73,7 @@ class NumberCells:
         return to_numpy(numbers), to_numpy(texts)
 
     def german(self, cells: Any) -> int:
-        """Return the place of the first cell that only de_DE writes so; -1: none, or it is the locale."""
+        """Return the index of the first cell that can only be de_DE; -1 if none, or if that is the locale."""
         from pyarrow import compute
 
         if self._locale == "de_DE" or len(cells) == 0:
@@ -83,7 +83,7 @@ class NumberCells:
         return int(np.argmax(german)) if german.any() else -1
 
     def english(self, cells: Any) -> int:
-        """Return the place of the first cell that de_DE never writes so; -1: none, or another locale."""
+        """Return the index of the first cell that cannot be de_DE; -1 if none, or under another locale."""
         from pyarrow import compute
 
         if self._locale != "de_DE" or len(cells) == 0:
@@ -93,11 +93,11 @@ class NumberCells:
         return int(np.argmax(english)) if english.any() else -1
 
     def notes(self, *, doubt_dots: bool) -> tuple[str, ...]:
-        """Return what the user should know of how numbers were read, in words.
+        """Return what to tell the user of how numbers were read.
 
         Parameters
         ----------
-        doubt_dots : whether a number with exactly three decimals is out of the common for the writer.
+        doubt_dots : whether a number with exactly three decimals is unusual for the writer.
         """
         if self._locale != "C" or self._proven:
             return ()
@@ -115,7 +115,7 @@ class NumberCells:
         if self._locale == "de_DE":
             german = _matches(cells, _GERMAN)
             plain = compute.replace_substring(compute.replace_substring(cells, ".", ""), ",", ".")
-            # What is no number of de_DE must not pass as one of C: 31.87 is refused, not read.
+            # A cell that is no number under de_DE but one under C, such as 31.87, must be refused.
             return compute.if_else(german, plain, compute.if_else(_matches(cells, _PLAIN), "?", cells))
         if not compute.any(compute.match_substring_regex(cells, "[.,]")).as_py():
             return cells

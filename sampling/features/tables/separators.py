@@ -1,7 +1,7 @@
-"""What stands between the cells of a table of text: a comma, or the semicolon or tab that its header shows.
+"""What separates the cells of a table of text: a comma, or the semicolon or tab that its header shows.
 
-Spreadsheets write semicolons where the comma is the decimal sign. All is made comma-separated on reading, so
-that one parser, and its messages, serve them all.
+Spreadsheets write semicolons where the comma is the decimal sign. Other separators are replaced by commas on
+reading, so that one parser serves all tables.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import io
 from dataclasses import dataclass
 
 from sampling.errors import ProfileError
-from sampling.features.tables.keys import column_names
+from sampling.features.tables.identity import column_names
 
 _COMMA = ","
 _SEPARATORS = (_COMMA, ";", "\t")
@@ -26,7 +26,7 @@ class TableHeader:
     Attributes
     ----------
     columns : the names of its columns, see `column_names`.
-    separator : what stands between them.
+    separator : what separates them.
     stop : where the line after it starts, in bytes.
     """
 
@@ -38,7 +38,7 @@ class TableHeader:
 def find_table_header(head: bytes) -> TableHeader:
     """Return the header of a table; its separator is a comma unless another one finds more in it.
 
-    The separator that makes a column id or name counts most, then the one that makes most columns.
+    The best separator gives a column id or name, the next best the most columns.
     """
     mark = len(head) - len(head.removeprefix(_BYTE_ORDER_MARK))
     stop = mark
@@ -55,7 +55,7 @@ def find_table_header(head: bytes) -> TableHeader:
 
 
 def looks_like_table(head: bytes) -> bool:
-    """Return whether the first lines have as many cells each, two or more, or are one column of numbers."""
+    """Return whether the first lines have equally many cells, two or more, or are one column of numbers."""
     separator = find_table_header(head).separator
     lines = [line for line in head.removeprefix(_BYTE_ORDER_MARK).splitlines(keepends=True) if line.strip()]
     if not head.endswith(b"\n"):
@@ -90,7 +90,7 @@ def comma_separated(text: bytes, separator: str, *, path: str, first_line: int) 
     try:
         csv.writer(target, lineterminator="\n").writerows(source)
     except csv.Error as error:
-        # An open quote is met lines after the one to blame.
+        # The parser stops lines after the one with the open quote.
         unclosed = (place for place, line in enumerate(text.splitlines()) if line.count(b'"') % 2)
         place = next(unclosed, None)
         raise ProfileError(

@@ -1,4 +1,4 @@
-"""Lines of a text as an Arrow array, so that they are told apart without a Python step for each."""
+"""Lines of a text as an Arrow array, so that they are tested without a Python step for each."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.arrow import to_numpy
 
 _NEWLINE, _RETURN = 10, 13
@@ -27,13 +28,13 @@ def lines_of(text: bytes) -> Any:
 
 
 def only_lines(text: bytes, pattern: str, *, kept: str | None = None) -> bytes:
-    """Return the text with every line emptied that does not match; so lines keep their numbers.
+    """Return the text with every line that does not match made empty, so that lines keep their numbers.
 
     Parameters
     ----------
     pattern : a regular expression (RE2), found anywhere in a line unless it says otherwise.
-    kept : what of a matching line stays: an expression whose first group is kept. A line that does not fit it
-        stays whole.
+    kept : what of a matching line is kept: the first group of this expression. A line that does not fit it is
+        kept whole.
     """
     from pyarrow import compute
 
@@ -47,7 +48,7 @@ def only_lines(text: bytes, pattern: str, *, kept: str | None = None) -> bytes:
     return bytes(compute.binary_join(_one_list(lines), b"\n")[0].as_py()) + b"\n"
 
 
-def matching_lines(text: bytes, pattern: str) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Any]:
+def matching_lines(text: bytes, pattern: str) -> tuple[IntArray, Any]:
     """Return (k,) the places of the lines that a pattern with named groups fits, and the groups of each.
 
     The groups are an Arrow struct array of binary fields.
@@ -59,7 +60,7 @@ def matching_lines(text: bytes, pattern: str) -> tuple[np.ndarray[Any, np.dtype[
     return fits, compute.drop_null(found)
 
 
-def row_lines(text: bytes) -> np.ndarray[Any, np.dtype[np.int64]]:
+def row_lines(text: bytes) -> IntArray:
     """Return the 0-based places of the lines that are not empty."""
     bytes_of = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(bytes_of == _NEWLINE)

@@ -1,4 +1,4 @@
-"""Kineto events turned into columns: launches, the API calls behind them, and what only the calls know."""
+"""Kineto events as columns: launches, API calls, the shapes that only calls record, and annotations."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def shape_rows(names: Sequence[str], arguments: Sequence[Arguments], dimensions:
     Notes
     -----
     hipExtModuleLaunchKernel and its older name hipHccModuleLaunchKernel take the global size in work-items,
-    every other call takes blocks; the profiler writes down what the call was given.
+    every other call takes blocks; the profiler records what the call was given.
     """
     in_work_items = (name.startswith(("hipExtModule", "hipHccModule")) for name in names)
     return ShapeRows(

@@ -1,4 +1,4 @@
-"""Kineto's JSON decoded into typed events: the few fields that are read, nothing of the rest.
+"""Kineto's JSON decoded into typed events, with only the few fields that are used.
 
 Imported only once a trace is being read, since it imports msgspec.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from sampling.errors import ProfileError
-from sampling.readers.kineto.text import TracePiece
+from sampling.readers.kineto.pieces import TracePiece
 
 #: A kernel's grid or block is a list of three; other events use these names for values of any type.
 _Dimensions = tuple[Any, ...] | dict[str, Any] | str | float | bool | None
@@ -51,7 +51,7 @@ class Document(
         "distributed_info": "distributedInfo",
     },
 ):
-    """What is read of the trace beside its events. Its metadata may hold a user's environment: never read."""
+    """What is read of the trace besides its events; never metadata, which may hold a user's environment."""
 
     trace_events: list[Event] | None = None
     device_properties: Any = None

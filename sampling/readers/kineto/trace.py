@@ -1,12 +1,12 @@
 """Reader of PyTorch profiler traces (Kineto's Chrome trace JSON), gzip or not.
 
-JSON holds objects, so this reader makes Python objects of its events, piece by piece, and turns every piece
-into columns at once: the one format where a launch costs Python steps. Times are microseconds in the file;
-whole ones and fractions become exact nanoseconds, but a fraction behind a date (1.6e15 us, PyTorch 2.2 and
-2.3) has the resolution of float64, 250 ns; durations are not concerned.
+JSON events become Python objects, piece by piece, and every piece becomes columns at once: this is the one
+format where a launch costs Python steps. Times are microseconds in the file; whole ones and fractions become
+exact nanoseconds, but a start counted from 1970 (1.6e15 us, PyTorch 2.2 and 2.3) has the resolution of
+float64, 250 ns. Durations do not suffer from that.
 
 The ranges a program names are its annotations (`record_function`, ProfilerStep#N) on the CPU's side. PyTorch
-1.8 counts them among the operators, where only those that PyTorch itself names can be told apart, by their #.
+1.8 lists them among the operators, where only those that PyTorch itself names are recognised, by their #.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.named_ranges import NO_CALL, NO_RANGES, RangeEvents, RangeSource, runs_of
+from sampling.profile.named_ranges import NO_CALL, NO_RANGES, RangeEvents, runs_of
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -33,6 +33,7 @@ from sampling.profile.profile import (
     LaunchSequence,
     Profile,
     ProfileFile,
+    RangeSource,
     RecordingFacts,
 )
 from sampling.progress import Progress
@@ -75,7 +76,7 @@ def recognise(file: InputFile) -> bool:
         return _LIST_OF_EVENTS.match(head) is not None
     if not head.startswith(b"{"):
         return False
-    # The events may begin beyond the head, behind what the user stored as metadata.
+    # The events may begin beyond the head, after metadata of the user's.
     described = b'"deviceProperties"' in head or b'"distributedInfo"' in head
     return b'"traceEvents"' in head or (b'"schemaVersion"' in head and described)
 
@@ -83,7 +84,7 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the launches of a trace.
 
-    Launches stand in the order of the API calls that issued them where every launch has its call, else of
+    Launches are in the order of the API calls that issued them where every launch has its call, else of
     their correlation numbers, else of their start on the GPU.
 
     Raises
@@ -141,7 +142,7 @@ class _Events:
 def _collected(file: InputFile, kernels: KernelTable, progress: Progress | None) -> _Events:
     """Read the whole file, keeping of each piece only columns."""
     from sampling.readers.kineto.events import Document, decode
-    from sampling.readers.kineto.text import trace_pieces
+    from sampling.readers.kineto.pieces import trace_pieces
 
     collected = _Events(Document(), NameCodes(kernels.names), DimensionCodes())
     _add_calls(collected, [])  # so that there is a part to join where the trace has no calls
@@ -159,7 +160,7 @@ def _collected(file: InputFile, kernels: KernelTable, progress: Progress | None)
 
 
 def _blocks(file: InputFile, progress: Progress | None) -> Iterator[bytes]:
-    """Yield the decompressed bytes, telling how many there were."""
+    """Yield the decompressed bytes, reporting progress."""
     total = 0 if file.compressed else file.location.stat().st_size
     done = 0
     with file.open() as stream:
@@ -239,7 +240,7 @@ def _add_calls(collected: _Events, calls: list[Event]) -> None:
 def _facts(
     launches: LaunchRows, events: _Events, place: IntArray, launch_order: LaunchOrder
 ) -> RecordingFacts:
-    """Return what the recording says beside the launches."""
+    """Return what the recording says besides the launches."""
     return RecordingFacts(
         devices=_devices(events.document, _distinct(launches.device)),
         launch_order=launch_order,
@@ -266,7 +267,7 @@ def _ranges(
 
 
 def _distinct(labels: NDArray[np.int32]) -> set[int]:
-    """Return the distinct values of long runs of equal ones."""
+    """Return the distinct values; fast where equal ones stand in long runs."""
     return set(labels[np.flatnonzero(np.diff(labels, prepend=labels[0] - 1))].tolist())
 
 
@@ -299,7 +300,8 @@ def _rank(document: Document) -> int:
 def _devices(document: Document, launching: set[int]) -> tuple[Device, ...]:
     """Return the described GPUs that launched kernels.
 
-    A single described GPU is the single one that launched, whatever its number: AMD counts the CPUs too.
+    If one GPU is described and one launched, they are the same, whatever their numbers: AMD numbers the CPUs
+    too.
     """
     described = document.device_properties if isinstance(document.device_properties, list) else []
     devices = [device for device in map(_device, described) if device is not None]

@@ -6,11 +6,12 @@ so a header is known by the names in it and a column by its name, never by its p
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from sampling.readers.csv_cells import header_cells
 
 #: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace.
 TraceKind = Literal["gpu", "exec"]
@@ -21,7 +22,7 @@ _REQUIRED: Mapping[TraceKind, frozenset[str]] = {
     "gpu": frozenset({"Start", "Duration", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Name"}),
     "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
 }
-#: Other reports of `nsys stats`, by names that stand in their headers; the first that fits is named.
+#: Other reports of `nsys stats`, by names in their headers; the first that fits is named.
 _OTHER_REPORTS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"RangeStack", "NumGPUOps"}), "NVTX projection trace"),
     (frozenset({"RangeStack"}), "NVTX trace"),
@@ -61,7 +62,7 @@ _END = (
     rb"|[ \t\r\n]+\Z"
 )
 _END_AT_START = re.compile(_END)
-# Starts with a literal byte, which is what makes the search fast.
+# It starts with a literal byte, which makes the search fast.
 _END_AFTER_LINE = re.compile(rb"\n(?P<end>" + _END + rb")")
 
 
@@ -74,7 +75,7 @@ class TraceHeader:
     kind : which of the two traces.
     cells : the header's cells as printed.
     positions : the position of each column by its bare name, e.g. "Kernel Dur".
-    units : what stands in parentheses after a name, "" where nothing does.
+    units : what is in parentheses after a name, "" where there is nothing.
     """
 
     kind: TraceKind
@@ -97,7 +98,7 @@ class FoundHeader:
 
 
 def find_trace_header(text: bytes, start: int = 0) -> FoundHeader | None:
-    """Return the first header of a trace in ``text`` from ``start`` on, progress bars before it left out."""
+    """Return the first header of a trace from ``start`` on, without a progress bar before it."""
     while mark := _HEADER_MARK.search(text, start):
         line_start = max(text.rfind(b"\n", 0, mark.start()), text.rfind(b"\r", 0, mark.start())) + 1
         line_end = text.find(b"\n", mark.end())
@@ -110,7 +111,7 @@ def find_trace_header(text: bytes, start: int = 0) -> FoundHeader | None:
 
 
 def trace_header(line: bytes) -> TraceHeader | None:
-    """Return what a line says as the header of a trace, or None if it is none."""
+    """Return a line as the header of a trace, None if it is none."""
     cells = header_cells(line)
     titles = [_title(cell) for cell in cells]
     names = [name for name, _ in titles]
@@ -119,15 +120,6 @@ def trace_header(line: bytes) -> TraceHeader | None:
             positions = {name: names.index(name) for name in names}
             return TraceHeader(kind, cells, positions, dict(reversed(titles)))
     return None
-
-
-def header_cells(line: bytes) -> tuple[str, ...]:
-    """Return the cells of one line, without the byte-order mark and the line's end."""
-    text = line.decode("utf-8-sig", "replace").strip("\r\n")
-    try:
-        return tuple(next(csv.reader([text]), ()))
-    except csv.Error:
-        return ()
 
 
 def _title(cell: str) -> tuple[str, str]:
@@ -141,7 +133,7 @@ def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
 
 
 def other_report(head: bytes) -> str | None:
-    """Return what the first header in ``head`` that `nsys stats` prints belongs to; None if there is none."""
+    """Return which other report of `nsys stats` the first known header in ``head`` is of, None if none is."""
     for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
         if b"," not in line or not line[:1].isalpha():
             continue
@@ -155,7 +147,7 @@ def other_report(head: bytes) -> str | None:
 def report_end(text: bytes) -> tuple[int, int] | None:
     """Return where the rows of a report end in ``text`` and where what follows starts, None if they do not.
 
-    Empty lines alone do not end a report; what follows them does, unless it goes on with rows.
+    Empty lines alone do not end a report; what follows them ends it unless it is more rows.
     """
     match = _END_AT_START.match(text)
     if match is not None:

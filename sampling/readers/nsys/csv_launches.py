@@ -54,7 +54,7 @@ class Trace:
         self.layout = Layout(header.cells, self._kinds())
 
     def _kinds(self) -> dict[int, Kind]:
-        """Return what to read as what: times in nanoseconds exactly, in larger units as fractions."""
+        """Return how each column is read: times in nanoseconds as integers, in larger units as fractions."""
         kind, positions = self.header.kind, self.header.positions
         kinds: dict[int, Kind] = {}
         for column in _TIMES[kind]:
@@ -81,7 +81,7 @@ class Trace:
         return self._builder
 
     def facts(self) -> RecordingFacts:
-        """Return what the rows told beside the launches."""
+        """Return what the rows say of the recording."""
         order: LaunchOrder = "correlation" if self._correlated else "gpu-start"
         return RecordingFacts(
             devices=tuple(Device(number, name) for number, name in sorted(self._devices.items()) if name),

@@ -1,9 +1,9 @@
 """`nsys stats` CSV: the GPU trace or the kernel execution trace, of Nsight Systems 2020.4 to 2026.2.
 
-One file may hold several reports. Of a GPU trace and a kernel execution trace of one run the latter is taken,
-for it is in API order and names the process, unless it lists fewer launches: it leaves out kernels whose API
-call was not recorded. Two traces of the same kind are refused: whether they are two runs or one run twice
-cannot be told, and their times start anew.
+One file may hold several reports. Of a GPU trace and a kernel execution trace of one run the latter is read,
+because it is in API order and names the process, unless it lists fewer launches: it leaves out kernels whose
+API call was not recorded. Two traces of the same kind are refused: they may be two runs or one run twice, and
+the times of each start at 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import replace
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Part, Table, lines_before, parse, parse_closely, pieces
+from sampling.readers.csv_cells import Part, Table, lines_before, parse_closely, parse_plain, pieces
 from sampling.readers.input_file import HEAD_BYTES, InputFile
 from sampling.readers.nsys.csv_dialect import (
     TRACE_NAMES,
@@ -29,7 +29,6 @@ from sampling.readers.nsys.csv_dialect import (
     skipped_report,
 )
 from sampling.readers.nsys.csv_launches import Trace
-from sampling.readers.refusals import refusal
 
 FORMAT = "nsys-csv"
 
@@ -52,16 +51,16 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ProfileError : there is no trace in it, or two of one kind; a row is cut short or a value is not a number;
         the trace lists no kernel launch.
     """
-    total = 0 if file.compressed else file.location.stat().st_size
     with ThreadPoolExecutor(_PARSED_AHEAD) as workers:
         reports = _Reports(file, kernels, workers)
-        for offset, text in pieces(file):
+        for offset, text in pieces(file, progress):
             reports.take(offset, text)
-            if progress is not None:
-                progress(offset + len(text), total, f"reading {file.path}")
         trace = reports.chosen()
     if trace is None:
-        raise refusal(file)
+        # Many regular expressions, which no trace needs.
+        from sampling.readers.not_a_profile import file_error
+
+        raise file_error(file)
     if trace.launches == 0:
         raise ProfileError(
             f"an nsys {TRACE_NAMES[trace.header.kind]} that lists no kernel launch"
@@ -77,7 +76,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 class _Reports:
     """Goes through a file's pieces and gives the rows of each trace to it.
 
-    Pieces are parsed ahead, as if no report ended in them; where one did, what comes after it is taken anew.
+    Pieces are parsed in advance, as if no report ended in them; where one does, what follows is taken again.
     """
 
     def __init__(self, file: InputFile, kernels: KernelTable, workers: ThreadPoolExecutor) -> None:
@@ -100,7 +99,7 @@ class _Reports:
             offset, text = offset + found.stop, text[found.stop :]
         if text:
             part = Part(self._file, self._open.layout, offset, text)
-            self._coming.append((part, self._workers.submit(parse, part)))
+            self._coming.append((part, self._workers.submit(parse_plain, part)))
         while len(self._coming) > _PARSED_AHEAD:
             self._add_next()
 
@@ -151,7 +150,7 @@ class _Reports:
         return self._traces[kind]
 
     def _refuse_further_rows(self, offset: int, text: bytes) -> None:
-        """Raise if the rows of the trace that ended go on: what is between them is no end of a report."""
+        """Raise if more rows of the trace that ended follow: what is between does not end a report."""
         trace = self._just_ended
         line = first_line_of_content(text)
         if trace is None or line is None:

@@ -1,4 +1,4 @@
-"""What an nsys export says beside its launches: its GPUs, its recorder, and why it has no launches."""
+"""What an nsys export says besides its launches: its GPUs, its recorder, and why it has no launches."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device
 from sampling.readers.nsys.tables import GRAPH_TRACE, KERNEL, RUNTIME, NsysTables
+from sampling.text import counted
 
 _Record = Mapping[str, object]
 
@@ -99,14 +100,14 @@ def without_kernels(tables: NsysTables) -> ProfileError:
     if replays:
         return ProfileError(
             "this nsys export was recorded with graph-level tracing: "
-            f"it holds {_counted(replays, 'graph replay')} but none of the kernels inside",
+            f"it holds {counted(replays, 'graph replay')} but none of the kernels inside",
             path=tables.path,
             remedy="record again with `nsys profile --trace=cuda --cuda-graph-trace=node ...`",
         )
     calls = tables.row_count(RUNTIME)
     if calls:
         return ProfileError(
-            f"this nsys export has {_counted(calls, 'CUDA API call')} but no kernel launches: "
+            f"this nsys export has {counted(calls, 'CUDA API call')} but no kernel launches: "
             "kernels were not recorded",
             path=tables.path,
             remedy="check that the profiled range launches kernels and record again with "
@@ -139,7 +140,3 @@ def _graph_launches_traced_whole(tables: NsysTables) -> int:
     texts = tables.strings([name for name in calls if name >= 0])
     launch = ("cudaGraphLaunch", "cuGraphLaunch")
     return sum(calls[name] for name, text in texts.items() if text.startswith(launch))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,8 +1,8 @@
-"""NVTX ranges of an nsys export, read from it again when somebody asks for them.
+"""NVTX ranges of an nsys export, read when they are asked for.
 
-A recording may hold more ranges than launches (PyTorch's `emit_nvtx` makes one an operator), and most runs
-ask for none: so reading a profile costs nothing for them, and asking reads only ranges of the name asked for.
-What places launches in them, when the API call behind each began, is read once and kept: 8 bytes a launch.
+A recording may have more ranges than launches (PyTorch's `emit_nvtx` makes one for every operator), and most
+runs need none. So they are not read with the profile, and then only those of the name asked for. The start of
+the API call behind each launch, which decides what ranges it is in, is read once and kept: 8 bytes a launch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sampling.profile.profile import LaunchSequence, NamedRange
 from sampling.readers.nsys.order import LaunchKeys, OrderOfLaunches, process_of_thread
 from sampling.readers.nsys.tables import KERNEL, NULL, NVTX, STRINGS, NsysTables
 
-#: ENUM_NSYS_EVENT_TYPE: a range on the stack of one thread, and one that any thread may end.
+#: Values of ENUM_NSYS_EVENT_TYPE: a push/pop range of one thread, a start/end range that any thread may end.
 _RANGE_TYPES = (59, 60)
 _PLACE_OF_RANGE = ("globalTid", "start", "end")
 _PLACE_OF_LAUNCH = ("start", "globalPid", "correlationId", "deviceId")
@@ -57,7 +57,7 @@ class NvtxRanges:
 
         Raises
         ------
-        ProfileError : the export is gone, damaged, or another than was read.
+        ProfileError : the export is gone, damaged, or has changed since it was read.
         """
         if text not in self._found:
             with self._opened() as tables:
@@ -82,7 +82,7 @@ class NvtxRanges:
         api_start_ns, numbers = self._calls
         code, global_tid, start_ns, end_ns = columns
         recorded, rows = np.unique(process_of_thread(global_tid), return_inverse=True)
-        # A process that launched nothing has no number; -1 is none of a sequence.
+        # A process without launches has no number; no sequence has the number -1.
         number = np.array([numbers.get(each, -1) for each in recorded.tolist()], dtype=np.int64)
         end_ns = np.where(end_ns == NULL, STILL_OPEN, end_ns)
         return runs_of(
@@ -107,7 +107,10 @@ class NvtxRanges:
             len(api_start_ns),
             process=np.concatenate([key.process for key in keys]),
             device=np.concatenate(devices).astype(np.int32) if devices else None,
-            by_time=[np.concatenate([getattr(key, name) for key in keys]) for name in ("order", "start_ns")],
+            by_time=[
+                np.concatenate([key.order for key in keys]),
+                np.concatenate([key.start_ns for key in keys]),
+            ],
         )
         if sequences != self._sequences:
             raise ProfileError(
@@ -140,7 +143,7 @@ def _by_own_text(tables: NsysTables, text: str, codes: dict[str, int]) -> Iterat
 
 
 def _by_registered_text(tables: NsysTables, text: str, codes: dict[str, int]) -> Iterator[Sequence[IntArray]]:
-    """Yield the ranges whose name is a string registered once and then meant by its id."""
+    """Yield the ranges that give their name as the id of a registered string."""
     strings = list(tables.rows(STRINGS, ("id", "value"), containing=("value", text)))
     if not strings or not tables.has(NVTX, "textId"):
         return

@@ -1,8 +1,8 @@
-"""In which order the program issued its launches: the join of kernels with the API calls behind them.
+"""In which order the program issued its launches, from the API calls behind the kernels.
 
 Kernels and API calls share a correlation id, which counts within one process only. A capture that begins
 after a launch was queued has the kernel without its API call; within one process correlation ids rise in
-API order too, so they stand in where any call is missing.
+API order too, so they give the order where a call is missing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sampling.readers.nsys.tables import NULL, RUNTIME, NsysTables
 _RUNTIME_COLUMNS = ("start", "globalTid", "correlationId")
 _THREAD_BITS = 0xFFFFFF
 
-# A table indexed by correlation id takes 8 bytes an id; beyond this many ids a launch the ids are looked up.
+# A table indexed by correlation id takes 8 bytes an id; with more ids a launch, a sorted list is searched.
 _IDS_PER_LAUNCH = 4
 _IDS_ALWAYS = 1 << 16
 
@@ -75,9 +75,9 @@ class LaunchKeys:
 
 
 class OrderOfLaunches:
-    """Collects the keys of all launches, then settles for each process what its order rests on.
+    """Collects the keys of all launches, then decides for each process what its launches are ordered by.
 
-    The arrays handed out are filled in place when all are known, so the launches are held only once.
+    The arrays that ``add`` returns are filled in place at the end, so the launches are in memory only once.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class OrderOfLaunches:
 
     @property
     def kind(self) -> LaunchOrder:
-        """What the order rests on, in the process where it rests on the weakest."""
+        """What the launches are ordered by, in the process where that is least reliable."""
         weakest_first: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-start")
         return next(kind for kind in weakest_first if kind in self._kinds)
 
@@ -131,7 +131,7 @@ class OrderOfLaunches:
         ]
 
     def settle(self, tables: NsysTables, row_read: Callable[[int], None]) -> None:
-        """Read the API calls, fill in the order and the process of every launch, and let go of the keys."""
+        """Read the API calls, fill in the order and the process of every launch, and forget the keys."""
         starts = self._api_starts(tables, row_read)
         for process in self._processes:
             self._settle_process(process, starts.pop(process, None))
@@ -174,7 +174,7 @@ class OrderOfLaunches:
                 part.order[rows] = part.start_ns[rows]
 
     def _number_processes(self) -> None:
-        """Put the PID in place of the globalPid, except where two of them have the same PID."""
+        """Replace each globalPid by its PID, unless two of them have the same PID."""
         numbers = {process: 0 if process == NULL else process_id(process) for process in self._processes}
         if len(set(numbers.values())) < len(numbers):
             numbers = {process: max(process, 0) for process in numbers}
@@ -212,7 +212,7 @@ class _ApiStarts:
         self._start_ns = np.full(ids, NO_CALL)
 
     def _slots(self, correlation: IntArray) -> tuple[IntArray, BoolArray]:
-        """Return where each id has its start, and which of them have a place at all."""
+        """Return the index of the start of each id that has one, and which ids do."""
         known = (correlation >= self._lowest) & (correlation <= self._highest)
         if self._sorted is None:
             return correlation[known] - self._lowest, known
@@ -222,7 +222,7 @@ class _ApiStarts:
         return slots[found], known
 
     def add(self, correlation: IntArray, start_ns: IntArray) -> None:
-        """Take the start of API calls; calls that launched no kernel are passed over."""
+        """Add the starts of API calls; calls that launched no kernel are ignored."""
         slots, known = self._slots(correlation)
         np.minimum.at(self._start_ns, slots, start_ns[known])
 

@@ -17,14 +17,14 @@ from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import read_export
-from sampling.readers.nsys.sqlite_ranges import RangeReader, damaged, not_integers, row_ranges
+from sampling.readers.nsys.sqlite_parallel import ParallelReader, damaged, not_integers, row_ranges
 from sampling.readers.nsys.tables import NULL, STRINGS, NsysTables, is_nsys_table
 
 FORMAT = "nsys-sqlite"
 
 _MAGIC = b"SQLite format 3\0"
 
-# Importing Arrow costs as much as reading this much row by row.
+# Importing Arrow takes as long as reading this much row by row.
 BY_SEVERAL_THREADS_FROM_BYTES = 64 << 20
 _ROWS_AT_ONCE = 1 << 15
 _IDS_OF_ONE_QUERY = 10_000
@@ -62,7 +62,7 @@ def _opened(file: InputFile) -> Iterator[_SqliteTables]:
 def _uri(location: Path) -> str:
     """Return the address that opens a database for reading only, any character in its path."""
     location = location.resolve()
-    # Without leave to write beside it, SQLite cannot open a database that is in write-ahead mode otherwise.
+    # In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as immutable.
     immutable = "" if os.access(location.parent, os.W_OK) else "&immutable=1"
     return f"{location.as_uri()}?mode=ro{immutable}"
 
@@ -82,7 +82,7 @@ def _damage_reported(path: str) -> Iterator[None]:
 
 
 def _refuse_truncated(file: InputFile, location: Path) -> None:
-    """Compare the size with the header's; SQLite itself notices only pages that it comes to need."""
+    """Compare the size with the header's; SQLite itself notices a missing page only when it reads it."""
     page_bytes = int.from_bytes(file.head[16:18])
     page_bytes = 1 << 16 if page_bytes == 1 else page_bytes
     pages = int.from_bytes(file.head[28:32])
@@ -149,7 +149,7 @@ class _SqliteTables(NsysTables):
         return last - first + 1
 
     def _row_numbers(self, table: str) -> tuple[int, int]:
-        # One query for each end: only alone does SQLite take it from the tree at once.
+        # Two queries: SQLite finds a minimum or maximum at once only if it is asked for nothing else.
         first = self._number(self._select("IFNULL(MIN(rowid), 1)", table))
         return first, self._number(self._select("IFNULL(MAX(rowid), 0)", table))
 
@@ -160,7 +160,7 @@ class _SqliteTables(NsysTables):
         if file_bytes < BY_SEVERAL_THREADS_FROM_BYTES:
             values = [f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns]
             return self._row_by_row(self._select(", ".join(values), table), columns)
-        reader = RangeReader(self.path, _uri(self._location), self._from(table), nullable)
+        reader = ParallelReader(self.path, _uri(self._location), self._from(table), nullable)
         return reader.parts(columns, row_ranges(*self._row_numbers(table), file_bytes))
 
     def _row_by_row(self, query: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
@@ -178,7 +178,7 @@ class _SqliteTables(NsysTables):
     def rows(
         self, table: str, columns: Sequence[str], *, containing: tuple[str, str] | None = None
     ) -> Iterator[tuple[object, ...]]:
-        """Yield the rows one by one, those that hold a text by SQLite's own search."""
+        """Yield the rows one by one; SQLite itself searches for those that contain a text."""
         present = self.columns(table)
         if not present or (containing is not None and containing[0] not in present):
             return

@@ -1,4 +1,4 @@
-"""The tables of an nsys export, whatever they are stored in: chosen by name, columns chosen by name.
+"""The tables of an nsys export, read by the names of tables and columns, whatever they are stored in.
 
 The table and column names are those of the SQLite export of every nsys version from 2020.4 to 2026.2; the
 folder exports (parquetdir, arrowdir) have one file a table with the same names.
@@ -20,7 +20,7 @@ GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 NVTX = "NVTX_EVENTS"
 STRINGS = "StringIds"
 
-#: What stands in an integer column where the table has NULL.
+#: The value of an integer column where the table has NULL.
 NULL = int(np.iinfo(np.int64).min)
 
 EXPORT_AGAIN = "export it again with `nsys export --type {} REPORT.nsys-rep`"
@@ -37,8 +37,8 @@ class NsysTables(ABC):
     """The tables of one export, read by name.
 
     Tables are written only when they have rows, so any may be absent; an absent one has no columns and no
-    rows. Readers of other tools' exports meet names with a version suffix (``..._V2``): where the plain name
-    is absent, the highest suffix stands for it.
+    rows. Exports by other tools have names with a version suffix (``..._V2``): where the plain name is
+    absent, the table with the highest suffix is read.
 
     Attributes
     ----------

@@ -17,8 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.features.join import with_features
-from sampling.features.joined import ScatteredMetrics
+from sampling.features.join import ScatteredMetrics, with_features
 from sampling.features.matching import occurrences
 from sampling.features.names import demangled
 from sampling.features.report import JoinReport
@@ -92,7 +91,7 @@ def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path)
     features, (report,) = joined(profile, path, region=Region(launches=(1, None)))
     equal(features.metrics["m"], [NAN, 20, 30])
     assert report.joined_by == "id"
-    assert (report.rows, report.matched, report.rows_elsewhere, report.unmatched_rows) == (4, 2, 1, 1)
+    assert (report.rows, report.matched, report.rows_not_selected, report.unmatched_rows) == (4, 2, 1, 1)
     assert (report.launches, report.launches_without) == (3, 1)
     assert report.first_unmatched == ("row 5 with id 9",)
     assert report.first_without == ("launch 1 'b'",)
@@ -149,7 +148,7 @@ def test_occurrences_count_over_the_whole_profile(launch_table: Build, tmp_path:
     assert report.joined_by == "name, grid, block, occurrence"
     later, (report,) = joined(profile, path, region=Region(launches=(3, None)))
     equal(later.metrics["m"], [11, 12])
-    assert (report.matched, report.rows_elsewhere, report.unmatched_rows) == (2, 3, 0)
+    assert (report.matched, report.rows_not_selected, report.unmatched_rows) == (2, 3, 0)
 
 
 def test_fewer_and_more_rows_than_launches(launch_table: Build, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sampling.profile.profile import Profile
@@ -88,6 +90,13 @@ def test_parquet_comes_through_a_pipe(tmp_path: Path, sample_data: Path) -> None
     write_launch_parquet(profile, Region(), tmp_path / "x.parquet")
     piped = through_a_pipe(tmp_path, (tmp_path / "x.parquet").read_bytes())
     assert launches_of(piped) == launches_of(profile)
+
+
+def test_the_copy_of_a_pipe_lasts_as_long_as_its_parquet_profile(tmp_path: Path) -> None:
+    """Without processes and devices only the footer is read before launches are asked for."""
+    pq.write_table(pa.table({"name": ["k"] * 3, "duration_ns": [5, 6, 7]}), tmp_path / "x.parquet")
+    piped = through_a_pipe(tmp_path, (tmp_path / "x.parquet").read_bytes())
+    assert [batch["duration_ns"].tolist() for batch in piped.batches(("duration_ns",))] == [[5, 6, 7]]
 
 
 def test_ids_of_several_files_survive_conversion(tmp_path: Path, sample_data: Path) -> None:

@@ -26,8 +26,7 @@ from sampling.features.formats.ncu.report import (
 )
 from sampling.features.formats.ncu.units import base_unit, unknown_units
 from sampling.features.rows import LOCALE_OPTION, FeatureRows
-from sampling.features.tables.column_numbers import infinite_notes, refuse_other_locale
-from sampling.features.tables.column_texts import TextColumn
+from sampling.features.tables.columns import TextColumn, infinite_notes, refuse_other_locale
 from sampling.features.tables.number_cells import NumberCells, NumberLocale, distinct_numbers
 from sampling.progress import Progress
 from sampling.readers.csv_cells import texts
@@ -36,7 +35,6 @@ from sampling.reduction.launch_features import Features
 from sampling.text import listed
 
 FORMAT = "ncu-details"
-
 
 _VALUE = "Metric Value"
 
@@ -52,18 +50,15 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
 
     Raises
     ------
-    ProfileError : a row is cut short, a metric's values are now numbers and now text, one ID stands for two
-        kernels.
+    ProfileError : a row is cut short, some values of a metric are numbers and others text, two kernels have
+        one ID.
     """
     header = report_header(file)
     assert header is not None
     cells, launches = _Cells(file, header, locale), LaunchIdentities(file, header, locale)
-    total = 0 if file.compressed else file.location.stat().st_size
-    for rows in row_parts(file, header, cells.needed):
+    for rows in row_parts(file, header, cells.needed, progress):
         launches.take(rows.table, rows.line)
         cells.take(rows.table, rows.line)
-        if progress is not None:
-            progress(rows.part.offset + len(rows.part.text), total, f"reading {file.path}")
     identities = launches.finish()
     launch, first_rows = _launches(identities, file)
     series, left_out = cells.series(launch, len(first_rows), identities.line)
@@ -144,7 +139,7 @@ class _Cells:
         self._is_text.append(is_text)
 
     def series(self, launch: IntArray, launches: int, line: IntArray) -> tuple[list[_Series], list[str]]:
-        """Return the metrics in the order they first stand in the file, and the names of those of text."""
+        """Return the metrics in the order of their first rows, and the names of those of text."""
         values, is_text = np.concatenate(self._values), np.concatenate(self._is_text)
         bases = [base_unit(unit) for unit in self._unit.distinct()]
         base_names = list(dict.fromkeys(base for _, base in bases))
@@ -181,7 +176,7 @@ class _Cells:
         return [one for _, one in sorted(found, key=lambda pair: pair[0])], list(dict.fromkeys(left_out))
 
     def _remark(self, one: _Series, launch: IntArray, values: FloatArray) -> None:
-        """Keep what the user should know of a metric's rows."""
+        """Note what to tell the user of a metric's rows."""
         if len(np.unique(launch)) < len(launch):
             self.repeated.append(one.name)
         if np.isinf(values).any():
@@ -211,7 +206,7 @@ def _not_empty(column: TextColumn) -> BoolArray:
 
 
 def _named(series: Sequence[_Series], launches: int) -> Features:
-    """Give each series its name: the metric's own, or with the section before it where that means another."""
+    """Name each series by its metric, and by its section too where the name has another meaning there."""
     metrics: dict[str, FloatArray] = {}
     units: dict[str, str] = {}
     for one in series:

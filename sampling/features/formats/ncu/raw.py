@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sampling.arrays import IntArray
 from sampling.features.formats.ncu.report import (
@@ -18,8 +17,8 @@ from sampling.features.formats.ncu.report import (
 )
 from sampling.features.formats.ncu.units import base_unit
 from sampling.features.rows import FeatureRows
-from sampling.features.tables.column_numbers import NumberColumn, infinite_notes
-from sampling.features.tables.keys import refuse_repeated, repeated_notes
+from sampling.features.tables.columns import NumberColumn, infinite_notes
+from sampling.features.tables.identity import refuse_repeated, repeated_notes
 from sampling.features.tables.number_cells import NumberCells, NumberLocale
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
@@ -59,7 +58,7 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
 
     Raises
     ------
-    ProfileError : a row is cut short, an ID stands twice, a metric's cells are now numbers and now text.
+    ProfileError : a row is cut short, an ID repeats, some cells of a metric are numbers and others text.
     """
     header = report_header(file)
     assert header is not None
@@ -70,15 +69,12 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
         for position, name in enumerate(header.cells)
         if name not in _NO_METRIC and header.cells.index(name) == position
     ]
-    total = 0 if file.compressed else file.location.stat().st_size
-    for rows in row_parts(file, header, len(header.cells)):
+    for rows in row_parts(file, header, len(header.cells), progress):
         launches.take(rows.table, rows.line)
         for metric in metrics:
             metric.take(rows.table, rows.line)
-        if progress is not None:
-            progress(rows.part.offset + len(rows.part.text), total, f"reading {file.path}")
     identities = launches.finish()
-    order = launch_order(identities, file)
+    order = _launch_order(identities, file)
     printed = _units(file, header)
     units = {} if printed is None else dict(zip(header.cells, printed, strict=True))
     features, left_out = _features(metrics, units, order)
@@ -95,8 +91,8 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     )
 
 
-def launch_order(identities: Identities, file: InputFile) -> IntArray:
-    """Return the rows by process and ID; raise ProfileError where an ID stands twice in a process."""
+def _launch_order(identities: Identities, file: InputFile) -> IntArray:
+    """Return the rows by process and ID; raise ProfileError where an ID repeats in a process."""
     refuse_repeated(
         [identities.process, identities.id], path=file.path, line=identities.line, what="this launch's ID"
     )
@@ -131,4 +127,4 @@ def _features(
         values[metric.name] = column[order] * factor
         if base:
             bases[metric.name] = base
-    return replace(Features(), metrics=values, units=bases), left_out
+    return Features(metrics=values, units=bases), left_out

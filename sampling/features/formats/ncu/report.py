@@ -1,4 +1,4 @@
-"""What both pages of an Nsight Compute CSV share: header, lines that are rows, the launches' identity.
+"""What both pages of an Nsight Compute CSV share: the header, the rows, and what identifies the launches.
 
 The header stands somewhere after ``==PROF==`` lines and what the program itself printed; such lines may stand
 between the rows too. ``ID`` counts the launches that were profiled, so it is an order and never a launch id.
@@ -16,13 +16,13 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.formats.ncu.units import unknown_units
-from sampling.features.tables.column_texts import TextColumn
-from sampling.features.tables.keys import sizes_of
+from sampling.features.tables.columns import TextColumn
+from sampling.features.tables.identity import sizes_of
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.features.tables.text_lines import only_lines, row_lines
-from sampling.readers.csv_cells import Layout, Part, Table, parse, parse_closely, pieces
+from sampling.progress import Progress
+from sampling.readers.csv_cells import Layout, Part, Table, header_cells, parse, pieces
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_dialect import header_cells
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)
 #: A row starts with two whole numbers, the ID and the process; in quotes where the header's cells are.
@@ -32,7 +32,7 @@ _CELL = r'(?:"(?:[^"]|"")*"|[^",]*)'
 _IDENTITY = ("ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device")
 _REQUIRED = ("ID", "Process ID", "Kernel Name")
 
-#: More are not named in one note.
+#: At most this many are named in one note.
 _UNITS_NAMED = 3
 
 WRITE_AGAIN = "write it again with `ncu --import REPORT.ncu-rep --csv --page raw`"
@@ -54,7 +54,7 @@ class Header:
 
 
 def unit_notes(units: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what to say of units that are not known: nothing where all are.
+    """Return what to tell the user of unknown units.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def find_header(text: bytes) -> Header | None:
 def report_header(file: InputFile) -> Header | None:
     """Return the header of a report, None where the file is none.
 
-    Nsight Compute prints a line for each launch before it, so it may stand behind the file's head.
+    Nsight Compute prints a line for each launch before it, so it may be beyond the file's head.
     """
     header = find_header(file.head)
     if header is not None and file.head.find(b"\n", header.start) >= 0:
@@ -98,14 +98,13 @@ def report_header(file: InputFile) -> Header | None:
 
 
 class Rows(NamedTuple):
-    """Some rows of a report: as they were parsed, as columns of distinct texts, and their 1-based lines."""
+    """Some rows of a report as columns of texts, and their 1-based lines in the file."""
 
-    part: Part
     table: Table
     line: IntArray
 
 
-def row_parts(file: InputFile, header: Header, cells: int) -> Iterator[Rows]:
+def row_parts(file: InputFile, header: Header, cells: int, progress: Progress | None) -> Iterator[Rows]:
     """Yield the rows below the header, piece by piece, cut to their first ``cells`` cells.
 
     Raises
@@ -117,7 +116,7 @@ def row_parts(file: InputFile, header: Header, cells: int) -> Iterator[Rows]:
     kept = None if cells == len(header.cells) else rf"^({_CELL}(?:,{_CELL}){{{cells - 1}}})(?:,.*)?$"
     past_header = False
     lines_past = 0
-    for offset, text in pieces(file):
+    for offset, text in pieces(file, progress):
         start, first_line = 0, lines_past + 1
         lines_past += text.count(b"\n")
         if not past_header:
@@ -131,8 +130,7 @@ def row_parts(file: InputFile, header: Header, cells: int) -> Iterator[Rows]:
         part = Part(file, layout, offset + start, body)
         if not body.strip():
             continue
-        table = parse(part)
-        yield Rows(part, parse_closely(part) if table is None else table, row_lines(body) + first_line)
+        yield Rows(parse(part), row_lines(body) + first_line)
 
 
 def _refuse_other_header(file: InputFile, header: Header, text: bytes) -> None:
@@ -213,7 +211,8 @@ class LaunchIdentities:
     def _sizes(self, name: str, line: IntArray) -> IntArray | None:
         if name not in self._columns:
             return None
-        return sizes_of(self._columns[name], path=self._file.path, line=line, name=name)
+        column = self._columns[name]
+        return sizes_of(column.distinct(), column.codes(), path=self._file.path, line=line, name=name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import pytest
 from sampling.errors import ProfileError
 from sampling.features.formats.registry import read_features
 from sampling.features.rows import FeatureRows
-from sampling.features.tables.keys import size_of
+from sampling.features.tables.identity import size_of
 
 
 def csv_rows(folder: Path, text: str) -> FeatureRows:

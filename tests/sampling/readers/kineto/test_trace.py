@@ -18,7 +18,7 @@ from sampling.errors import ProfileError
 from sampling.profile.profile import Column, Device, KernelTable, LaunchSequence, Profile
 from sampling.readers.input_file import open_input
 from sampling.readers.kineto import trace as kineto
-from sampling.readers.kineto.text import trace_pieces
+from sampling.readers.kineto.pieces import trace_pieces
 
 Json = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 Where an event ends is seen without parsing: ``}, {"ph":`` stands between two events and nowhere else. It
 cannot stand inside a string, where its quote, not escaped and followed by a letter, would end the string with
-no comma or bracket after it. The key is the one with which the first event of the file opens.
+no comma or bracket after it. The key is the first one of the file's first event.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _PIECE_BYTES = 1 << 18
 _EVENTS_OPEN = re.compile(rb'\A\s*\[|"traceEvents"\s*:\s*\[')
 _FIRST_KEY = re.compile(rb'\s*\{\s*"([^"\\]+)"\s*:')
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# White space between two events that is longer than this only hides one place to part the text.
+# Where white space between two events is longer than this, the text is not split there.
 _OVERLAP_BYTES = 1 << 10
 
 
@@ -27,7 +27,7 @@ class TracePiece:
     ----------
     text : a JSON list of events; in the last piece the whole document without the events of earlier pieces.
     opening_bytes : the bytes at the beginning of ``text`` from before its first event.
-    skipped_bytes : how much farther on in the file than in ``text`` its events stand.
+    skipped_bytes : how many bytes later in the file than in ``text`` its events are.
     """
 
     text: bytes
@@ -35,12 +35,12 @@ class TracePiece:
     skipped_bytes: int
 
     def byte_in_file(self, offset: int) -> int:
-        """Return where in the decompressed file, after a byte order mark, a byte of the text stands."""
+        """Return where in the decompressed file, after a byte order mark, a byte of the text is."""
         return offset if offset < self.opening_bytes else offset + self.skipped_bytes
 
 
 def trace_pieces(blocks: Iterable[bytes]) -> Iterator[TracePiece]:
-    """Yield the trace piece by piece; one piece, the last, where its events cannot be told apart.
+    """Yield the trace piece by piece; a single one where its events cannot be told apart.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _up_to_first_event(source: Iterator[bytes]) -> tuple[bytes, bytes]:
 
 
 def _boundary(rest: bytes) -> re.Pattern[bytes] | None:
-    """Return what stands between two events, from how the first one opens."""
+    """Return the pattern between two events, from how the first one opens."""
     first = _FIRST_KEY.match(rest)
     if first is None:
         return None

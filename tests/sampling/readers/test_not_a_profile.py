@@ -8,10 +8,7 @@ from pathlib import Path
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.readers import pipit_csv
-from sampling.readers.input_file import open_input
-from sampling.readers.nsys import csv_trace as nsys_csv
-from sampling.readers.refusals import refusal
+from sampling.readers.registry import read_profile
 
 CHATTER = "Processing [x.sqlite] with [/opt/nvidia/reports/x.py]... \n"
 API_TRACE = (
@@ -141,10 +138,9 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
 
 
 def refused(path: Path) -> ProfileError:
-    with open_input(str(path)) as file:
-        for reader in (nsys_csv, pipit_csv):
-            assert not reader.recognise(file)
-        return refusal(file)
+    with pytest.raises(ProfileError) as caught:
+        read_profile([str(path)])
+    return caught.value
 
 
 @pytest.mark.parametrize(("name", "content", "sentence", "remedy"), FILES, ids=[row[0] for row in FILES])

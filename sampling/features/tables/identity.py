@@ -11,18 +11,19 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
-from sampling.features.tables.column_texts import TextColumn
+from sampling.readers.parquet_source import BLOCK, GRID
 from sampling.text import listed
 
-#: Columns with whole numbers that identify a launch, beside its name and the text columns grid and block.
+#: Columns with whole numbers that identify a launch, besides its name and the text columns grid and block.
 WHOLE_NUMBERS = (
     "id",
     "process",
     "device",
     "occurrence",
-    *(f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"),
+    *GRID,
+    *BLOCK,
 )
-#: Columns with text that do.
+#: Columns with text that identify a launch.
 TEXTS = ("name", "grid", "block")
 
 REMEDY = (
@@ -78,7 +79,7 @@ def repeated_names(columns: Iterable[str]) -> tuple[str, ...]:
 
 
 def repeated_notes(columns: Iterable[str]) -> tuple[str, ...]:
-    """Return what to say of columns of one name: nothing where there are none."""
+    """Return what to tell the user of columns with one name."""
     twice = repeated_names(columns)
     return (f"several columns have one name, of which the first counts: {listed(twice)}",) if twice else ()
 
@@ -97,25 +98,25 @@ def size_of(text: str) -> tuple[int, int, int] | None:
     return (x, y, z)
 
 
-def sizes_of(column: TextColumn, *, path: str, line: IntArray, name: str) -> IntArray:
-    """Return (n, 3) the sizes in a text column.
+def sizes_of(texts: Sequence[str], codes: IntArray, *, path: str, line: IntArray, name: str) -> IntArray:
+    """Return (n, 3) the sizes in a text column, given as its distinct texts and (n,) the text of each row.
 
     Raises
     ------
     ProfileError : a cell is no size.
     """
-    sizes = [size_of(text) for text in column.distinct()]
+    sizes = [size_of(text) for text in texts]
     if None in sizes:
         wrong = sizes.index(None)
         raise ProfileError(
-            f"'{column.distinct()[wrong]}' is no size",
+            f"'{texts[wrong]}' is no size",
             path=path,
-            row=int(line[int(np.argmax(column.codes() == wrong))]),
+            row=int(line[int(np.argmax(codes == wrong))]),
             column=name,
             remedy="write sizes as (16, 16, 1) or 16x16x1",
         )
     known = np.array([size or (0, 0, 0) for size in sizes], dtype=np.int64).reshape(-1, 3)
-    return known[column.codes()]
+    return known[codes]
 
 
 def whole_numbers(values: FloatArray, *, path: str, line: IntArray, name: str) -> IntArray:

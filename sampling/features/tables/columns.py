@@ -1,4 +1,4 @@
-"""A column of a table that may be a metric: numbers throughout, or text that is left out."""
+"""Columns of a table that arrives in parts: texts, kept as distinct ones and codes, and numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.features.rows import LOCALE_OPTION
 from sampling.features.tables.number_cells import NumberCells, distinct_numbers
@@ -16,8 +17,57 @@ from sampling.readers.parquet_source import float_values
 from sampling.text import listed
 
 
+class TextCodes:
+    """Codes for texts, in the order of their first use; one Python step for each distinct text."""
+
+    def __init__(self) -> None:
+        self._code_of: dict[str, int] = {}
+
+    def take(self, texts: Any) -> IntArray:
+        """Return (k,) the codes of an Arrow binary array without nulls."""
+        encoded = texts.dictionary_encode()
+        known = self.codes_of(encoded.dictionary.to_pylist())
+        codes: IntArray = known[to_numpy(encoded.indices)]
+        return codes
+
+    def codes_of(self, texts: list[bytes]) -> IntArray:
+        """Return the codes of distinct texts."""
+        return np.array(
+            [self._code_of.setdefault(text.decode("utf-8", "replace"), len(self._code_of)) for text in texts],
+            dtype=np.int64,
+        )
+
+    def distinct(self) -> tuple[str, ...]:
+        """Return the distinct texts so far, in the order of their codes."""
+        return tuple(self._code_of)
+
+
+class TextColumn:
+    """Collects a column of texts; an empty cell is the text ""."""
+
+    def __init__(self, position: int) -> None:
+        self._position = position
+        self._texts = TextCodes()
+        self._parts: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+
+    def take(self, table: Table) -> None:
+        """Add the rows of a table; one Python step for each distinct text of it."""
+        distinct, codes = texts(table, self._position)
+        self._parts.append(self._texts.codes_of(distinct.to_pylist())[codes])
+
+    def distinct(self) -> tuple[str, ...]:
+        """Return the distinct texts so far, in the order of their codes."""
+        return self._texts.distinct()
+
+    def codes(self) -> IntArray:
+        """Return (n,) the code of every row so far."""
+        if len(self._parts) > 1:
+            self._parts = [np.concatenate(self._parts)]
+        return self._parts[0]
+
+
 class NumberColumn:
-    """Collects one column of the tables of a file as numbers."""
+    """Collects a column that may be a metric: numbers throughout, else text, which is left out."""
 
     def __init__(self, path: str, position: int, name: str, numbers: NumberCells) -> None:
         self.name = name
@@ -34,7 +84,7 @@ class NumberColumn:
 
         Raises
         ------
-        ProfileError : a number is written as in de_DE and the locale is another, or the other way round.
+        ProfileError : a number is written as in de_DE under another locale, or as in another under de_DE.
         """
         column = table.column(str(self._position))
         if is_numeric(column):
@@ -57,12 +107,12 @@ class NumberColumn:
 
     @property
     def is_plain(self) -> bool:
-        """Whether no text has been found so far."""
+        """Whether no cell so far is text."""
         return self._text is None
 
     @property
     def has_infinite(self) -> bool:
-        """Whether a cell was infinite, which counts as no value."""
+        """Whether a cell was infinite; such a cell has no value."""
         return self._has_infinite
 
     def values(self) -> FloatArray | None:
@@ -102,7 +152,7 @@ def has_infinite(column: Any) -> bool:
 
 
 def infinite_notes(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Return what to say of metrics with infinite values: nothing where there are none."""
+    """Return what to tell the user of metrics with infinite values."""
     names = list(metrics)
     return (f"infinite values count as none: {listed(names)}",) if names else ()
 
@@ -110,7 +160,7 @@ def infinite_notes(metrics: Iterable[str]) -> tuple[str, ...]:
 def refuse_other_locale(
     numbers: NumberCells, cells: tuple[Any, AnyIntArray], path: str, line: IntArray, column: str
 ) -> None:
-    """Refuse numbers that only another locale than the one named writes so.
+    """Refuse numbers written in a way that shows another locale than the one named.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
-"""Interval logs as CSV: a row an interval, for simulators without a reader of their own.
+"""CSV, for simulators without a module of their own and for scripts: a plan's launches, and interval logs.
 
-Columns, in any order: ``cycle``, ``instructions``, ``ctas``, the last two within the interval;
-``cumulative_instructions`` and ``cumulative_ctas`` instead of them count from the kernel's start. ``cycle``
-is where the interval ends, counted from the kernel's start; a column that holds the same number in row after
-row is the length of the intervals (the last of a kernel may be shorter), as ``interval_cycles`` always is.
-One that holds the same number in some rows could be either, and is refused.
+A plan becomes one row a drawn launch. An interval log has one row an interval, with columns in any order:
+``cycle``, and ``instructions`` and ``ctas`` within the interval, or ``cumulative_instructions`` and
+``cumulative_ctas`` since the kernel's start. ``cycle`` is where the interval ends, counted from the
+kernel's start; if it is the same number in every row it is the length of the intervals (the last of a kernel
+may be shorter), as ``interval_cycles`` always is. If only some rows repeat a number it could be either, and
+is refused.
 
 ``kernel`` names the kernel. A new one starts where the name changes or the cycle does not rise. What is known
 of the whole kernel may stand in ``total_cycles``, ``total_instructions``, ``total_ctas``, ``ctas_per_sm`` and
@@ -13,6 +14,8 @@ of the whole kernel may stand in ``total_cycles``, ``total_instructions``, ``tot
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,10 +24,25 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray
 from sampling.arrow import first_true
 from sampling.errors import ProfileError
+from sampling.plan.plan_file import PlanFile
+from sampling.profile.profile import Dimensions
 from sampling.projection.interval_log import IntervalLog, KernelFacts
-from sampling.readers.csv_cells import Kind, Layout, Part, parse, parse_closely, pieces, texts, values
+from sampling.readers.csv_cells import (
+    Kind,
+    Layout,
+    Part,
+    first_line,
+    header_cells,
+    parse,
+    pieces,
+    texts,
+    values,
+)
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_dialect import header_cells
+
+NOTE = "ids, ordinals and occurrences count from 0, as in the plan"
+_LAUNCH_IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
+_LAUNCH_COLUMNS = (*_LAUNCH_IDENTITY, "weight", "duration_ns", "grid", "block", "name", "stratum")
 
 _KERNEL = "kernel"
 _CYCLE, _LENGTH = "cycle", "interval_cycles"
@@ -55,9 +73,38 @@ class _Rows:
     name_of_row: IntArray
 
 
+def export(plan: PlanFile) -> tuple[tuple[str, str], ...]:
+    """Return one file, launches.csv, in id order; ``stratum`` is the 0-based index in the plan's list."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_LAUNCH_COLUMNS)
+    rows = [(launch, number) for number, stratum in enumerate(plan.strata) for launch in stratum.launches]
+    for launch, stratum_number in sorted(rows, key=lambda row: row[0].id):
+        writer.writerow(
+            (
+                launch.id,
+                launch.process,
+                launch.device,
+                launch.ordinal,
+                launch.occurrence,
+                repr(launch.weight),
+                launch.duration_ns,
+                _text(launch.grid),
+                _text(launch.block),
+                launch.name,
+                stratum_number,
+            )
+        )
+    return (("launches.csv", text.getvalue()),)
+
+
+def _text(dimensions: Dimensions | None) -> str:
+    return "" if dimensions is None else "x".join(map(str, dimensions))
+
+
 def recognises_log(head: bytes) -> bool:
     """Return whether a file that starts like this has the columns of an interval log, however separated."""
-    header = header_cells(_first_line(head))
+    header = header_cells(first_line(head))
     return _are_of_log(header) or _other_separator(header) is not None
 
 
@@ -96,15 +143,8 @@ def _columns(header: Sequence[str]) -> dict[str, int]:
     return {name: names.index(name) for name in known if name in names}
 
 
-def _first_line(text: bytes) -> bytes:
-    """Return the first line that is not empty, with what is before it and with its end."""
-    content = len(text) - len(text.lstrip(b"\r\n"))
-    end = text.find(b"\n", content)
-    return text if end < 0 else text[: end + 1]
-
-
 def _layout(file: InputFile) -> tuple[Layout, dict[str, int]]:
-    header = header_cells(_first_line(file.head).lstrip(b"\r\n"))
+    header = header_cells(first_line(file.head).lstrip(b"\r\n"))
     if separator := _other_separator(header):
         raise ProfileError(
             f"its cells are separated by {_SEPARATORS[separator]}",
@@ -127,13 +167,11 @@ def _rows(file: InputFile) -> _Rows:
     name_codes: list[IntArray] = []
     code_of_name: dict[str, int] = {}
     for start, text in pieces(file):
-        skipped = len(_first_line(text)) if start == 0 else 0
+        skipped = len(first_line(text)) if start == 0 else 0
         part = Part(file, layout, start + skipped, text[skipped:])
         if not part.text.strip():
             continue
         table = parse(part)
-        if table is None:
-            table = parse_closely(part)
         for name, arrays in counts.items():
             column = table.column(str(columns[name]))
             if column.null_count:

@@ -22,8 +22,8 @@ ROWS_OF_ONE_QUERY = 1 << 16
 QUERIES_OF_ONE_PART = 7
 _FEWEST_BYTES_OF_A_ROW = 8
 
-# CUPTI counts these in 32 bits (the names are ids of StringIds). Two of them travel in one column, because
-# handing over a value costs more than all of SQLite's own work on it.
+# CUPTI counts these in 32 bits (the names are ids of StringIds). Two of them are packed into one column,
+# because passing a value to Arrow takes longer than all of SQLite's own work on it.
 _NAMES_AND_PLACE = ("demangledName", "shortName", "deviceId", "streamId")
 _DIMENSIONS = ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ")
 _NARROW = frozenset({*_NAMES_AND_PLACE, *_DIMENSIONS})
@@ -33,7 +33,7 @@ _HALF = 32
 def row_ranges(first: int, last: int, file_bytes: int) -> list[tuple[int, int]]:
     """Return ranges [from, to) that cover the row numbers ``first`` to ``last`` in steps of one query.
 
-    Where rows were deleted the numbers are sparse: then there are no more ranges than the file has room for.
+    Where rows were deleted the numbers have gaps: there are at most as many ranges as the file has room for.
     """
     most = 1 + file_bytes // (_FEWEST_BYTES_OF_A_ROW * ROWS_OF_ONE_QUERY)
     ranges = max(1, min(most, 1 + (last - first) // ROWS_OF_ONE_QUERY))
@@ -41,7 +41,7 @@ def row_ranges(first: int, last: int, file_bytes: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class RangeReader:
+class ParallelReader:
     """Reads integer columns of one table.
 
     Attributes
@@ -73,7 +73,7 @@ class RangeReader:
                 yield [joined.pop(name) for name in columns]
 
     def _groups(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return which columns travel together."""
+        """Return the columns in groups of those that are packed together."""
         narrow = [name for name in columns if name in _NARROW and not self.nullable[name]]
         pairs = list(zip(narrow[::2], narrow[1::2], strict=False))
         paired = {name for pair in pairs for name in pair}

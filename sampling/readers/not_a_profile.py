@@ -1,0 +1,296 @@
+"""What no reader reads: what the file or folder is, why it is no profile, and what to do.
+
+The sorts of files are tried in turn. The content decides; a suffix is only asked where the bytes say nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sampling.errors import ProfileError
+from sampling.readers.file_content import (
+    Test,
+    all_of,
+    has_at,
+    has_columns,
+    has_suffix,
+    is_binary,
+    is_json,
+    is_source_code,
+    is_table,
+    matches,
+    nsys_version,
+    quoted_columns,
+    starts_with,
+)
+from sampling.readers.input_file import InputFile
+from sampling.readers.nsys.csv_dialect import other_report, skipped_report
+
+_READABLE = (
+    "give an nsys SQLite, Parquet or Arrow export, an `nsys stats` CSV, a PyTorch Kineto trace "
+    "or Parquet written by `kernelpoint convert`"
+)
+_EXPORT = "`nsys export --type sqlite REPORT.nsys-rep`"
+_LAUNCHES = (
+    f"export the report with {_EXPORT}, or list its launches with "
+    "`nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`"
+)
+_PROFILE = f"record the program with `nsys profile --trace cuda` and export the report with {_EXPORT}"
+_KINETO = (
+    "record the program with the PyTorch profiler and give its Kineto trace, or write Parquet with a row a "
+    "launch and the columns name and duration_ns"
+)
+_MOST_ENTRIES_TRIED = 64
+_UNPACK = "unpack it and give the profile in it (only gzip is read as it is)"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFile:
+    """A sort of file that is no profile.
+
+    Attributes
+    ----------
+    fits : whether a file is of this sort.
+    sentence, remedy : what it is and what to do; {path} stands for the path as a shell takes it, {detail} for
+        what ``detail`` finds in the file.
+    """
+
+    fits: Test
+    sentence: str
+    remedy: str = _READABLE
+    detail: Callable[[InputFile], str | None] = lambda _: None
+
+
+def is_plain_text(_: InputFile) -> bool:
+    """Return True: asked last, this is what every file fits that fits no other sort."""
+    return True
+
+
+_NSIGHT = (
+    OtherFile(
+        has_suffix(".qdstrm"),
+        "an unfinished Nsight Systems capture",
+        "turn it into a report with `QdstrmImporter --input-file {path}`, then export that with "
+        "`nsys export --type sqlite`",
+    ),
+    OtherFile(
+        starts_with(b"NVIDIA Tegra Profiler Report"),
+        "an Nsight Systems{detail} report that was not exported",
+        "export it with `nsys export --type sqlite {path}` and give the .sqlite file",
+        nsys_version,
+    ),
+    OtherFile(
+        all_of(is_binary, has_suffix(".nsys-rep", ".qdrep")),
+        "an Nsight Systems report that was not exported",
+        "export it with `nsys export --type sqlite {path}` and give the .sqlite file",
+    ),
+    OtherFile(
+        lambda file: file.head.startswith(b"NVR\0") or (is_binary(file) and has_suffix(".ncu-rep")(file)),
+        "an Nsight Compute report: metrics of kernels under locked clocks, not a profile",
+        f"{_PROFILE}; its metrics become features with `ncu --import {{path}} --page raw --csv`",
+    ),
+)
+
+_NSYS_STATS = (
+    OtherFile(
+        lambda file: skipped_report(file.head) is not None and other_report(file.head) is None,
+        "an `nsys stats` output without a report in it: '{detail}'",
+        f"export the report anew with {_EXPORT} and give the .sqlite file; if it has no kernels either, "
+        "record the program again with `nsys profile --trace cuda`",
+        lambda file: skipped_report(file.head),
+    ),
+    OtherFile(
+        lambda file: other_report(file.head) == "summary",
+        "an nsys summary: it has no single launches",
+        _LAUNCHES,
+    ),
+    OtherFile(
+        lambda file: other_report(file.head) is not None,
+        "an nsys {detail}: it has no kernel launches with their durations",
+        _LAUNCHES,
+        lambda file: other_report(file.head),
+    ),
+    OtherFile(
+        matches(rb"^ ?\*\* .+ \(\w+\):\s*$"),
+        "an `nsys stats` report printed as text, not CSV",
+        "write it with `nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`",
+    ),
+    OtherFile(
+        matches(rb"\A\s*\[\s*\{\s*\"(API )?(Start|Time)[ (]"),
+        "an `nsys stats` report as JSON",
+        "write it with `nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`",
+    ),
+    OtherFile(
+        matches(rb"\A\s*\{\"(Type|data|name)\":.*(Event|NVIDIA)"),
+        "an nsys JSON export",
+        f"export the report with {_EXPORT} and give the .sqlite file",
+    ),
+)
+
+_ROCPROF_COLUMNS = (
+    ("Kernel_Name", "Start_Timestamp", "End_Timestamp"),
+    ("KernelName", "gpu-id", "DispatchNs"),
+    ("Index", "KernelName", "grd", "wgr"),
+    ("Name", "Calls", "TotalDurationNs"),
+)
+
+_OTHER_PROFILERS = (
+    OtherFile(
+        matches(rb'^"?ID"?,"?Process ID"?,'),
+        "an Nsight Compute CSV: features of kernels, not a profile, for ncu locks the clocks",
+        _PROFILE,
+    ),
+    OtherFile(matches(rb"^==PROF== "), "the console output of Nsight Compute, not a profile", _PROFILE),
+    OtherFile(
+        matches(rb"^==\d+== (NVPROF is profiling|Profiling (application|result))"),
+        "the output of nvprof, which this version does not read",
+        _PROFILE,
+    ),
+    OtherFile(
+        matches(rb'\A\s*\{\s*"rocprofiler-sdk-tool"'),
+        "rocprofv3 JSON, which this version does not read",
+        _KINETO,
+    ),
+    OtherFile(
+        lambda file: any(has_columns(*names)(file) for names in _ROCPROF_COLUMNS),
+        "a rocprof CSV, which this version does not read",
+        _KINETO,
+    ),
+)
+_SIMULATION = (
+    OtherFile(
+        all_of(is_json, matches(rb'"kind":\s*"plan"'), matches(rb'"schema":')),
+        "a plan written by kernelpoint, not a profile",
+        "give the profile that it was made from; plans go to `kernelpoint export` and `judge`",
+    ),
+    OtherFile(
+        has_columns("kernel id", "kernel mangled name"),
+        "the statistics of an Accel-Sim trace: instruction counts without durations",
+        _PROFILE,
+    ),
+    OtherFile(
+        matches(rb"^(kernel-\d+[\w.-]*\.traceg?\S*|MemcpyHtoD,0x)"),
+        "an Accel-Sim kernel list: it has no durations",
+        _PROFILE,
+    ),
+    OtherFile(
+        matches(
+            rb"^gpu_sim_cycle = |^GPGPU-Sim (uArch|version)|GPGPU-Sim Simulator Version|^kernel_launch_uid = "
+        ),
+        "the output of a simulator, not a profile",
+        "give the profile that was sampled",
+    ),
+    OtherFile(
+        matches(rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block Counts"),
+        "NVBit output: instruction counts without durations",
+        _PROFILE,
+    ),
+)
+
+_CONTAINERS = (
+    OtherFile(
+        starts_with(b"\x89HDF\r\n\x1a\n"),
+        "an HDF5 file, such as `nsys export --type hdf` writes",
+        f"export the report with {_EXPORT} and give the .sqlite file",
+    ),
+    OtherFile(
+        starts_with(b"ARROW1", b"\xff\xff\xff\xff"),
+        "a single Arrow file, such as `nsys export --type arrow` writes",
+        "export the report with `nsys export --type arrowdir REPORT.nsys-rep` and give the folder",
+    ),
+    OtherFile(
+        starts_with(b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83", b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"),
+        "the log that SQLite keeps beside a database, not the database",
+        "give the .sqlite file beside it",
+    ),
+    OtherFile(starts_with(b"PK\x03\x04"), "a zip archive", _UNPACK),
+    OtherFile(starts_with(b"\xfd7zXZ\0"), "xz data", _UNPACK),
+    OtherFile(starts_with(b"\x28\xb5\x2f\xfd"), "zstd data", _UNPACK),
+    OtherFile(starts_with(b"BZh"), "bzip2 data", _UNPACK),
+    OtherFile(starts_with(b"7z\xbc\xaf\x27\x1c"), "a 7z archive", _UNPACK),
+    OtherFile(starts_with(b"\x1f\x8b"), "gzip data within gzip data", "unpack it once"),
+    OtherFile(has_at(257, b"ustar"), "a tar archive", _UNPACK),
+    OtherFile(starts_with(b"\x7fELF", b"MZ\x90"), "a program, not its profile", _PROFILE),
+    OtherFile(
+        starts_with(b"\xff\xfe", b"\xfe\xff"),
+        "UTF-16 text, as PowerShell writes it",
+        "write it as UTF-8: give `nsys stats` the option --output in place of `>`",
+    ),
+)
+
+_TEXT = (
+    OtherFile(is_json, "JSON, but neither a PyTorch Kineto trace nor anything else that is read here"),
+    OtherFile(
+        is_table,
+        "a CSV with the columns {detail}, which is no list of kernel launches",
+        detail=quoted_columns,
+    ),
+    OtherFile(is_source_code, "a program's source, not its profile", _PROFILE),
+    OtherFile(is_binary, "binary data of no format that is known here"),
+    OtherFile(is_plain_text, "text, not a profile"),
+)
+
+_OTHER_FILES: tuple[OtherFile, ...] = (
+    OtherFile(lambda file: not file.head, "an empty file", "record or export the profile again"),
+    *_NSIGHT,
+    *_CONTAINERS,
+    *_NSYS_STATS,
+    *_OTHER_PROFILERS,
+    *_SIMULATION,
+    *_TEXT,
+)
+
+
+def sort_of(file: InputFile) -> OtherFile:
+    """Return the first sort that a file fits."""
+    return next(sort for sort in _OTHER_FILES if sort.fits(file))
+
+
+def shell_path(file: InputFile) -> str:
+    """Return the path as a command in a message names it."""
+    return "REPORT" if file.path == "-" else shlex.quote(file.path)
+
+
+def file_error(file: InputFile) -> ProfileError:
+    """Return the error that says what a file is, as far as its content shows."""
+    sort = sort_of(file)
+    words = {"path": shell_path(file), "detail": sort.detail(file) or ""}
+    return ProfileError(sort.sentence.format(**words), path=file.path, remedy=sort.remedy.format(**words))
+
+
+def folder_error(file: InputFile, is_profile: Callable[[Path], bool]) -> ProfileError:
+    """Return the error for a folder that is no export: what it lacks, and what in it could be given.
+
+    Parameters
+    ----------
+    is_profile : whether a file or folder in it is one that a reader reads.
+    """
+    with file.damage_reported():
+        entries = sorted(file.location.iterdir())
+    if not entries:
+        return ProfileError("an empty folder", path=file.path, remedy=_READABLE)
+    if any(entry.name.startswith("kernelslist") for entry in entries):
+        return ProfileError(
+            "a folder of Accel-Sim traces: they have no durations",
+            path=file.path,
+            remedy="give the profile of the program",
+        )
+    return ProfileError(
+        "a folder, but not an nsys export: it has no table CUPTI_ACTIVITY_KIND_KERNEL as Parquet or Arrow",
+        path=file.path,
+        remedy=_folder_remedy(entries, is_profile),
+    )
+
+
+def _folder_remedy(entries: Sequence[Path], is_profile: Callable[[Path], bool]) -> str:
+    """Return what to do: give a profile in the folder, export a report in it, or give something else."""
+    profile = next(filter(is_profile, entries[:_MOST_ENTRIES_TRIED]), None)
+    if profile is not None:
+        return f"give a profile in it, such as {shlex.quote(str(profile))}"
+    report = next((entry for entry in entries if entry.suffix in {".nsys-rep", ".qdrep"}), None)
+    if report is not None:
+        return f"export a report in it with `nsys export --type sqlite {shlex.quote(str(report))}`"
+    return _READABLE
