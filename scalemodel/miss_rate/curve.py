@@ -17,9 +17,8 @@ from scalemodel.arrays import FloatArray, IntArray
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.measurements import MpkiUnit
 from scalemodel.miss_rate.shards import shards_misses
-from scalemodel.miss_rate.stack_distance import MissCounts, exact_misses
-from scalemodel.miss_rate.stat_stack import stat_stack_misses
-from scalemodel.traces.address_trace import AddressTrace
+from scalemodel.miss_rate.stack_distance import MissCounts, exact_misses, stat_stack_misses
+from scalemodel.traces.accesses import AddressTrace
 
 
 class Method(StrEnum):

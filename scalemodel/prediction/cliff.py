@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from scalemodel.findings import Finding
 from scalemodel.measurements import Measurements
+from scalemodel.text import listed
 
 _THRESHOLD = 2.0
 _THRESHOLD_MODELLED = 2.5
@@ -235,7 +236,7 @@ def _sampling_error(step: CurveStep, bounds: Mapping[int, tuple[float, float]], 
 def _between_models(step: CurveStep, models: Sequence[int], unit: str) -> Finding:
     beyond = [str(size) for size in models if size >= step.larger]
     if len(beyond) > 1:
-        remedy = f"name {', '.join(beyond[:-1])} and {beyond[-1]} {unit} alone as the simulated sizes"
+        remedy = f"name {listed(beyond)} {unit} alone as the simulated sizes"
     else:
         remedy = f"simulate two sizes from {step.larger} {unit} on"
     return Finding(

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.findings import Finding
 from scalemodel.measurements import Measurements
-from scalemodel.prediction.forecast import ProportionalFrom
 from scalemodel.prediction.interval import DEFAULT_CONFIDENCE
 from scalemodel.prediction.outcome import Outcome, Prediction
 from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import RULES
+from scalemodel.prediction.rules import RULES, ProportionalFrom
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,14 +29,13 @@ from tui.app.actions import actions_of
 from tui.app.frame.chart import Chart
 from tui.app.frame.page import HelpScreen
 from tui.app.groups.screen import GroupsScreen
-from tui.app.scale.cell_input import CellInput, PromptInput
+from tui.app.scale.fields import CellInput, PromptInput
 from tui.app.scale.screen import ScaleScreen
 from tui.app.scale.table import ScaleTable
 from tui.app.scale.words import ScaleWords
 from tui.engine.bundled import sample_scale_question
-from tui.scale.desk import ScaleDesk, desk_of, made_up_desk
-from tui.scale.sheet import ALL_RULES, Role, SheetRow
-from tui.scale.sheet_options import read_sheets
+from tui.scale.open_tables import ALL_RULES, OpenTables, made_up_tables, read_sheets, tables_of
+from tui.scale.sheet import Role, SheetRow
 
 
 @asynccontextmanager
@@ -50,8 +49,8 @@ async def scale(
         yield app, pilot
 
 
-def desk(app: App) -> ScaleDesk:
-    return app.session.scale or made_up_desk()
+def desk(app: App) -> OpenTables:
+    return app.session.scale or made_up_tables()
 
 
 def table(app: App) -> ScaleTable:
@@ -256,7 +255,7 @@ async def test_rows_are_added_removed_and_brought_back() -> None:
         await settled(app, pilot, 2, 2, "")
         await pilot.press("u", "u", "u", "u", "u")
         await wait_for(pilot, lambda: len(rows(app)) == 5, "as it was")
-        assert desk(app) == made_up_desk()
+        assert desk(app) == made_up_tables()
         await pilot.press("u")
         await wait_for(pilot, lambda: "nothing was edited" in screen_text(app), "no more")
         for _ in range(5):
@@ -429,7 +428,7 @@ async def test_the_command_of_edited_numbers_prints_what_is_copied(tmp_path: Pat
 
 async def test_a_measured_benchmark_of_a_table_is_copied_whole(sample_data: Path, tmp_path: Path) -> None:
     sources = read_sheets([str(sample_data / "scale-model-example.csv")])
-    async with scale((120, 40), scale=desk_of(sources)) as (app, pilot):
+    async with scale((120, 40), scale=tables_of(sources)) as (app, pilot):
         await pilot.press("b", "b")
         await wait_for(pilot, lambda: "made-up cliff" in screen_text(app), "the third")
         text, command = await copied(app, pilot)
@@ -445,7 +444,7 @@ async def test_a_measured_benchmark_of_a_table_is_copied_whole(sample_data: Path
 async def test_more_rows_than_there_is_room_for_scroll_with_the_cursor(tmp_path: Path) -> None:
     path = tmp_path / "many.toml"
     path.write_text("targets = [100]\n[ipc]\n" + "".join(f"{size} = {size}.5\n" for size in range(1, 21)))
-    async with scale(scale=desk_of(read_sheets([str(path)]))) as (app, pilot):
+    async with scale(scale=tables_of(read_sheets([str(path)]))) as (app, pilot):
         await wait_for(pilot, lambda: "row 1 of 21" in screen_text(app), "where the cursor is")
         assert "100" not in screen_text(app).splitlines()[-20]
         await pilot.press("G")
@@ -584,7 +583,7 @@ async def test_the_footer_says_where_digits_are_typed(gpt: str, size: tuple[int,
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])
 async def test_the_letters_of_all_rules_are_explained(sample_data: Path, size: tuple[int, int]) -> None:
     file = str(sample_data / "scale-model-example.csv")
-    async with scale(size, scale=made_up_desk().opened(read_sheets([file])).next()) as (app, pilot):
+    async with scale(size, scale=made_up_tables().opened(read_sheets([file])).next()) as (app, pilot):
         while desk(app).how.rule != ALL_RULES:
             await pilot.press("r")
             await pilot.pause()
