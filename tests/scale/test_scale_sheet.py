@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from scalemodel.errors import InputError, OptionError
@@ -370,6 +370,8 @@ def test_whatever_is_typed_is_answered_or_refused_in_words(
         assert predictions_of(answer.asked) == answer.pairs
 
 
+# Each example runs the whole command line.
+@settings(max_examples=20)
 @given(questions(), HOWS)
 def test_the_command_line_prints_what_the_sheet_says(question: ScaleQuestion, how: HowToPredict) -> None:
     answer = answer_of(sheet_of(question), how)
@@ -384,12 +386,12 @@ def test_a_number_reads_back(value: float) -> None:
 
 
 def test_leaving_says_the_largest_target_and_its_command() -> None:
-    desk = made_up_tables()
-    assert farewell(desk) is None
-    edited = desk.edited(desk.sheet.with_cell(0, "ipc", "101"))
+    tables = made_up_tables()
+    assert farewell(tables) is None
+    edited = tables.edited(tables.sheet.with_cell(0, "ipc", "101"))
     line = farewell(edited)
     assert line is not None
     assert line.startswith("128 SMs: IPC ")
     assert "   kernelpoint scale predict " in line
     assert "8=101" in line
-    assert farewell(desk.edited(desk.sheet.with_cell(0, "ipc", "fast"))) is None
+    assert farewell(tables.edited(tables.sheet.with_cell(0, "ipc", "fast"))) is None

@@ -36,6 +36,10 @@ class SheetColumn:
     width: int
     to_right: bool = True
 
+    def fitted(self, text: str) -> str:
+        """Return the heading or a cell, as wide as the column."""
+        return text.rjust(self.width) if self.to_right else text.ljust(self.width)
+
 
 def sheet_columns(
     sheet: ScaleSheet,
@@ -74,7 +78,7 @@ def _typed(
     texts = []
     for place, row in enumerate(sheet.rows):
         text = row.texts[cell]
-        # What is refused stands as it was typed: rounded, it might be a number that is not.
+        # A wrong text is shown as it was typed: rounded, it might look right.
         if (place, cell) in marked:
             texts.append(fitted(text, _MOST_TYPED, ascii_only=ascii_only) + WRONG_MARK)
         else:

@@ -129,7 +129,7 @@ class ScaleTable(Widget, can_focus=True):
         """Headings, or one size."""
         width, base = self.size.width, self.rich_style
         if y == 0:
-            texts = [_fitted(column, column.heading) for column in self._columns]
+            texts = [column.fitted(column.heading) for column in self._columns]
             line = (" " * GAP).join(texts)
             return Strip([Segment(line, base + _HEADING)]).adjust_cell_length(width, base)
         row = self._top + y - 1
@@ -140,7 +140,7 @@ class ScaleTable(Widget, can_focus=True):
         for place, column in enumerate(self._columns):
             segments += [Segment(" " * GAP, base)] if place else []
             text = column.cells[row]
-            segments.append(Segment(_fitted(column, text), base + self._style(row, place, text)))
+            segments.append(Segment(column.fitted(text), base + self._style(row, place, text)))
         return Strip(segments).adjust_cell_length(width, base)
 
     def _style(self, row: int, place: int, text: str) -> Style:
@@ -251,7 +251,3 @@ class ScaleTable(Widget, can_focus=True):
     def _left(self, event: CellLeft) -> None:
         event.stop()
         self.leave()
-
-
-def _fitted(column: SheetColumn, text: str) -> str:
-    return text.rjust(column.width) if column.to_right else text.ljust(column.width)
