@@ -37,7 +37,7 @@ _LEAST_LIKENESS = 0.8
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 Tell = Callable[[str], None]
-"""Is told what a reader leaves out."""
+"""Called with a sentence for each thing that a reader leaves out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Misses by stack distance: how many other lines were touched since a line's previous access.
 
 Source: Mattson, Gecsei, Slutz, Traiger, "Evaluation techniques for storage hierarchies", IBM Systems Journal
-9(2), 1970. A fully associative cache of C lines with least-recently-used replacement misses exactly the
-accesses of stack distance C or more, and those that touch their line for the first time.
+9(2), 1970 (docs/methods.md, 10 Scale model). A fully associative cache of C lines with least-recently-used
+replacement misses exactly the accesses of stack distance C or more, and those that touch their line for the
+first time.
 
 StatStack knows reuse distances alone, which are cheaper. Source: Eklov, Hagersten, "StatStack: efficient
 modeling of LRU caches", ISPASS 2010. The stack distance of an access of reuse distance r is expected to be

@@ -90,7 +90,7 @@ class Rule:
     trend : IPC at a target; its third argument is the first size beyond the cliff where the target has
         reached it, else None.
     is_baseline : knows no cliff, and its errors were never calibrated: no interval.
-    uses_ends : takes the smallest and the largest model, however many there are; else each two neighbours.
+    uses_ends : takes the smallest and the largest of all models; else each pair of neighbours.
     """
 
     name: str

@@ -1,14 +1,14 @@
 """Proportional scaling: the scale models of a target GPU.
 
-Source: GPU scale-model simulation, sections II, III and V-D, Tables I, III and V. What the SMs share
-(last-level cache, on-chip network, memory bandwidth, memory controllers) is divided by the same factor F as
-their number; what belongs to one SM, and every clock, stays. Of a GPU of chiplets the number of chiplets is
-divided; each stays as it is, and so does its link, so the network between them shrinks with their number
-(section VII-D).
+Source: GPU scale-model simulation, sections II, III and V-D, Tables I, III and V (docs/methods.md, 10 Scale
+model). What the SMs share (last-level cache, on-chip network, memory bandwidth, memory controllers) is
+divided by the same factor F as their number; what belongs to one SM, and every clock, stays. Of a GPU of
+chiplets the number of chiplets is divided; each stays as it is, and so does its link, so the network between
+them shrinks with their number (section VII-D).
 
-Table I contradicts its own rule in two cells of the row of 16 SMs: it prints 358 GB/s of network and 337
-GB/s of memory bandwidth, where a half of the row of 32 SMs is 337 and 290 (two controllers of 145 GB/s
-each). It has 32 slices in 34 MB; Table III has 64. The rule is followed here.
+Table I contradicts its own rule in two cells of the row of 16 SMs: it prints 358 GB/s of network and 337 GB/s
+of memory bandwidth, where a half of the row of 32 SMs is 337 and 290 (two controllers of 145 GB/s each). It
+has 32 slices in 34 MB; Table III has 64. The rule is followed here.
 """
 
 from __future__ import annotations

@@ -271,7 +271,7 @@ def _ranked(count: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _summed(step: NumberArray, is_start: BoolArray) -> AddressArray:
-    """Return running sums, modulo 2**64, that begin anew at each start; the first is one."""
+    """Return running sums, modulo 2**64, that restart at each start; the first step is a start."""
     total = np.cumsum(step, dtype=np.uint64)
     before = (total - step)[is_start]
     sums: AddressArray = total - before[np.cumsum(is_start) - 1]

@@ -105,7 +105,7 @@ class ScaleScreen(ViewScreen):
             self._show(self.tables)
 
     def _show(self, tables: OpenTables) -> None:
-        """Predict anew, and show it everywhere."""
+        """Predict again, and show it in every pane."""
         result = self._result = status.result_of(tables)
         answer, chart = result.answer, self.query_one(Chart)
         self.query_one(ScaleTable).show(tables.sheet, answer, result.wrong)
