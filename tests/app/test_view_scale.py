@@ -154,6 +154,7 @@ async def test_the_words_say_whether_there_is_more_and_the_palette_runs_an_actio
         assert pane.scroll_y == pane.max_scroll_y > 0
         await pilot.press("ctrl+p")
         await shows(app, pilot, "Search for", "the palette opens")
+        await wait_for(pilot, lambda: isinstance(app.focused, Input), "its field takes the keys")
         await pilot.press(*"intervals of")
         await shows(app, pilot, "intervals of 80", "the palette lists it")
         await pilot.press("enter")
