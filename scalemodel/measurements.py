@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -51,8 +51,8 @@ class MpkiUnit(StrEnum):
 class Measurements:
     """One benchmark over system sizes; the tuples run over ``sizes``, None where nothing was measured.
 
-    A size may have its MPKI alone: the miss-rate curve reaches further than the simulations. A size that was
-    simulated beyond the scale models is a truth to check against.
+    A size may have its MPKI alone: the miss-rate curve reaches further than the simulations. The IPC of a
+    size beyond the scale models is what a prediction is compared with.
 
     Attributes
     ----------
@@ -169,11 +169,18 @@ def _by_size(kind: str, pairs: Pairs) -> Mapping[int, float]:
     return values
 
 
-def wrong_size(size: int) -> str | None:
+SIZE_REMEDY = "count SMs or chiplets"
+NUMBER_REMEDY = "write it with a decimal point, without units"
+"""What to do about a size, or a number, that cannot be read."""
+
+
+def wrong_size(size: float) -> str | None:
     """Return what is wrong with a size, None where nothing is."""
+    if size % 1 != 0:
+        return f"a size is a whole number, not {size:g}"
     if 1 <= size <= LARGEST_SIZE:
         return None
-    return f"a size is a whole number from 1 to {LARGEST_SIZE:,}, not {size}"
+    return f"a size is a whole number from 1 to {LARGEST_SIZE:,}, not {int(size)}"
 
 
 def wrong_ipc(ipc: float) -> str | None:
@@ -200,6 +207,14 @@ def wrong_f_mem(f_mem: float) -> str | None:
         return None
     hint = f"; as a fraction {f_mem:g} % is {f_mem / 100:g}" if 1 < f_mem < 100 else ""
     return f"f_mem is a fraction from 0 to below 1, not {f_mem:g}{hint}"
+
+
+WRONG_VALUE: Mapping[str, Callable[[float], str | None]] = {
+    "ipc": wrong_ipc,
+    "mpki": wrong_mpki,
+    "f_mem": wrong_f_mem,
+}
+"""What may be measured at a size, and the function that says what is wrong with a value of it."""
 
 
 def _require(wrong: str | None, size: int | None = None) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
 from tui.registry import FIRST_WORDS, SECOND_WORDS, named_command
-from tui.scale.words import with_flags_repeated
+from tui.scale.typed_values import with_flags_repeated
 from tui.terminal import diagnostics
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import ExitCode

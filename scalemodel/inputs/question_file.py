@@ -21,7 +21,7 @@ The TOML says what the options of the command say::
     64 = 5.52
     128 = 0.10
 
-A CSV is that of `measurement_csv`: its two smallest sizes are the scale models, all larger ones targets.
+A CSV is that of `benchmark_table`: its two smallest sizes are the scale models, all larger ones targets.
 """
 
 from __future__ import annotations
@@ -29,28 +29,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
-from scalemodel.errors import InputError, OptionError
-from scalemodel.inputs.measurement_csv import benchmarks_of_text
-from scalemodel.inputs.measurement_header import Tell, looks_like_benchmarks
-from scalemodel.inputs.text_file import read_text
-from scalemodel.inputs.toml_text import parsed_toml
+from scalemodel.errors import InputError, OptionError, Place
+from scalemodel.inputs.benchmark_table import Tell, benchmarks_of_text, looks_like_benchmarks
+from scalemodel.inputs.text_file import Choice, choice_in, parsed_toml, read_text, require
 from scalemodel.measurements import (
+    SIZE_REMEDY,
+    WRONG_VALUE,
     Measurements,
     MpkiUnit,
     Scaling,
     measurements_of,
-    wrong_f_mem,
     wrong_ipc,
-    wrong_mpki,
     wrong_size,
 )
 
 _KEYS = ("name", "scaling", "mpki_unit", "peak_ipc_per_sm", "f_mem", "simulated", "targets", "ipc", "mpki")
-
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,42 +106,32 @@ def _question_of_toml(
     text: str, path: str, scaling: Scaling | None, mpki_unit: MpkiUnit | None
 ) -> ScaleQuestion:
     document = _document(text, path)
-    ipc = _table(document, "ipc", wrong_ipc, path)
-    mpki = _table(document, "mpki", wrong_mpki, path)
+    ipc, mpki = (_table(document, key, path) for key in ("ipc", "mpki"))
     models = tuple(sorted(_sizes(document, "simulated", path) or ipc))
     missing = [size for size in models if size not in ipc]
     if missing:
-        raise InputError(
-            f"size {missing[0]} has no IPC",
-            path=path,
-            key="simulated",
-            remedy="give it in the table [ipc]",
-        )
+        place = Place(path, key="simulated")
+        raise InputError(f"size {missing[0]} has no IPC", place, remedy="give it in the table [ipc]")
     if len(models) < 2:
-        raise InputError(
-            f"an IPC at {'one size alone' if models else 'no size'} shows no trend",
-            path=path,
-            key="ipc",
-            remedy="give a table [ipc] of two sizes or more",
-        )
-    f_mem = document.get("f_mem")
-    if f_mem is not None:
-        f_mem = _number(f_mem, wrong_f_mem, path, "f_mem")
-    name, peak = document.get("name", ""), document.get("peak_ipc_per_sm")
+        what = f"an IPC at {'one size alone' if models else 'no size'} shows no trend"
+        remedy = "give a table [ipc] of two sizes or more"
+        raise InputError(what, Place(path, key="ipc"), remedy=remedy)
+    f_mem = _optional_number(document, "f_mem", WRONG_VALUE["f_mem"], path)
+    name = document.get("name", "")
     if not isinstance(name, str):
-        raise InputError("a name is text", path=path, key="name", remedy="put it in quotes")
+        raise InputError("a name is text", Place(path, key="name"), remedy="put it in quotes")
     try:
         measurements = measurements_of(
             ipc.items(),
             mpki.items(),
             [] if f_mem is None else [(models[-1], f_mem)],
             name=name,
-            peak_ipc_per_sm=None if peak is None else _number(peak, wrong_ipc, path, "peak_ipc_per_sm"),
+            peak_ipc_per_sm=_optional_number(document, "peak_ipc_per_sm", wrong_ipc, path),
             scaling=scaling or _choice(document, "scaling", Scaling.STRONG, path),
             mpki_unit=mpki_unit or _choice(document, "mpki_unit", MpkiUnit.THREAD, path),
         )
     except OptionError as error:
-        raise InputError(error.message, path=path, remedy=error.remedy) from error
+        raise InputError(error.message, Place(path), remedy=error.remedy) from error
     targets = _sizes(document, "targets", path) or measured_above(measurements, models)
     return ScaleQuestion(measurements, models, targets)
 
@@ -164,75 +149,60 @@ def _document(text: str, path: str) -> Mapping[str, Any]:
         if key not in _KEYS:
             close = get_close_matches(key, _KEYS, 1)
             remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_KEYS)}"
-            raise InputError(f"no key {key!r} is known", path=path, key=key, remedy=remedy)
+            raise InputError(f"no key {key!r} is known", Place(path, key=key), remedy=remedy)
     return document
 
 
-def _table(
-    document: Mapping[str, Any], key: str, wrong_value: Callable[[float], str | None], path: str
-) -> dict[int, float]:
+def _table(document: Mapping[str, Any], key: str, path: str) -> dict[int, float]:
     table = document.get(key, {})
     if not isinstance(table, dict):
-        raise InputError(
-            "not a table",
-            path=path,
-            key=key,
-            remedy=f"write [{key}] and below it a line SIZE = VALUE each",
-        )
+        remedy = f"write [{key}] and below it a line SIZE = VALUE each"
+        raise InputError("not a table", Place(path, key=key), remedy=remedy)
     values: dict[int, float] = {}
     for word, value in table.items():
-        place = f"{key}.{word}"
-        size = _size(int(word) if word.isascii() and word.isdigit() and len(word) < 20 else word, path, place)
+        place = Place(path, key=f"{key}.{word}")
+        size = _size(int(word) if word.isascii() and word.isdigit() and len(word) < 20 else word, place)
         if size in values:
-            raise InputError(
-                f"size {size} is given twice", path=path, key=place, remedy="keep one of the two"
-            )
-        values[size] = _number(value, wrong_value, path, place)
+            raise InputError(f"size {size} is given twice", place, remedy="keep one of the two")
+        values[size] = _number(value, WRONG_VALUE[key], place)
     return values
 
 
 def _sizes(document: Mapping[str, Any], key: str, path: str) -> tuple[int, ...]:
-    sizes = document.get(key, [])
+    sizes, place = document.get(key, []), Place(path, key=key)
     if not isinstance(sizes, list):
-        raise InputError("not a list", path=path, key=key, remedy=f"write {key} = [8, 16]")
-    checked = tuple(_size(size, path, key) for size in sizes)
+        raise InputError("not a list", place, remedy=f"write {key} = [8, 16]")
+    checked = tuple(_size(size, place) for size in sizes)
     if len(set(checked)) < len(checked):
-        raise InputError("a size is named twice", path=path, key=key, remedy="name each once")
+        raise InputError("a size is named twice", place, remedy="name each once")
     return checked
 
 
-def _size(value: Any, path: str, place: str) -> int:
+def _size(value: Any, place: Place) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise InputError(
-            f"a size is a whole number, not {value!r}",
-            path=path,
-            key=place,
-            remedy="count SMs or chiplets",
-        )
-    wrong = wrong_size(value)
-    if wrong is not None:
-        raise InputError(wrong, path=path, key=place, remedy="count SMs or chiplets")
+        raise InputError(f"a size is a whole number, not {value!r}", place, remedy=SIZE_REMEDY)
+    require(wrong_size(value), place, SIZE_REMEDY)
     return value
 
 
-def _number(value: Any, wrong_value: Callable[[float], str | None], path: str, place: str) -> float:
+def _optional_number(
+    document: Mapping[str, Any], key: str, wrong_value: Callable[[float], str | None], path: str
+) -> float | None:
+    value = document.get(key)
+    return None if value is None else _number(value, wrong_value, Place(path, key=key))
+
+
+def _number(value: Any, wrong_value: Callable[[float], str | None], place: Place) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise InputError(f"a number is meant, not {value!r}", path=path, key=place, remedy="correct it")
+        raise InputError(f"a number is meant, not {value!r}", place, remedy="correct it")
     try:
         number = float(value)
     except OverflowError:
         number = float("inf")
-    wrong = wrong_value(number)
-    if wrong is not None:
-        raise InputError(wrong, path=path, key=place, remedy="correct it, or leave it out if not measured")
+    require(wrong_value(number), place, "correct it, or leave it out if not measured")
     return number
 
 
 def _choice(document: Mapping[str, Any], key: str, default: Choice, path: str) -> Choice:
     word = document.get(key, default)
-    choices = type(default)
-    if word not in list(choices):
-        raise InputError(
-            f"{word!r} is not known", path=path, key=key, remedy=f"write one of {', '.join(choices)}"
-        )
-    return choices(word)
+    return choice_in(word, word, type(default), Place(path, key=key))

@@ -1,9 +1,10 @@
 """The miss-rate curve of an address trace: misses per thousand instructions at each cache capacity.
 
-Source: GPU scale-model simulation, section V-A: the curve of the shared last-level cache at the capacities
-of the scale models and of the targets, from stack distances (its references [20] and [23]). The cache is
-taken to be fully associative with least-recently-used replacement. Counted are the misses of the whole trace
-in its one order: no SM-private cache is in front, cold misses are misses, nothing is flushed between kernels.
+Source: GPU scale-model simulation, section V-A (docs/methods.md, 10 Scale model): the curve of the shared
+last-level cache at the capacities of the scale models and of the targets, from stack distances (its
+references [20] and [23]). The cache is taken to be fully associative with least-recently-used replacement.
+Counted are the misses of the whole trace in its one order: no SM-private cache is in front, cold misses are
+misses, nothing is flushed between kernels.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from scalemodel.arrays import FloatArray, IntArray
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.measurements import MpkiUnit
 from scalemodel.miss_rate.shards import shards_misses
-from scalemodel.miss_rate.stack_distance import MissCounts, exact_misses
-from scalemodel.miss_rate.stat_stack import stat_stack_misses
-from scalemodel.traces.address_trace import AddressTrace
+from scalemodel.miss_rate.stack_distance import MissCounts, exact_misses, stat_stack_misses
+from scalemodel.traces.accesses import AddressTrace
 
 
 class Method(StrEnum):

@@ -1,10 +1,11 @@
 """SHARDS: miss counts from the accesses to a fixed share of the lines, chosen by their hash.
 
-Source: Waldspurger, Park, Garthwaite, Ahmad, "Efficient MRC construction with SHARDS", FAST 2015, section 3:
-every access to a chosen line is kept, no other; among the kept accesses a stack distance is the true one
-times the rate R, so a cache of C lines is one of C R lines to them. Between whole numbers of lines the count
-is interpolated. SHARDS-adj: N R of the N accesses are expected to be kept; what is more or less than that is
-taken from or added to the hits of distance 0. So the misses are those among the kept accesses, over R.
+Source: Waldspurger, Park, Garthwaite, Ahmad, "Efficient MRC construction with SHARDS", FAST 2015, section 3
+(docs/methods.md, 10 Scale model): every access to a chosen line is kept, no other; among the kept accesses a
+stack distance is the true one times the rate R, so a cache of C lines is one of C R lines to them. Between
+whole numbers of lines the count is interpolated. SHARDS-adj: N R of the N accesses are expected to be kept;
+what is more or less than that is taken from or added to the hits of distance 0. So the misses are those among
+the kept accesses, over R.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Linear, sub-linear or super-linear scaling, and why.
 
-Source: GPU scale-model simulation, section IV. It classifies by the measured targets (Table II); what can be
-said before those are simulated is this: the scale models' own correction factor and the miss-rate curve.
+Source: GPU scale-model simulation, section IV (docs/methods.md, 10 Scale model). It classifies by the
+measured targets (Table II); what can be said before those are simulated follows from the scale models' own
+correction factor and the miss-rate curve.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The cliff of a miss-rate curve: where the working set comes to fit the last-level cache.
 
-Source: GPU scale-model simulation, sections IV-2 and V-C: the miss rate falls to less than half when the
-cache doubles. Only under strong scaling: else the working set grows with the cache. What is ours: other
-steps than doublings, a least drop (a curve near 0 halves without any time saved), and what is near.
+Source: GPU scale-model simulation, sections IV-2 and V-C (docs/methods.md, 10 Scale model): the miss rate
+falls to less than half when the cache doubles. Only under strong scaling: else the working set grows with the
+cache. What is ours: other steps than doublings, a least drop (a curve near 0 halves without any time saved),
+and what is near.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import pairwise
 
 from scalemodel.findings import Finding
 from scalemodel.measurements import Measurements
+from scalemodel.text import listed
 
 _THRESHOLD = 2.0
 _THRESHOLD_MODELLED = 2.5
@@ -235,7 +237,7 @@ def _sampling_error(step: CurveStep, bounds: Mapping[int, tuple[float, float]], 
 def _between_models(step: CurveStep, models: Sequence[int], unit: str) -> Finding:
     beyond = [str(size) for size in models if size >= step.larger]
     if len(beyond) > 1:
-        remedy = f"name {', '.join(beyond[:-1])} and {beyond[-1]} {unit} alone as the simulated sizes"
+        remedy = f"name {listed(beyond)} {unit} alone as the simulated sizes"
     else:
         remedy = f"simulate two sizes from {step.larger} {unit} on"
     return Finding(

@@ -12,14 +12,19 @@ from collections.abc import Sequence
 from scalemodel.errors import OptionError
 from scalemodel.findings import Finding
 from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
-from scalemodel.prediction.calibrated import calibrated_up_to
 from scalemodel.prediction.classification import classify
 from scalemodel.prediction.cliff import CurveReading, read_curve
-from scalemodel.prediction.forecast import ProportionalFrom, forecast, with_proportional_from
-from scalemodel.prediction.interval import DEFAULT_CONFIDENCE, Spread, calibration
+from scalemodel.prediction.interval import DEFAULT_CONFIDENCE, Spread, calibrated_up_to, calibration
 from scalemodel.prediction.outcome import Outcome
-from scalemodel.prediction.rules import DEFAULT_RULE, ModelPair, Rule, rule_named
-from scalemodel.prediction.target_prediction import Question, predict_target
+from scalemodel.prediction.rules import (
+    DEFAULT_RULE,
+    ModelPair,
+    ProportionalFrom,
+    Rule,
+    rule_named,
+    with_proportional_from,
+)
+from scalemodel.prediction.target_prediction import Question, forecast, predict_target
 
 
 def predict(

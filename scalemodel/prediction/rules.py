@@ -1,6 +1,7 @@
 """How IPC goes on with size: seven rules through two simulated sizes, and one registry.
 
-Source: GPU scale-model simulation, section V-C. S and L are the two sizes, T > L the target, eff = IPC/size,
+Source: GPU scale-model simulation, section V-C (docs/methods.md, 10 Scale model). S and L are the two sizes,
+T > L the target, eff = IPC/size,
 
     C = (IPC_L / IPC_S) / (L/S)    [Eq. 1],   c = C^(1/log2(L/S)), the same for one doubling,
     k = log2(T/L),   M = k (k + 1)/2.
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import pairwise
+from typing import Literal
 
 from scalemodel.errors import OptionError
 
@@ -88,7 +90,7 @@ class Rule:
     trend : IPC at a target; its third argument is the first size beyond the cliff where the target has
         reached it, else None.
     is_baseline : knows no cliff, and its errors were never calibrated: no interval.
-    uses_ends : takes the smallest and the largest model, however many there are; else each two neighbours.
+    uses_ends : takes the smallest and the largest of all models; else each pair of neighbours.
     """
 
     name: str
@@ -145,29 +147,29 @@ def equations(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:
     return _trend(ipc if target == cliff else ipc * pair.correction)
 
 
-def proportional(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:  # noqa: ARG001
+def proportional(pair: ModelPair, target: int) -> Trend:
     """Return IPC_S T/S, from the smaller size."""
     return _trend(pair.small_ipc * (target / pair.small), f"from size {pair.small}")
 
 
-def proportional_from_largest(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:  # noqa: ARG001
+def proportional_from_largest(pair: ModelPair, target: int) -> Trend:
     """Return IPC_L T/L, from the larger size."""
     return _trend(pair.proportional_ipc(target), f"from size {pair.large}")
 
 
-def linear(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:  # noqa: ARG001
+def linear(pair: ModelPair, target: int) -> Trend:
     """Return the straight line through both sizes."""
     slope = (pair.large_ipc - pair.small_ipc) / (pair.large - pair.small)
     return _trend(pair.large_ipc + slope * (target - pair.large))
 
 
-def power_law(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:  # noqa: ARG001
+def power_law(pair: ModelPair, target: int) -> Trend:
     """Return a n^b through both sizes."""
     exponent = math.log(pair.large_ipc / pair.small_ipc) / math.log(pair.large / pair.small)
     return _trend(pair.large_ipc * _power(target / pair.large, exponent))
 
 
-def logarithmic(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:  # noqa: ARG001
+def logarithmic(pair: ModelPair, target: int) -> Trend:
     """Return a + b ln n through both sizes."""
     slope = (pair.large_ipc - pair.small_ipc) / math.log(pair.large / pair.small)
     return _trend(pair.large_ipc + slope * math.log(target / pair.large))
@@ -197,19 +199,41 @@ def _trend(ipc: float, remark: str = "") -> Trend:
 
 
 _PAPER = "GPU scale-model simulation"
+
+
+def _knowing_no_cliff(trend: Callable[[ModelPair, int], Trend]) -> TrendRule:
+    return lambda pair, target, _: trend(pair, target)
+
+
+def _baseline(name: str, trend: Callable[[ModelPair, int], Trend], *, uses_ends: bool = False) -> Rule:
+    source = f"{_PAPER} VII, baseline"
+    return Rule(name, source, _knowing_no_cliff(trend), is_baseline=True, uses_ends=uses_ends)
+
+
 RULES = {
     rule.name: rule
     for rule in (
         Rule("additive", "this project; errors of each doubling added up", additive),
         Rule("published", f"{_PAPER}, the rule behind its reported figures", published),
         Rule("equations", f"{_PAPER}, Eq. 2-4 as printed", equations),
-        Rule("proportional", f"{_PAPER} VII, baseline", proportional, is_baseline=True, uses_ends=True),
-        Rule("linear", f"{_PAPER} VII, baseline", linear, is_baseline=True),
-        Rule("power-law", f"{_PAPER} VII, baseline", power_law, is_baseline=True),
-        Rule("logarithmic", f"{_PAPER} VII, baseline", logarithmic, is_baseline=True),
+        _baseline("proportional", proportional, uses_ends=True),
+        _baseline("linear", linear),
+        _baseline("power-law", power_law),
+        _baseline("logarithmic", logarithmic),
     )
 }
 DEFAULT_RULE = "additive"
+
+
+ProportionalFrom = Literal["smallest", "largest"]
+"""Which scale model the rule `proportional` starts from."""
+
+
+def with_proportional_from(rule: Rule, start: ProportionalFrom) -> Rule:
+    """Return the rule; `proportional` from the model asked for."""
+    if rule.name != "proportional" or start == "smallest":
+        return rule
+    return replace(rule, trend=_knowing_no_cliff(proportional_from_largest))
 
 
 def rule_named(name: str) -> Rule:

@@ -1,7 +1,7 @@
-"""How well the rules would have done: benchmarks whose targets were simulated too.
+"""How well the rules predict benchmarks whose targets were simulated too.
 
-As the paper evaluates itself (GPU scale-model simulation, section VII): the error is
-|predicted / actual - 1|, its mean and maximum over the benchmarks, for each rule and target.
+As the paper evaluates itself (GPU scale-model simulation, section VII; docs/methods.md, 10 Scale model): the
+error is |predicted / actual - 1|, its mean and maximum over the benchmarks, for each rule and target.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.findings import Finding
 from scalemodel.measurements import Measurements
-from scalemodel.prediction.forecast import ProportionalFrom
 from scalemodel.prediction.interval import DEFAULT_CONFIDENCE
 from scalemodel.prediction.outcome import Outcome, Prediction
 from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import RULES
+from scalemodel.prediction.rules import RULES, ProportionalFrom
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One prediction beside the truth.
+    """One prediction beside the IPC that was simulated.
 
     Attributes
     ----------
@@ -41,7 +40,7 @@ class Check:
 
     @property
     def is_within(self) -> bool | None:
-        """Whether the truth lies in the interval or bracket; None where there is none."""
+        """Whether the simulated IPC lies in the interval or bracket; None where there is none."""
         low, high = self.prediction.low, self.prediction.high
         if low is None and high is None:
             return None
@@ -57,7 +56,7 @@ class Score:
     mean, max : of the errors, fractions; None where no benchmark has a point.
     worst : the benchmark of the largest error.
     n : benchmarks with a point.
-    within_interval : share of the intervals and brackets that hold the truth; None where there are none.
+    within_interval : share of the intervals and brackets that hold the simulated IPC; None without any.
     without : benchmarks that the rule has no point for.
     """
 
@@ -76,9 +75,9 @@ class Validation:
     Attributes
     ----------
     scores : rule -> target -> score; targets ascending.
-    checks : each prediction beside its truth, benchmark by benchmark.
+    checks : each prediction beside the simulated IPC, benchmark by benchmark.
     outcomes : one a benchmark that has a target.
-    findings : benchmark -> what is to be said of it, of those there is something for.
+    findings : benchmark -> its findings, of the benchmarks that have some.
     """
 
     scores: Mapping[str, Mapping[int, Score]]
@@ -161,9 +160,9 @@ _NOTHING_TO_CHECK = Finding(
 def _checks(benchmark: Measurements, outcome: Outcome) -> list[Check]:
     actual = dict(zip(benchmark.sizes, benchmark.ipc, strict=True))
     return [
-        Check(benchmark.name, truth, prediction)
+        Check(benchmark.name, simulated, prediction)
         for prediction in outcome.predictions
-        if (truth := actual[prediction.target]) is not None
+        if (simulated := actual[prediction.target]) is not None
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from scalemodel.errors import InputError
+from scalemodel.errors import InputError, Place
 
 _WHOLE = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _COMMENT = re.compile(r"//[^\r\n]*")
@@ -55,15 +55,13 @@ class BookSimNetwork:
         if ports is None or not _WHOLE.fullmatch(ports.value):
             raise InputError(
                 "does not say in k = NUMBER; how many ports the crossbar has",
-                path=self.path,
-                row=None if ports is None else ports.row,
+                Place(self.path, None if ports is None else ports.row),
                 remedy=f"set k = {old};",
             )
         if int(ports.value) < old:
             raise InputError(
                 f"the crossbar has {ports.value} ports, the target {old} clusters and cache slices",
-                path=self.path,
-                row=ports.row,
+                Place(self.path, ports.row),
                 remedy=f"set k = {old};",
             )
         end = ports.start + len(ports.value)
@@ -78,8 +76,7 @@ class BookSimNetwork:
                 raise InputError(
                     f"not a crossbar ({name} {state}), and of no other network is it known how to divide the"
                     " bandwidth",
-                    path=self.path,
-                    row=None if found is None else found.row,
+                    Place(self.path, None if found is None else found.row),
                     remedy="use topology = fly; n = 1; use_map = 0; or -network_mode 2 in the configuration",
                 )
 

@@ -32,12 +32,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from scalemodel.errors import InputError
-from scalemodel.inputs.text_file import read_text, written_name
-from scalemodel.inputs.toml_text import parsed_toml
+from scalemodel.errors import InputError, Place
+from scalemodel.inputs.text_file import parsed_toml, read_text, written_name
 from scalemodel.scale_down.gpgpusim_config import parse_gpgpusim_config
-from scalemodel.scale_down.gpgpusim_options import looks_like_gpgpusim
-from scalemodel.scale_down.scale_down import Change, ScaledModel, SharedResources, Target, WholeResource
+from scalemodel.scale_down.gpgpusim_file import looks_like_gpgpusim
+from scalemodel.scale_down.scaled_model import Change, ScaledModel, SharedResources, Target, WholeResource
 
 _MIB = 2**20
 _MEANT = "a gpgpusim.config or a TOML with a table [gpu]"
@@ -144,7 +143,7 @@ class TargetConfig:
         if after != {**before, "gpu": {**before["gpu"], **new}}:
             raise InputError(
                 "the values that scale cannot be replaced as they are written",
-                path=self.path,
+                Place(self.path),
                 remedy="write the table [gpu] with one key = value a line",
             )
         return text
@@ -161,18 +160,17 @@ def parse_target_config(text: str, path: str | Path) -> TargetConfig:
     _check_names(document, _TABLES, "table", text, path)
     gpu, per_sm = document.get("gpu", {}), document.get("per_sm", {})
     if not isinstance(gpu, dict) or not isinstance(per_sm, dict):
-        raise InputError("gpu and per_sm are tables", path=path, remedy="write them as [gpu] and [per_sm]")
+        raise InputError("gpu and per_sm are tables", Place(path), remedy="write them as [gpu] and [per_sm]")
     _check_names(gpu, _KEYS, "key of [gpu]", text, path)
     missing = [key for key in _REQUIRED if key not in gpu]
     if missing:
-        raise InputError(f"[gpu] lacks {', '.join(missing)}", path=path, remedy="state what the target has")
+        raise InputError(f"[gpu] lacks {', '.join(missing)}", Place(path), remedy="state what the target has")
     for key, value in gpu.items():
         _check_value(key, value, text, path)
     if "inter_chiplet_gb_per_s" in gpu and "chiplets" not in gpu:
         raise InputError(
             "inter_chiplet_gb_per_s is of a GPU of chiplets",
-            path=path,
-            row=_row_of(text, "inter_chiplet_gb_per_s"),
+            Place(path, _row_of(text, "inter_chiplet_gb_per_s")),
             remedy="state the number of chiplets",
         )
     return TargetConfig(str(path), text, gpu, tuple((key, str(value)) for key, value in per_sm.items()))
@@ -193,8 +191,7 @@ def _check_names(
                 others += "; what each SM has for itself belongs to [per_sm]"
             raise InputError(
                 f"there is no {what} {name!r}",
-                path=path,
-                row=_row_of(text, name),
+                Place(path, _row_of(text, name)),
                 remedy=f"did you mean {close[0]!r}?" if close else others,
             )
 
@@ -211,9 +208,7 @@ def _check_value(key: str, value: object, text: str, path: str | Path) -> None:
     if wanted is not None:
         raise InputError(
             f"{value!r} is not {wanted}",
-            path=path,
-            row=_row_of(text, key),
-            key=key,
+            Place(path, _row_of(text, key), key=key),
             remedy="state what the target has",
         )
 

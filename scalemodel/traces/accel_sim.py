@@ -31,8 +31,8 @@ import re
 import numpy as np
 
 from scalemodel.arrays import IntArray
-from scalemodel.traces.accel_sim_blocks import BlockReader
 from scalemodel.traces.accel_sim_instructions import read_instructions
+from scalemodel.traces.accel_sim_lines import BlockReader
 from scalemodel.traces.accesses import AddressArray, AddressTrace
 from scalemodel.traces.trace_file import TraceFile
 from scalemodel.traces.words import split_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 
-from scalemodel.errors import InputError, OptionError
+from scalemodel.errors import InputError, OptionError, Place
 from scalemodel.traces import accel_sim, addresses, csv_table
 from scalemodel.traces.accesses import AddressTrace, joined
 from scalemodel.traces.trace_file import TraceFile, open_trace
@@ -75,7 +75,7 @@ def read_address_trace(
             formats.add(found)
     trace = joined(parts, line_bytes)
     if not trace.line.size:
-        raise InputError("has no access to memory", path=", ".join(paths))
+        raise InputError("has no access to memory", Place(", ".join(paths)))
     if with_local and tell is not None and TraceFormat.ACCEL_SIM not in formats:
         tell("only Accel-Sim's traces tell local accesses from others")
     return trace
@@ -96,7 +96,7 @@ def _recognised(file: TraceFile) -> TraceFormat:
     head = file.head
     for start, what, remedy in _NOT_A_TRACE:
         if head.startswith(start):
-            raise InputError(what, path=file.path, remedy=remedy)
+            raise InputError(what, Place(file.path), remedy=remedy)
     if accel_sim.recognises(head):
         return TraceFormat.ACCEL_SIM
     if csv_table.recognises(head):
@@ -104,4 +104,4 @@ def _recognised(file: TraceFile) -> TraceFormat:
     if addresses.recognises(head):
         return TraceFormat.TEXT
     what = "is not a trace in a known format" if head else "is empty"
-    raise InputError(what, path=file.path, remedy=_REMEDY)
+    raise InputError(what, Place(file.path), remedy=_REMEDY)

@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from scalemodel.errors import InputError
+from scalemodel.errors import InputError, Place
 from scalemodel.traces.accesses import AddressArray, AddressTrace, lines_of
 from scalemodel.traces.trace_file import TraceFile
 from scalemodel.traces.words import address_numbers, split_lines
@@ -48,8 +48,7 @@ def read_text(file: TraceFile, line_bytes: int) -> AddressTrace:
             what = f"{words.word(wrong)!r} is not" if np.diff(found.first)[wrong] == 1 else "the line is not"
             raise InputError(
                 f"{what} an address of at most 64 bits",
-                path=file.path,
-                row=rows_before + int(found.row[wrong]) + 1,
+                Place(file.path, rows_before + int(found.row[wrong]) + 1),
                 remedy="write one address a line, decimal (at most 19 digits) or hexadecimal after 0x",
             )
         lines.append(lines_of(address, line_bytes))
@@ -72,7 +71,7 @@ def read_binary(file: TraceFile, line_bytes: int, address_bytes: int) -> Address
     if len(content) % address_bytes:
         raise InputError(
             f"its bytes, {len(content):,}, are no whole number of {address_bytes}-byte addresses",
-            path=file.path,
+            Place(file.path),
             remedy=f"write little-endian unsigned {8 * address_bytes}-bit integers, nothing else",
         )
     address = np.frombuffer(content, dtype=f"<u{address_bytes}").astype(np.uint64, copy=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalemodel.arrays import BoolArray
-from scalemodel.errors import InputError
+from scalemodel.errors import InputError, Place
 from scalemodel.traces.accesses import AddressArray, AddressTrace, lines_of, lines_touched
 from scalemodel.traces.trace_file import TraceFile, damage_reported
 from scalemodel.traces.words import Words, address_numbers, decimal_numbers
@@ -45,7 +45,7 @@ def read(file: TraceFile, line_bytes: int) -> AddressTrace:
 
     header = _header(file.head)
     if _ADDRESS not in header:
-        raise InputError("no column address", path=file.path, row=1)
+        raise InputError("no column address", Place(file.path, 1))
     wanted = [str(header.index(name)) for name in (_ADDRESS, _SIZE) if name in header]
     lines: list[AddressArray] = []
     row = 2
@@ -72,7 +72,7 @@ def read(file: TraceFile, line_bytes: int) -> AddressTrace:
                 return AddressTrace(np.zeros(0, dtype=np.uint64), line_bytes)
             found = _ROW.search(str(error))
             number, what = (int(found[1]), found[2]) if found else (None, str(error))
-            raise InputError(f"is no row of the table ({what})", path=file.path, row=number) from error
+            raise InputError(f"is no row of the table ({what})", Place(file.path, number)) from error
     return AddressTrace(np.concatenate([np.zeros(0, dtype=np.uint64), *lines]), line_bytes)
 
 
@@ -117,4 +117,4 @@ def _cells(column: pa.StringArray) -> Words:
 def _refuse(path: str, first_row: int, wrong: BoolArray, column: str, words: Words, what: str) -> None:
     if wrong.any():
         at = int(np.argmax(wrong))
-        raise InputError(f"{words.word(at)!r} {what}", path=path, row=first_row + at, column=column)
+        raise InputError(f"{words.word(at)!r} {what}", Place(path, first_row + at, column=column))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from scalemodel.errors import InputError
+from scalemodel.errors import InputError, Place
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
@@ -86,9 +86,9 @@ def open_trace(path: str) -> Iterator[TraceFile]:
 def _opened(path: str) -> IO[bytes]:
     location = Path(path)
     if location.is_dir():
-        raise InputError("is a folder", path=path, remedy="give the files in it, in order")
+        raise InputError("is a folder", Place(path), remedy="give the files in it, in order")
     if not location.exists():
-        raise InputError("no such file", path=path, remedy="check the path")
+        raise InputError("no such file", Place(path), remedy="check the path")
     return location.open("rb")
 
 
@@ -131,8 +131,8 @@ def damage_reported(path: str) -> Iterator[None]:
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise InputError(
             f"the compressed data is cut short or damaged ({error})",
-            path=path,
+            Place(path),
             remedy="copy or record the file again",
         ) from error
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", path=path) from error
+        raise InputError(f"cannot be read ({error.strerror or error})", Place(path)) from error

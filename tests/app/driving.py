@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from sampling.plan.study import Study
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS, PROJECT
@@ -47,9 +48,15 @@ def drawn(chart: Chart) -> str:
     return plain(chart.grid)
 
 
+def strips_of(app: Any) -> list[Strip]:
+    """The rows of the screen; Textual has no public name for them."""
+    strips: list[Strip] = app.screen._compositor.render_strips()
+    return strips
+
+
 def screen_text(app: Any) -> str:
     """The screen as text, without blanks at the ends of rows."""
-    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+    return "\n".join(strip.text.rstrip() for strip in strips_of(app))
 
 
 def study_in(app: App) -> Study:
@@ -107,7 +114,7 @@ async def planned(pilot: Running, app: App) -> None:
 def colours(app: App) -> set[str]:
     """Every colour on the screen."""
     found = set()
-    for strip in app.screen._compositor.render_strips():
+    for strip in strips_of(app):
         for segment in strip:
             for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
                 if colour is not None and not colour.is_default:
@@ -131,6 +138,13 @@ def printed(command: str, width: int, folder: Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+async def resized(app: App, pilot: Running, width: int, height: int) -> None:
+    """Make the window another size."""
+    await pilot.resize_terminal(width, height)
+    await wait_for(pilot, lambda: app.size == (width, height) == app.screen.size, "the screen follows")
+    await pilot.pause()
 
 
 def assert_golden(name: str, text: str) -> None:

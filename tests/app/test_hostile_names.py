@@ -176,10 +176,9 @@ async def test_what_is_copied_is_what_the_command_prints(
 
 
 async def test_a_benchmark_is_copied_as_it_is_printed(sheet: str, tmp_path: Path) -> None:
-    from tui.scale.desk import desk_of
-    from tui.scale.sheet_options import read_sheets
+    from tui.scale.open_tables import read_sheets, tables_of
 
-    scale = desk_of(read_sheets([sheet]))
+    scale = tables_of(read_sheets([sheet]))
     async with opened(None, view="Scale model", scale=scale, ascii_only=True) as (app, pilot):
         await wait_for(pilot, lambda: r"b\x1b]52;c;" in screen_text(app), "the title names it")
         text, command = view_of(app).pane_text().text, view_of(app).command()

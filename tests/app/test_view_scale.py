@@ -1,4 +1,7 @@
-"""View 5 under a pilot: a table to type in, the chart and the words that follow from it."""
+"""View 5 under a pilot: typing in its table, its panes, its files, and what it copies.
+
+What it shows of a table is tested without an app, in `tests/scale/test_scale_view_text.py`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ from tests.app.driving import (
     drawn,
     opened,
     printed,
+    resized,
     screen_text,
+    strips_of,
     wait_for,
 )
 from tests.terminal.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
@@ -29,14 +34,13 @@ from tui.app.actions import actions_of
 from tui.app.frame.chart import Chart
 from tui.app.frame.page import HelpScreen
 from tui.app.groups.screen import GroupsScreen
-from tui.app.scale.cell_input import CellInput, PromptInput
+from tui.app.scale.fields import CellInput, PromptInput
 from tui.app.scale.screen import ScaleScreen
 from tui.app.scale.table import ScaleTable
 from tui.app.scale.words import ScaleWords
 from tui.engine.bundled import sample_scale_question
-from tui.scale.desk import ScaleDesk, desk_of, made_up_desk
-from tui.scale.sheet import ALL_RULES, Role, SheetRow
-from tui.scale.sheet_options import read_sheets
+from tui.scale.open_tables import HowToPredict, OpenTables, made_up_tables, read_sheets, tables_of
+from tui.scale.sheet import Role, SheetRow
 
 
 @asynccontextmanager
@@ -50,8 +54,8 @@ async def scale(
         yield app, pilot
 
 
-def desk(app: App) -> ScaleDesk:
-    return app.session.scale or made_up_desk()
+def tables(app: App) -> OpenTables:
+    return app.session.scale or made_up_tables()
 
 
 def table(app: App) -> ScaleTable:
@@ -63,7 +67,7 @@ def chart(app: App) -> Chart:
 
 
 def rows(app: App) -> list[tuple[str, str, str, str]]:
-    return [(row.size, row.ipc, row.mpki, row.f_mem) for row in desk(app).sheet.rows]
+    return [(row.size, row.ipc, row.mpki, row.f_mem) for row in tables(app).sheet.rows]
 
 
 async def settled(app: App, pilot: Running, row: int, cell: int, text: str) -> None:
@@ -72,207 +76,282 @@ async def settled(app: App, pilot: Running, row: int, cell: int, text: str) -> N
     await wait_for(pilot, lambda: not isinstance(app.focused, CellInput), "no field is open")
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_without_a_profile_made_up_numbers_are_said_to_be_so(size: tuple[int, int]) -> None:
-    async with scale(size) as (app, pilot):
-        text = screen_text(app)
-        assert "[5] Made-up numbers, no real GPU" in text
-        assert "[N] empty, [o] open" in text
-        assert "  16   199" in text
-        assert "simulated" in text
-        assert "784.2" in text
-        assert "cliff 64 to 128 SMs" in text
-        assert "[f] In words: super-linear" in text
-        assert max(map(len, text.splitlines())) <= size[0]
-        assert not app.screen.query_one("#plan").display
-        if size[1] > 15:
-            assert "371.1 to 422.6" in text
-            assert "the working set comes to fit" in text
-            assert "░" in text
-        await pilot.press("1")
-        assert isinstance(app.screen, ScaleScreen)
+async def shows(app: App, pilot: Running, text: str, description: str = "") -> None:
+    """Wait until a text is on the screen."""
+    await wait_for(pilot, lambda: text in screen_text(app), description or text)
 
 
-async def test_the_view_looks_as_it_did() -> None:
-    async with scale() as (app, _):
+# -- panes and sizes --------------------------------------------------------------------------------------
+
+
+async def test_every_size_shows_what_it_has_room_for() -> None:
+    async with scale() as (app, pilot):
         # The first row is of all views.
         assert_golden("scale-80x24.txt", screen_text(app).partition("\n")[2] + "\n")
-
-
-async def test_where_there_is_room_for_one_pane_tab_goes_through_them() -> None:
-    async with scale((60, 15)) as (app, pilot):
-        assert table(app).size.height == 9
-        assert "■ simulated" not in screen_text(app)
-        await pilot.press("tab")
-        await wait_for(pilot, lambda: "■ simulated" in screen_text(app), "the chart with its legend")
-        assert "  16   199" not in screen_text(app)
-        await pilot.press("tab")
-        await wait_for(pilot, lambda: "Rule additive" in screen_text(app), "the words")
-        assert max(map(len, screen_text(app).splitlines())) <= 60
-        await pilot.press("tab")
-        await wait_for(pilot, lambda: "  16   199" in screen_text(app), "the table again")
-        await pilot.press("f")
-        await wait_for(pilot, lambda: "Rule additive" in screen_text(app), "f goes to the words")
-        await pilot.press("shift+tab")
-        await wait_for(pilot, lambda: "■ simulated" in screen_text(app), "and back to the chart")
-
-
-async def test_at_a_large_size_panes_stand_side_by_side() -> None:
-    async with scale((200, 60)) as (app, pilot):
-        regions = {
-            name: app.screen.query_one(f"#scale-{name}-pane").region for name in ("table", "chart", "words")
-        }
-        assert regions["table"].y == regions["chart"].y
-        assert regions["chart"].x > regions["table"].right
-        assert regions["words"].x == regions["table"].x
-        assert regions["words"].y == regions["table"].bottom
-        assert regions["chart"].height == 58
-        await pilot.resize_terminal(200, 15)
-        await wait_for(pilot, lambda: chart(app).size.height == 12, "a chart beside the others still")
-        assert "the working set" in screen_text(app)
-        await pilot.resize_terminal(80, 24)
-        await wait_for(pilot, lambda: chart(app).size.width == 80, "a narrower chart")
-        assert "784.2" in screen_text(app)
-
-
-async def test_a_digit_begins_a_cell_and_enter_takes_it() -> None:
-    async with scale() as (app, pilot):
-        before = drawn(chart(app))
-        await pilot.press("j", "l", *"120.5")
-        assert rows(app)[1][1] == "199"
-        await pilot.press("enter")
-        await settled(app, pilot, 1, 1, "120.5")
-        await wait_for(pilot, lambda: drawn(chart(app)) != before, "another chart")
-        assert app.focused is table(app)
-        assert table(app).cursor == (1, 1)
-        # c = C = 120.5/100/2 < 1: eff / (1 + M (1/c - 1)) T.
-        wanted = 120.5 / 16 * 32 / (1 + 1 * (200 / 120.5 - 1))
-        await wait_for(pilot, lambda: f"{wanted:.4g}" in screen_text(app), "the new prediction")
-        assert "sub-linear" in screen_text(app) or "super-linear" in screen_text(app)
-        assert "[5] Sizes, from made-up numbers" in screen_text(app)
-
-
-async def test_escape_leaves_a_cell_as_it_was_and_every_key_is_text() -> None:
-    async with scale() as (app, pilot):
-        await pilot.press("enter", *"1q5?nD")
-        field = app.screen.query_one(Input)
-        assert field.value == "1q5?nD"
+        for size in SIZES:
+            await resized(app, pilot, *size)
+            await shows(app, pilot, "[N] empty, [o] open")
+            text = screen_text(app)
+            for part in ("[5] Made-up numbers, no real GPU", "  16   199", "simulated", "784.2"):
+                assert part in text
+            assert "cliff 64 to 128 SMs" in text
+            assert "[f] In words: super-linear" in text
+            assert max(map(len, text.splitlines())) <= size[0]
+            assert not app.screen.query_one("#plan").display
+            if size[1] > 15:
+                assert "371.1 to 422.6" in text
+                assert "the working set comes to fit" in text
+                assert "░" in text
+        await pilot.press("1")
+        assert isinstance(app.screen, ScaleScreen)
         await pilot.press("escape")
-        await wait_for(pilot, lambda: app.focused is table(app), "back in the table")
-        assert rows(app)[0][0] == "8"
-        assert app.session.scale is None
-        await pilot.press("enter", "enter")
-        await wait_for(pilot, lambda: app.focused is table(app), "taken unchanged")
-        assert app.session.scale is None
+        await wait_for(pilot, lambda: app.focused is table(app), "the digit began a cell, which is left")
+        await wide_panes_stand_side_by_side(app, pilot)
+        await tab_goes_through_panes_that_have_no_room(app, pilot)
 
 
-async def test_tab_takes_a_cell_and_goes_on_in_the_next() -> None:
+async def wide_panes_stand_side_by_side(app: App, pilot: Running) -> None:
+    regions = {
+        name: app.screen.query_one(f"#scale-{name}-pane").region for name in ("table", "chart", "words")
+    }
+    assert regions["table"].y == regions["chart"].y
+    assert regions["chart"].x > regions["table"].right
+    assert regions["words"].x == regions["table"].x
+    assert regions["words"].y == regions["table"].bottom
+    assert regions["chart"].height == 58
+    await resized(app, pilot, 200, 15)
+    await wait_for(pilot, lambda: chart(app).size.height == 12, "a chart beside the others still")
+    assert "the working set" in screen_text(app)
+    await resized(app, pilot, 80, 24)
+    await wait_for(pilot, lambda: chart(app).size.width == 80, "a narrower chart")
+    assert "784.2" in screen_text(app)
+
+
+async def tab_goes_through_panes_that_have_no_room(app: App, pilot: Running) -> None:
+    await resized(app, pilot, 60, 15)
+    await wait_for(pilot, lambda: table(app).size.height == 9, "a table of nine rows")
+    assert "■ simulated" not in screen_text(app)
+    await pilot.press("tab")
+    await shows(app, pilot, "■ simulated", "the chart with its legend")
+    assert "  16   199" not in screen_text(app)
+    await pilot.press("tab")
+    await shows(app, pilot, "Rule additive", "the words")
+    assert max(map(len, screen_text(app).splitlines())) <= 60
+    await pilot.press("tab")
+    await shows(app, pilot, "  16   199", "the table again")
+    await pilot.press("f")
+    await shows(app, pilot, "Rule additive", "f goes to the words")
+    await pilot.press("shift+tab")
+    await shows(app, pilot, "■ simulated", "and back to the chart")
+
+
+async def test_the_words_say_whether_there_is_more_and_the_palette_runs_an_action() -> None:
     async with scale() as (app, pilot):
-        await pilot.press("N")
-        await wait_for(pilot, lambda: rows(app) == [("", "", "", "")] * 4, "an empty table")
-        assert "[5] Sizes, as typed" in screen_text(app)
-        await pilot.press("8", "tab", "9", "tab", "6", "tab", "tab")
-        await pilot.press("1", "6", "tab", "1", "8", "tab", "6", "tab", ".", "4", "tab")
-        await pilot.press("3", "2", "tab", "tab", "0", "enter")
-        wanted = [("8", "9", "6", ""), ("16", "18", "6", ".4"), ("32", "", "0", ""), ("", "", "", "")]
-        await wait_for(pilot, lambda: rows(app) == wanted, f"three rows: {rows(app)}")
-        # 18/16 of each SM, without a change; 1/(1 - 0.4) at the cliff.
-        await wait_for(pilot, lambda: " 60  " in screen_text(app), "a prediction")
-        assert "cliff 16 to 32 SMs" in screen_text(app)
-        await pilot.press("u")
-        await wait_for(pilot, lambda: rows(app)[2][2] == "", "undone")
+        await shows(app, pilot, "j more", "a hint")
+        await pilot.press("f", *"jjjjjj")
+        await wait_for(pilot, lambda: "j more" not in screen_text(app), "the end")
+        pane = app.screen.query_one(ScaleWords)
+        assert pane.scroll_y == pane.max_scroll_y > 0
+        await pilot.press("ctrl+p")
+        await shows(app, pilot, "Search for", "the palette opens")
+        await wait_for(pilot, lambda: isinstance(app.focused, Input), "its field takes the keys")
+        await pilot.press(*"intervals of")
+        await shows(app, pilot, "intervals of 80", "the palette lists it")
+        await pilot.press("enter")
+        await shows(app, pilot, "[i] 95 %", "another level")
 
 
-async def test_tab_in_the_last_cell_takes_it_and_types_no_more() -> None:
+async def test_an_ascii_screen_is_ascii() -> None:
+    async with scale(ascii_only=True) as (app, pilot):
+        for size in ((80, 24), (60, 15)):
+            await resized(app, pilot, *size)
+            for keys in ("", "tab", "tab", "tab l 1", "x enter", "o", "escape ?", "q", "N"):
+                await pilot.press(*keys.split())
+                await pilot.pause()
+                assert screen_text(app).isascii(), (keys, screen_text(app))
+            await pilot.press("u", "u", "g", "h")
+            await wait_for(pilot, lambda: tables(app) == made_up_tables(), "as it was")
+
+
+async def test_no_color_means_none_and_what_is_marked_is_still_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
     async with scale() as (app, pilot):
-        await pilot.press("G", "l", "l", "l", ".", "3", "tab")
-        await wait_for(pilot, lambda: rows(app)[4][3] == ".3", "taken")
-        assert app.focused is table(app)
+
+        def reversed_texts() -> list[str]:
+            return [
+                segment.text.strip()
+                for strip in strips_of(app)[3:9]
+                for segment in strip
+                if segment.style and segment.style.reverse
+            ]
+
+        assert reversed_texts() == ["8"]
+        await pilot.press("l", "j", "enter")
+        await wait_for(pilot, lambda: "199" in reversed_texts(), "the text to be replaced is marked")
+        await pilot.press("x", "enter")
+        await wait_for(pilot, lambda: "x!" in reversed_texts(), "wrong, and under the cursor")
+        assert colours(app) == set()
 
 
-async def test_shift_tab_and_the_arrows_take_a_cell_too() -> None:
+async def test_the_chart_explains_the_letters_of_all_rules(sample_data: Path) -> None:
+    file = str(sample_data / "scale-model-example.csv")
+    asked = made_up_tables().opened(read_sheets([file])).next().asked(HowToPredict(rule="all"))
+    async with scale(scale=asked) as (app, pilot):
+        heading = screen_text(app).splitlines()[2]
+        assert "A predicted" in heading
+        assert "A low to high" in heading
+        for size in ((80, 24), (60, 15)):
+            await resized(app, pilot, *size)
+            if size == (60, 15):
+                await pilot.press("tab")
+            for letter, rule in zip("ABCDEFG", RULES, strict=True):
+                await shows(app, pilot, f"{letter} {rule}")
+        await resized(app, pilot, 80, 24)
+        await pilot.press("r")
+        await wait_for(pilot, lambda: "A predicted" not in screen_text(app), "one rule alone has no letter")
+
+
+# -- typing -----------------------------------------------------------------------------------------------
+
+
+async def test_cells_are_typed_in() -> None:
     async with scale() as (app, pilot):
-        await pilot.press("l", "7", "shift+tab", "9", "down")
-        await wait_for(pilot, lambda: rows(app)[0][:2] == ("9", "7"), f"both: {rows(app)}")
-        assert table(app).cursor == (1, 0)
-        await pilot.press("9", "up")
-        await wait_for(pilot, lambda: rows(app)[1][0] == "9", "a size")
-        assert table(app).cursor == (0, 0)
+        await escape_leaves_a_cell_as_it_was_and_every_key_is_text(app, pilot)
+        await the_cursor_stays_in_the_table(app, pilot)
+        await a_digit_begins_a_cell_and_enter_takes_it(app, pilot)
+        await shift_tab_and_the_arrows_take_a_cell_too(app, pilot)
+        await tab_in_the_last_cell_takes_it_and_types_no_more(app, pilot)
+        await tab_takes_a_cell_and_goes_on_in_the_next(app, pilot)
 
 
-async def test_the_cursor_stays_in_the_table() -> None:
-    async with scale() as (app, pilot):
-        for keys, cursor in (
-            (["k", "h"], (0, 0)),
-            (["down", "right", "j", "l"], (2, 2)),
-            (["G", "j"], (4, 2)),
-            (["l", "l", "l"], (4, 3)),
-            (["g"], (0, 3)),
-            (["end"], (4, 3)),
-            (["home", "left", "up"], (0, 2)),
-        ):
-            await pilot.press(*keys)
-            assert table(app).cursor == cursor, keys
+async def escape_leaves_a_cell_as_it_was_and_every_key_is_text(app: App, pilot: Running) -> None:
+    await pilot.press("enter", *"1q5?nD")
+    assert app.screen.query_one(Input).value == "1q5?nD"
+    await pilot.press("escape")
+    await wait_for(pilot, lambda: app.focused is table(app), "back in the table")
+    assert rows(app)[0][0] == "8"
+    assert app.session.scale is None
+    await pilot.press("enter", "enter")
+    await wait_for(pilot, lambda: app.focused is table(app), "taken unchanged")
+    assert app.session.scale is None
+
+
+async def the_cursor_stays_in_the_table(app: App, pilot: Running) -> None:
+    await pilot.press("g")
+    for keys, cursor in (
+        (["k", "h"], (0, 0)),
+        (["down", "right", "j", "l"], (2, 2)),
+        (["G", "j"], (4, 2)),
+        (["l", "l", "l"], (4, 3)),
+        (["g"], (0, 3)),
+        (["end"], (4, 3)),
+        (["home", "left", "up"], (0, 2)),
+    ):
+        await pilot.press(*keys)
+        assert table(app).cursor == cursor, keys
+
+
+async def a_digit_begins_a_cell_and_enter_takes_it(app: App, pilot: Running) -> None:
+    before = drawn(chart(app))
+    await pilot.press("h", "h", "j", "l", *"120.5")
+    assert rows(app)[1][1] == "199"
+    await pilot.press("enter")
+    await settled(app, pilot, 1, 1, "120.5")
+    await wait_for(pilot, lambda: drawn(chart(app)) != before, "another chart")
+    assert app.focused is table(app)
+    assert table(app).cursor == (1, 1)
+    # c = C = 120.5/100/2 < 1: eff / (1 + M (1/c - 1)) T.
+    wanted = 120.5 / 16 * 32 / (1 + 1 * (200 / 120.5 - 1))
+    await shows(app, pilot, f"{wanted:.4g}", "the new prediction")
+    assert "sub-linear" in screen_text(app) or "super-linear" in screen_text(app)
+    assert "[5] Sizes, from made-up numbers" in screen_text(app)
+
+
+async def shift_tab_and_the_arrows_take_a_cell_too(app: App, pilot: Running) -> None:
+    await pilot.press("g", "7", "shift+tab", "9", "down")
+    await wait_for(pilot, lambda: rows(app)[0][:2] == ("9", "7"), f"both: {rows(app)}")
+    assert table(app).cursor == (1, 0)
+    await pilot.press("9", "up")
+    await wait_for(pilot, lambda: rows(app)[1][0] == "9", "a size")
+    assert table(app).cursor == (0, 0)
+
+
+async def tab_in_the_last_cell_takes_it_and_types_no_more(app: App, pilot: Running) -> None:
+    await pilot.press("G", "l", "l", "l", ".", "3", "tab")
+    await wait_for(pilot, lambda: rows(app)[4][3] == ".3", "taken")
+    assert app.focused is table(app)
+
+
+async def tab_takes_a_cell_and_goes_on_in_the_next(app: App, pilot: Running) -> None:
+    await pilot.press("N")
+    await wait_for(pilot, lambda: rows(app) == [("", "", "", "")] * 4, "an empty table")
+    await shows(app, pilot, "[5] Sizes, as typed")
+    await pilot.press("8", "tab", "9", "tab", "6", "tab", "tab")
+    await pilot.press("1", "6", "tab", "1", "8", "tab", "6", "tab", ".", "4", "tab")
+    await pilot.press("3", "2", "tab", "tab", "0", "enter")
+    wanted = [("8", "9", "6", ""), ("16", "18", "6", ".4"), ("32", "", "0", ""), ("", "", "", "")]
+    await wait_for(pilot, lambda: rows(app) == wanted, f"three rows: {rows(app)}")
+    await shows(app, pilot, " 60  ", "a prediction")
+    assert "cliff 16 to 32 SMs" in screen_text(app)
+    await pilot.press("u")
+    await wait_for(pilot, lambda: rows(app)[2][2] == "", "undone")
 
 
 async def test_what_is_wrong_is_marked_and_said_and_nothing_is_copied() -> None:
     async with scale() as (app, pilot):
         await pilot.press("j", "l", "l", "l", *"45", "enter")
-        await wait_for(pilot, lambda: " 45!" in screen_text(app), "a mark")
-        text = screen_text(app)
-        assert "row 2, size 16, f_mem: f_mem is a fraction from 0 to below 1, not 45" in text
-        assert "as a fraction 45 % is 0.45" in text
-        assert "1 wrong cell" in text
-        assert "784.2" not in text
+        await shows(app, pilot, " 45!", "a mark")
+        assert "row 2, size 16, f_mem: f_mem is a fraction from 0 to below 1, not 45" in screen_text(app)
+        assert "1 wrong cell" in screen_text(app)
         for key in ("y", "w", "Y"):
             await pilot.press(key)
-            await wait_for(pilot, lambda: "no prediction: row 2" in screen_text(app), "why not")
+            await shows(app, pilot, "no prediction: row 2", "why not")
         assert app.clipboard == ""
         assert list(Path.cwd().iterdir()) == []
         await pilot.press("g", "h", "enter", "x", "enter")
-        await wait_for(pilot, lambda: "2 wrong cells" in screen_text(app), "another one")
+        await shows(app, pilot, "2 wrong cells", "another one")
         assert "row 1, size 8, MPKI: 'x' is not a number" in screen_text(app), "that of the cursor"
         await pilot.press("j", "l")
-        await wait_for(
-            pilot, lambda: "row 2, size 16, f_mem: f_mem" in screen_text(app), "that of the cursor"
-        )
+        await shows(app, pilot, "row 2, size 16, f_mem: f_mem", "that of the cursor")
         await pilot.press("u", "u")
-        await wait_for(pilot, lambda: "784.2" in screen_text(app), "all is well")
+        await shows(app, pilot, "784.2", "all is well")
 
 
 async def test_rows_are_added_removed_and_brought_back() -> None:
     async with scale() as (app, pilot):
+
+        def sizes() -> list[str]:
+            return [row[0] for row in rows(app)]
+
         await pilot.press("j", "n", *"24", "enter")
-        await wait_for(
-            pilot, lambda: [row[0] for row in rows(app)] == ["8", "16", "24", "32", "64", "128"], "24"
-        )
-        await wait_for(pilot, lambda: "  24" in screen_text(app), "in the table")
+        await wait_for(pilot, lambda: sizes() == ["8", "16", "24", "32", "64", "128"], "24")
+        await shows(app, pilot, "  24", "in the table")
         assert table(app).cursor == (2, 0)
         await pilot.press("D")
         await wait_for(pilot, lambda: len(rows(app)) == 5, "24 is gone")
         await pilot.press("delete")
-        await wait_for(pilot, lambda: [row[0] for row in rows(app)] == ["8", "16", "64", "128"], "32 is gone")
+        await wait_for(pilot, lambda: sizes() == ["8", "16", "64", "128"], "32 is gone")
         await pilot.press("l", "l", "backspace")
         await settled(app, pilot, 2, 2, "")
         await pilot.press("u", "u", "u", "u", "u")
         await wait_for(pilot, lambda: len(rows(app)) == 5, "as it was")
-        assert desk(app) == made_up_desk()
+        assert tables(app) == made_up_tables()
         await pilot.press("u")
-        await wait_for(pilot, lambda: "nothing was edited" in screen_text(app), "no more")
+        await shows(app, pilot, "nothing was edited", "no more")
         for _ in range(5):
             await pilot.press("D")
-        await wait_for(pilot, lambda: "n adds a row" in screen_text(app), "words for no row")
+        await shows(app, pilot, "n adds a row", "words for no row")
         await pilot.press("D", "enter", "8", "backspace", "m")
         assert rows(app) == []
         await pilot.press("n")
         await wait_for(pilot, lambda: rows(app) == [("", "", "", "")], "a blank one")
         await pilot.press("m")
-        assert desk(app).sheet.rows == (SheetRow(),)
+        assert tables(app).sheet.rows == (SheetRow(),)
 
 
 async def test_what_is_asked_changes_by_a_key() -> None:
     async with scale((120, 40)) as (app, pilot):
-        for key, words in (
+        for key, text in (
             ("r", "[r] published"),
             ("i", "[i] 95 %"),
             ("a", "[a] f_mem assumed"),
@@ -280,101 +359,130 @@ async def test_what_is_asked_changes_by_a_key() -> None:
             ("s", "[s] weak"),
         ):
             await pilot.press(key)
-            await wait_for(pilot, lambda words=words: words in screen_text(app), words)  # type: ignore[misc]
+            await shows(app, pilot, text)
         assert "no cliff" in screen_text(app)
-        assert desk(app).sheet.scaling is Scaling.WEAK
-        assert desk(app).sheet.mpki_unit is MpkiUnit.WARP
-        assert (desk(app).how.rule, desk(app).how.confidence) == ("published", 0.95)
+        assert tables(app).sheet.scaling is Scaling.WEAK
+        assert tables(app).sheet.mpki_unit is MpkiUnit.WARP
+        assert (tables(app).how.rule, tables(app).how.confidence) == ("published", 0.95)
         await pilot.press("u", "u")
-        await wait_for(pilot, lambda: "[s] strong" in screen_text(app), "edits are undone")
+        await shows(app, pilot, "[s] strong", "edits are undone")
         assert "[i] 95 %" in screen_text(app), "what is asked is no edit"
-        for _ in range(6):
-            await pilot.press("r")
-        await wait_for(pilot, lambda: "Chart: all rules, 95 %" in screen_text(app), "all rules")
+        await pilot.press(*"rrrrrr")
+        await shows(app, pilot, "Chart: all rules, 95 %")
         assert "G logarithmic" in screen_text(app)
+        await a_peak_is_asked_for(app, pilot)
+        await m_marks_what_a_row_is(app, pilot)
 
 
-async def test_m_marks_what_a_row_is() -> None:
-    async with scale() as (app, pilot):
-        await pilot.press("j", "j", "m")
-        await wait_for(pilot, lambda: " curve" in screen_text(app), "a point of the curve")
-        assert desk(app).sheet.rows[2].role is Role.CURVE
-        await pilot.press("m", "l", *"395", "enter", "m", "m")
-        await wait_for(pilot, lambda: desk(app).sheet.rows[2].role is Role.CURVE, "around")
-        await pilot.press("m", "m")
-        await wait_for(pilot, lambda: "measured" in screen_text(app), "a target that was simulated too")
-        assert "error" in screen_text(app).splitlines()[2]
+async def a_peak_is_asked_for(app: App, pilot: Running) -> None:
+    await pilot.press("p", *"2", "enter")
+    await shows(app, pilot, "above the peak of 2", "why there is none")
+    await pilot.press("p", "x", "enter")
+    await shows(app, pilot, "the peak IPC of an SM: 'x' is not a number")
+    await pilot.press("p", *"64", "enter")
+    await shows(app, pilot, "[p] peak 64", "a peak")
+    assert app.focused is table(app)
+    await pilot.press("p", "q", "escape")
+    await wait_for(pilot, lambda: app.focused is table(app), "left")
+    assert tables(app).sheet.peak == "64"
 
 
-async def test_a_peak_bounds_and_a_wrong_one_is_said() -> None:
-    async with scale((120, 40)) as (app, pilot):
-        await pilot.press("p", *"2", "enter")
-        await wait_for(pilot, lambda: "above the peak of 2" in screen_text(app), "why there is none")
-        await pilot.press("p", "x", "enter")
+async def m_marks_what_a_row_is(app: App, pilot: Running) -> None:
+    await pilot.press("j", "j", "m")
+    await shows(app, pilot, " curve", "a point of the curve")
+    assert tables(app).sheet.rows[2].role is Role.CURVE
+    await pilot.press("m", "l", *"395", "enter", "m", "m")
+    await wait_for(pilot, lambda: tables(app).sheet.rows[2].role is Role.CURVE, "around")
+    await pilot.press("m", "m")
+    await shows(app, pilot, "measured", "a target that was simulated too")
+    assert "error" in screen_text(app).splitlines()[2]
+
+
+async def test_more_rows_than_there_is_room_for_scroll_with_the_cursor(tmp_path: Path) -> None:
+    path = tmp_path / "many.toml"
+    path.write_text("targets = [100]\n[ipc]\n" + "".join(f"{size} = {size}.5\n" for size in range(1, 21)))
+    async with scale(scale=tables_of(read_sheets([str(path)]))) as (app, pilot):
+        await shows(app, pilot, "row 1 of 21", "where the cursor is")
+        assert "100" not in screen_text(app).splitlines()[-20]
+        await pilot.press("G")
+        await shows(app, pilot, "row 21 of 21", "the last one")
+        assert " 100 " in screen_text(app)
+        assert "  1   1.5" not in screen_text(app)
+        await pilot.press("4", "enter")
+        await wait_for(pilot, lambda: rows(app)[20][0] == "4", "the field was that row's")
         await wait_for(
-            pilot, lambda: "the peak IPC of an SM: 'x' is not a number" in screen_text(app), "words"
+            pilot, lambda: "row 21: size 4 is" in screen_text(app) or "row 4" in screen_text(app), "twice"
         )
-        await pilot.press("p", *"64", "enter")
-        await wait_for(pilot, lambda: "[p] peak 64" in screen_text(app), "a peak")
-        assert app.focused is table(app)
-        await pilot.press("p", "q", "escape")
-        await wait_for(pilot, lambda: app.focused is table(app), "left")
-        assert desk(app).sheet.peak == "64"
+
+
+async def test_a_mouse_moves_the_cursor_and_leaving_a_field_takes_it() -> None:
+    async with scale() as (app, pilot):
+        await pilot.click(ScaleTable, offset=(9, 2))
+        assert table(app).cursor == (1, 1)
+        await pilot.press("7")
+        await pilot.click(Chart)
+        await settled(app, pilot, 1, 1, "7")
+        assert app.focused is chart(app)
+
+
+# -- files, profiles, help --------------------------------------------------------------------------------
 
 
 async def test_a_file_is_opened_and_its_benchmarks_follow_each_other(
     sample_data: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "a.csv").write_bytes((sample_data / "scale-model-example.csv").read_bytes())
+    (tmp_path / "c.csv").write_text("benchmark,size,ipc\nshort,8,1\nlong,8,1\nlong,16,2\nlong,32,4\n")
     async with scale() as (app, pilot):
+        await what_is_no_file_is_said(app, pilot)
         await pilot.press("o", *"b.csv", "enter")
-        await wait_for(pilot, lambda: "b.csv: cannot be read" in screen_text(app), "words")
+        await shows(app, pilot, "b.csv: cannot be read", "words")
         field = app.screen.query_one(PromptInput)
         assert app.focused is field, "its name can be corrected"
         await pilot.press("home", "delete", "escape")
         await wait_for(pilot, lambda: app.focused is table(app), "left")
         assert app.session.scale is None
         await pilot.press("b")
-        await wait_for(pilot, lambda: "one benchmark alone" in screen_text(app), "no other")
+        await shows(app, pilot, "one benchmark alone", "no other")
         await pilot.press("r", "o", *"a.csv", "enter")
-        await wait_for(pilot, lambda: "a.csv: made-up linear" in screen_text(app), "read")
+        await shows(app, pilot, "a.csv: made-up linear", "read")
         assert "[b] 1 of 3" in screen_text(app)
-        assert desk(app).how.rule == "published"
+        assert tables(app).how.rule == "published"
         await pilot.press("l", "7", "enter", "b")
-        await wait_for(pilot, lambda: "made-up congested" in screen_text(app), "the second")
+        await shows(app, pilot, "made-up congested", "the second")
         await pilot.press("b", "b")
-        await wait_for(pilot, lambda: "made-up linear, edited" in screen_text(app), "the first, still edited")
+        await shows(app, pilot, "made-up linear, edited", "the first, still edited")
         assert rows(app)[0][1] == "7"
         await pilot.press("o")
         assert field.value == "a.csv"
         await pilot.press("escape", "u", "u")
-        await wait_for(pilot, lambda: "Made-up numbers" in screen_text(app), "as before the file")
+        await shows(app, pilot, "Made-up numbers", "as before the file")
+        await pilot.press("o", *"c.csv", "enter")
+        await shows(app, pilot, "c.csv: long", "read")
+        await shows(app, pilot, "left out: c.csv, row 2", "what of it is left out is said")
 
 
-@pytest.mark.parametrize("answer", ["", "-", "/"])
-async def test_what_is_no_file_is_said(answer: str) -> None:
-    async with scale() as (app, pilot):
+async def what_is_no_file_is_said(app: App, pilot: Running) -> None:
+    for answer in ("", "-", "/"):
         await pilot.press("o", *answer, "enter")
         wanted = "cannot be read" if answer == "/" else "a CSV or TOML is meant"
         await wait_for(
-            pilot, lambda: wanted in screen_text(app) or "name of a CSV" in screen_text(app), wanted
+            pilot,
+            lambda wanted=wanted: wanted in screen_text(app) or "name of a CSV" in screen_text(app),  # type: ignore[misc]
+            wanted,
         )
         assert app.session.scale is None
         await pilot.press("tab")
         await wait_for(pilot, lambda: app.focused is table(app), "left")
 
 
-async def test_what_of_a_file_is_left_out_is_said(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("benchmark,size,ipc\nshort,8,1\nlong,8,1\nlong,16,2\nlong,32,4\n")
-    async with scale() as (app, pilot):
-        await pilot.press("o", *"a.csv", "enter")
-        await wait_for(pilot, lambda: "a.csv: long" in screen_text(app), "read")
-        await wait_for(pilot, lambda: "left out: a.csv, row 2" in screen_text(app), "said")
-
-
 async def test_with_a_profile_digits_are_views_and_enter_edits(gpt: str) -> None:
     async with scale(path=gpt) as (app, pilot):
         assert app.screen.query_one("#plan").display
+        for size in ((60, 15), (80, 24)):
+            await resized(app, pilot, *size)
+            await shows(app, pilot, " 1 Groups  2 Split tree")
+            assert "0-9" not in screen_text(app)
         await pilot.press("enter", *"12", "enter")
         await settled(app, pilot, 0, 0, "12")
         await pilot.press("8")
@@ -383,13 +491,47 @@ async def test_with_a_profile_digits_are_views_and_enter_edits(gpt: str) -> None
         await wait_for(pilot, lambda: isinstance(app.screen, GroupsScreen), "the groups")
         await pilot.press("5")
         await wait_for(pilot, lambda: isinstance(app.screen, ScaleScreen), "back")
-        await wait_for(pilot, lambda: "  12" in screen_text(app), "as it was left")
+        await shows(app, pilot, "  12", "as it was left")
+
+
+async def test_without_a_profile_digits_are_typed_and_help_tells_every_key() -> None:
+    async with scale() as (app, pilot):
+        for size in ((60, 15), (80, 24)):
+            await resized(app, pilot, *size)
+            await shows(app, pilot, "0-9 Type", "that they are")
+            await pilot.press("7")
+            assert app.screen.query_one(Input).value == "7"
+            await wait_for(pilot, lambda: "0-9 Type" not in screen_text(app), "they are text now, as all is")
+            await pilot.press("8", "escape")
+            await shows(app, pilot, "0-9 Type", "again")
+        await resized(app, pilot, 80, 60)
+        assert screen_text(app).splitlines()[0].strip() == "5 Scale model"
+        await pilot.press("?")
+        await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
+        await shows(app, pilot, "Help: Scale model", "help is drawn")
+        for action in actions_of(*ScaleScreen.SCOPES):
+            assert f"{action.display:<9} {action.description}" in screen_text(app)
+        assert "  views     5 Scale model\n" in screen_text(app), "no view is offered that needs a profile"
+        assert "0-9 .     type in the cell, where no profile is open" in screen_text(app)
+
+
+def test_the_program_opens_it_without_a_profile_and_leaves_quietly() -> None:
+    terminal = Terminal("scale")
+    terminal.read_until(b"no real GPU")
+    terminal.read_until(b"Command")
+    terminal.press(b"q")
+    assert terminal.leave() == 0
+    assert len(terminal.output) < MOST_STARTUP_BYTES
+    assert terminal.after == ""
+
+
+# -- what is copied ---------------------------------------------------------------------------------------
 
 
 async def copied(app: App, pilot: Running) -> tuple[str, str]:
     """What y copies, and the command that Y copies."""
     await pilot.press("y")
-    await wait_for(pilot, lambda: "lines sent to the clipboard" in screen_text(app), "copied")
+    await shows(app, pilot, "lines sent to the clipboard", "copied")
     text = app.clipboard
     await pilot.press("Y")
     return text, app.clipboard
@@ -415,7 +557,7 @@ async def test_the_command_of_edited_numbers_prints_what_is_copied(tmp_path: Pat
     async with scale((100, 40)) as (app, pilot):
         await pilot.press("j", "l", *"150", "enter", "r", "i", "a", "p", *"64", "enter")
         await pilot.press("G", "n", *"256", "enter")
-        await wait_for(pilot, lambda: " 256" in screen_text(app), "edited")
+        await shows(app, pilot, " 256", "edited")
         text, command = await copied(app, pilot)
         assert " --ipc 8=100,16=150 " in command
         assert "--f-mem 0.45" in command
@@ -429,9 +571,9 @@ async def test_the_command_of_edited_numbers_prints_what_is_copied(tmp_path: Pat
 
 async def test_a_measured_benchmark_of_a_table_is_copied_whole(sample_data: Path, tmp_path: Path) -> None:
     sources = read_sheets([str(sample_data / "scale-model-example.csv")])
-    async with scale((120, 40), scale=desk_of(sources)) as (app, pilot):
+    async with scale((120, 40), scale=tables_of(sources)) as (app, pilot):
         await pilot.press("b", "b")
-        await wait_for(pilot, lambda: "made-up cliff" in screen_text(app), "the third")
+        await shows(app, pilot, "made-up cliff", "the third")
         text, command = await copied(app, pilot)
         assert command.endswith("scale-model-example.csv --benchmark 'made-up cliff'")
         assert printed(command, 120, tmp_path) == text
@@ -440,167 +582,3 @@ async def test_a_measured_benchmark_of_a_table_is_copied_whole(sample_data: Path
         text, command = await copied(app, pilot)
         assert "--simulated 8,16" in command
         assert printed(command, 120, tmp_path) == text == (tmp_path / "kernelpoint-scale.txt").read_text()
-
-
-async def test_more_rows_than_there_is_room_for_scroll_with_the_cursor(tmp_path: Path) -> None:
-    path = tmp_path / "many.toml"
-    path.write_text("targets = [100]\n[ipc]\n" + "".join(f"{size} = {size}.5\n" for size in range(1, 21)))
-    async with scale(scale=desk_of(read_sheets([str(path)]))) as (app, pilot):
-        await wait_for(pilot, lambda: "row 1 of 21" in screen_text(app), "where the cursor is")
-        assert "100" not in screen_text(app).splitlines()[-20]
-        await pilot.press("G")
-        await wait_for(pilot, lambda: "row 21 of 21" in screen_text(app), "the last one")
-        assert " 100 " in screen_text(app)
-        assert "  1   1.5" not in screen_text(app)
-        await pilot.press("4", "enter")
-        await wait_for(pilot, lambda: rows(app)[20][0] == "4", "the field was that row's")
-        await wait_for(
-            pilot, lambda: "row 21: size 4 is" in screen_text(app) or "row 4" in screen_text(app), "twice"
-        )
-
-
-@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-async def test_an_ascii_screen_is_ascii(size: tuple[int, int], tmp_path: Path) -> None:
-    async with scale(size, ascii_only=True) as (app, pilot):
-        for keys in (
-            [],
-            ["tab"],
-            ["tab"],
-            ["tab", "l", "1"],
-            ["x", "enter"],
-            ["o"],
-            ["escape", "?"],
-            ["q", "N"],
-        ):
-            await pilot.press(*keys)
-            await pilot.pause()
-            assert screen_text(app).isascii(), (keys, screen_text(app))
-
-
-async def test_no_color_means_none_and_what_is_marked_is_still_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    async with scale() as (app, pilot):
-
-        def reversed_texts() -> list[str]:
-            return [
-                segment.text.strip()
-                for strip in app.screen._compositor.render_strips()[3:9]
-                for segment in strip
-                if segment.style and segment.style.reverse
-            ]
-
-        assert reversed_texts() == ["8"]
-        await pilot.press("l", "j", "enter")
-        await wait_for(pilot, lambda: "199" in reversed_texts(), "the text to be replaced is marked")
-        await pilot.press("x", "enter")
-        await wait_for(pilot, lambda: "x!" in reversed_texts(), "wrong, and under the cursor")
-        assert colours(app) == set()
-
-
-async def test_help_tells_every_key_of_the_view() -> None:
-    async with scale((80, 60)) as (app, pilot):
-        await pilot.press("?")
-        await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
-        await wait_for(pilot, lambda: "Help: Scale model" in screen_text(app), "help is drawn")
-        for action in actions_of(*ScaleScreen.SCOPES):
-            assert f"{action.display:<9} {action.description}" in screen_text(app)
-
-
-async def test_the_palette_runs_an_action_of_the_view() -> None:
-    async with scale() as (app, pilot):
-        await pilot.press("ctrl+p")
-        await wait_for(pilot, lambda: "Search for" in screen_text(app), "the palette opens")
-        await pilot.press(*"intervals of")
-        await wait_for(pilot, lambda: "intervals of 80" in screen_text(app), "the palette lists it")
-        await pilot.press("enter")
-        await wait_for(pilot, lambda: "[i] 95 %" in screen_text(app), "another level")
-
-
-async def test_a_mouse_moves_the_cursor_and_leaving_a_field_takes_it() -> None:
-    async with scale() as (app, pilot):
-        await pilot.click(ScaleTable, offset=(9, 2))
-        assert table(app).cursor == (1, 1)
-        await pilot.press("7")
-        await pilot.click(Chart)
-        await settled(app, pilot, 1, 1, "7")
-        assert app.focused is chart(app)
-
-
-def test_the_program_opens_it_without_a_profile_and_leaves_quietly() -> None:
-    terminal = Terminal("scale")
-    terminal.read_until(b"no real GPU")
-    terminal.read_until(b"Command")
-    terminal.press(b"q")
-    assert terminal.leave() == 0
-    assert len(terminal.output) < MOST_STARTUP_BYTES
-    assert terminal.after == ""
-
-
-async def test_the_words_say_whether_there_is_more() -> None:
-    async with scale() as (app, pilot):
-        await wait_for(pilot, lambda: "j more" in screen_text(app), "a hint")
-        await pilot.press("f", *"jjjjjj")
-        await wait_for(pilot, lambda: "j more" not in screen_text(app), "the end")
-        words = app.screen.query_one(ScaleWords)
-        assert words.scroll_y == words.max_scroll_y > 0
-
-
-@pytest.mark.parametrize(
-    ("ascii_only", "mark"), [(False, "0.999999\N{HORIZONTAL ELLIPSIS}!"), (True, "0.9999...!")]
-)
-async def test_what_is_refused_stands_as_it_was_typed(ascii_only: bool, mark: str) -> None:
-    async with scale(ascii_only=ascii_only) as (app, pilot):
-        await pilot.press("G", *"0.9999999999", "enter")
-        await wait_for(pilot, lambda: "not '0.9999999999'" in screen_text(app), "the words")
-        assert mark in screen_text(app).split()
-        assert "  1!" not in screen_text(app)
-        await pilot.press("l", *"123.4567891", "enter")
-        await wait_for(pilot, lambda: " 123.5 " in screen_text(app), "what is taken may be rounded")
-
-
-async def test_without_a_profile_no_view_is_offered_that_needs_one() -> None:
-    async with scale((80, 60)) as (app, pilot):
-        assert screen_text(app).splitlines()[0].strip() == "5 Scale model"
-        await pilot.press("?")
-        await wait_for(pilot, lambda: "Help: Scale model" in screen_text(app), "help is drawn")
-        assert "  views     5 Scale model\n" in screen_text(app)
-        assert "0-9 .     type in the cell, where no profile is open" in screen_text(app)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-async def test_the_footer_says_where_digits_are_typed(gpt: str, size: tuple[int, int]) -> None:
-    async with scale(size) as (app, pilot):
-        await wait_for(pilot, lambda: "0-9 Type" in screen_text(app), "that they are")
-        await pilot.press("7")
-        assert app.screen.query_one(Input).value == "7"
-        await wait_for(pilot, lambda: "0-9 Type" not in screen_text(app), "they are text now, as all is")
-        await pilot.press("8", "escape")
-        await wait_for(pilot, lambda: "0-9 Type" in screen_text(app), "again")
-    async with scale(size, path=gpt) as (app, _):
-        assert "0-9" not in screen_text(app)
-        assert " 1 Groups  2 Split tree" in screen_text(app)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-async def test_the_letters_of_all_rules_are_explained(sample_data: Path, size: tuple[int, int]) -> None:
-    file = str(sample_data / "scale-model-example.csv")
-    async with scale(size, scale=made_up_desk().opened(read_sheets([file])).next()) as (app, pilot):
-        while desk(app).how.rule != ALL_RULES:
-            await pilot.press("r")
-            await pilot.pause()
-        heading = screen_text(app).splitlines()[2]
-        assert "A predicted" in heading or size == (60, 15)
-        if size == (60, 15):
-            await pilot.press("tab")
-        for letter, rule in zip("ABCDEFG", RULES, strict=True):
-            await wait_for(
-                pilot,
-                lambda words=f"{letter} {rule}": words in screen_text(app),  # type: ignore[misc]
-                f"{letter} is {rule}",
-            )
-        if size == (80, 24):
-            assert "A low to high" in heading
-            while desk(app).how.rule == ALL_RULES:
-                await pilot.press("r")
-                await pilot.pause()
-            assert "A predicted" not in screen_text(app)

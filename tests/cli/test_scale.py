@@ -28,7 +28,7 @@ from tui.options.scale import (
     TraceForm,
 )
 from tui.registry import COMMANDS
-from tui.scale.words import with_flags_repeated
+from tui.scale.typed_values import with_flags_repeated
 
 Run = Any
 Kernelpoint = Callable[..., Run]

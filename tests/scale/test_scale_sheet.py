@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from scalemodel.errors import InputError, OptionError
@@ -24,23 +24,26 @@ from tui.engine.bundled import sample_scale_question
 from tui.options.command_line import command_line
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
-from tui.scale.desk import made_up_desk
+from tui.scale.open_tables import (
+    HowToPredict,
+    answer_of,
+    made_up_tables,
+    read_sheets,
+)
 from tui.scale.questions import predictions_of
 from tui.scale.sheet import (
     CELLS,
-    HowToPredict,
+    ROLE,
     Role,
     ScaleSheet,
     SheetRow,
     blank_sheet,
-    next_confidence,
     next_role,
-    next_rule,
     number_text,
+    place_text,
     sheet_of,
+    wrong_cells,
 )
-from tui.scale.sheet_check import ROLE, wrong_cells
-from tui.scale.sheet_options import answer_of, place_text, read_sheets
 from tui.scale.status import farewell
 from tui.scale.text import predict_text
 
@@ -113,13 +116,15 @@ def test_roles_rules_and_levels_come_round() -> None:
     assert next_role(unmeasured) is Role.TARGET
     assert next_role(SheetRow("32")) is Role.CURVE
     assert next_role(SheetRow("32", marked=Role.CURVE)) is Role.TARGET
-    rule, rules = "additive", []
+    how, rules = HOW, []
     for _ in range(len(RULES) + 1):
-        rules.append(rule)
-        rule = next_rule(rule)
+        rules.append(how.rule)
+        how = how.with_next_rule()
     assert rules == [*RULES, "all"]
-    assert rule == "additive"
-    assert [next_confidence(level) for level in (0.8, 0.9, 0.95)] == [0.9, 0.95, 0.8]
+    assert how == HOW
+    levels = [HowToPredict(confidence=level).with_next_confidence() for level in (0.8, 0.9, 0.95)]
+    assert [level.confidence for level in levels] == [0.9, 0.95, 0.8]
+    assert HOW.with_other_f_mem() == HowToPredict(assume_f_mem=True)
 
 
 def test_rows_come_and_go() -> None:
@@ -365,6 +370,8 @@ def test_whatever_is_typed_is_answered_or_refused_in_words(
         assert predictions_of(answer.asked) == answer.pairs
 
 
+# Each example runs the whole command line.
+@settings(max_examples=20)
 @given(questions(), HOWS)
 def test_the_command_line_prints_what_the_sheet_says(question: ScaleQuestion, how: HowToPredict) -> None:
     answer = answer_of(sheet_of(question), how)
@@ -379,12 +386,12 @@ def test_a_number_reads_back(value: float) -> None:
 
 
 def test_leaving_says_the_largest_target_and_its_command() -> None:
-    desk = made_up_desk()
-    assert farewell(desk) is None
-    edited = desk.edited(desk.sheet.with_cell(0, "ipc", "101"))
+    tables = made_up_tables()
+    assert farewell(tables) is None
+    edited = tables.edited(tables.sheet.with_cell(0, "ipc", "101"))
     line = farewell(edited)
     assert line is not None
     assert line.startswith("128 SMs: IPC ")
     assert "   kernelpoint scale predict " in line
     assert "8=101" in line
-    assert farewell(desk.edited(desk.sheet.with_cell(0, "ipc", "fast"))) is None
+    assert farewell(tables.edited(tables.sheet.with_cell(0, "ipc", "fast"))) is None

@@ -14,7 +14,7 @@ from tui.options.commands import SampleOptions
 if TYPE_CHECKING:
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
-    from tui.scale.desk import ScaleDesk
+    from tui.scale.open_tables import OpenTables
 
 
 class Undoable(NamedTuple):
@@ -57,7 +57,7 @@ class Session:
     search: str = ""
     log: bool = False
     ascii_only: bool = False
-    scale: ScaleDesk | None = None
+    scale: OpenTables | None = None
 
     @property
     def profiles(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scalemodel.errors import OptionError
-from scalemodel.scale_down.scale_down import (
+from scalemodel.scale_down.scaled_model import (
     PAPER_SIZES,
     ScaledModel,
     SharedResources,
@@ -22,7 +22,7 @@ from tui.options.input_files import reading
 from tui.options.scale import ScaleDeriveOptions
 from tui.output.folder import write_folder
 from tui.output.writer import STDOUT, Answer, Canvas, emit, write_stdout
-from tui.scale.words import sizes_of
+from tui.scale.typed_values import sizes_of
 from tui.terminal.diagnostics import note
 from tui.terminal.tables import Column, table
 

@@ -14,7 +14,7 @@ from scalemodel.traces.address_trace import TraceFormat, read_address_trace
 from tui.charts.quantities import share
 from tui.options.scale import ScaleMrcOptions
 from tui.output.writer import Answer, Canvas, emit
-from tui.scale.words import capacities_of
+from tui.scale.typed_values import capacities_of
 from tui.terminal.diagnostics import note
 from tui.terminal.tables import Column, table
 

@@ -10,8 +10,7 @@ from tui.commands import scale_predict
 from tui.options.command_line import options_of
 from tui.options.commands import SampleOptions
 from tui.options.scale import ScaleOpenOptions, ScalePredictOptions
-from tui.scale.desk import desk_of
-from tui.scale.sheet_options import read_sheets
+from tui.scale.open_tables import read_sheets, tables_of
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 
@@ -46,7 +45,7 @@ def _open_app(options: ScaleOpenOptions) -> None:
     session = Session(
         options_of(SampleOptions, options),
         ascii_only=ascii_wanted(options),
-        scale=desk_of(sources) if sources else None,
+        scale=tables_of(sources) if sources else None,
     )
     run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME)
 

@@ -6,10 +6,8 @@ from functools import partial
 
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Answer, emit
-from tui.scale.questions import predictions_of
-from tui.scale.rows import outcome_object, prediction_row
-from tui.scale.text import predict_text
-from tui.scale.unused import unused_options
+from tui.scale.questions import predictions_of, unused_options
+from tui.scale.text import outcome_object, predict_text, prediction_row
 from tui.terminal.diagnostics import note
 
 

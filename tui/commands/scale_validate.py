@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from scalemodel.inputs.measurement_csv import read_benchmarks
+from scalemodel.inputs.benchmark_table import read_benchmarks
 from scalemodel.measurements import Scaling
 from scalemodel.prediction.rules import RULES
 from scalemodel.prediction.validation import Score, Validation, validate
@@ -18,9 +18,8 @@ from tui.charts.rich_sink import ansi
 from tui.charts.scale import error_chart
 from tui.options.scale import ScaleValidateOptions
 from tui.output.writer import Answer, Canvas, emit
-from tui.scale.questions import rules_of
-from tui.scale.unused import unused_options
-from tui.scale.words import sizes_of
+from tui.scale.questions import rules_of, unused_options
+from tui.scale.typed_values import sizes_of
 from tui.terminal.diagnostics import note
 from tui.terminal.tables import Column, shortened, table
 

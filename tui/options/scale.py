@@ -22,14 +22,6 @@ class ProportionalStart(StrEnum):
     LARGEST = "largest"
 
 
-class CurveMethod(StrEnum):
-    """What counts misses where neither all nor a sample of the lines is asked for."""
-
-    EXACT = "exact"
-    SHARDS = "shards"
-    STAT_STACK = "statstack"
-
-
 class TraceForm(StrEnum):
     """The formats of an address trace; all but the binary ones are recognised."""
 

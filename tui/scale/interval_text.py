@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scalemodel.prediction.calibrated import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
+from scalemodel.prediction.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.prediction.outcome import Bounds, Outcome, Prediction
 from scalemodel.prediction.rules import RULES
+from scalemodel.text import listed
 from tui.charts.quantities import share
 from tui.scale.questions import Pairs
 
@@ -48,9 +49,9 @@ def _where(of_kind: Sequence[Prediction], rows: Sequence[Prediction], pairs: Pai
         return f" of {len(of_kind)} of the {len(rows)} predictions"
     methods = dict.fromkeys(each.method for each in of_kind)
     with_bounds = {each.method for each in rows if each.bounds is not Bounds.NONE}
-    by = f" by {_listed(list(methods))}" if set(methods) != with_bounds else ""
+    by = f" by {listed(list(methods))}" if set(methods) != with_bounds else ""
     targets = dict.fromkeys(str(each.target) for each in of_kind)
-    return f" at {_listed(list(targets))} {pairs[0][0].scaling.unit}{by}"
+    return f" at {listed(list(targets))} {pairs[0][0].scaling.unit}{by}"
 
 
 def _sentence(kind: Bounds, of_kind: Sequence[Prediction], where: str, pairs: Pairs) -> str:
@@ -86,7 +87,7 @@ def _held(of_kind: Sequence[Prediction], confidence: float, *, of_three: bool) -
     }
     if len(counts) == 1:
         return str(next(iter(counts.values())))
-    return _listed([f"{count} by {method}" for method, count in counts.items()])
+    return listed([f"{count} by {method}" for method, count in counts.items()])
 
 
 def _between(pairs: Pairs, level: str) -> str:
@@ -113,7 +114,3 @@ def _back_casts(of_kind: Sequence[Prediction], pairs: Pairs) -> str:
         if back is not None and method in methods
     ]
     return f": {', '.join(errors)}" if errors and len(pairs) == 1 else ""
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

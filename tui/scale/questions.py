@@ -1,23 +1,34 @@
-"""From the options of `scale predict` to the questions the engine is asked, and to its answers."""
+"""From the options of `scale predict` to the questions the engine is asked, and to its answers.
+
+And which of the options had no effect, of `scale validate` too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from scalemodel.errors import OptionError
-from scalemodel.inputs.curve_file import CurvePoints, read_curve_points
-from scalemodel.inputs.measurement_header import Tell
+from scalemodel.errors import InputError, OptionError
+from scalemodel.inputs import curve_file
+from scalemodel.inputs.benchmark_table import Tell
+from scalemodel.inputs.curve_file import CurvePoints
 from scalemodel.inputs.question_file import ScaleQuestion, measured_above, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.prediction.outcome import Outcome
 from scalemodel.prediction.predict import predict
 from scalemodel.prediction.rules import DEFAULT_RULE, RULES
-from tui.options.scale import ScalePredictOptions
-from tui.scale.words import pairs_of, sizes_of, words_of
+from tui.options.scale import ProportionalStart, ScaleOptions, ScalePredictOptions
+from tui.scale.typed_values import pairs_of, sizes_of, words_of
 
 Pairs = Sequence[tuple[Measurements, Outcome]]
+
+# What the engine asks of a curve, in the words of the command that makes one.
+_CURVE_REMEDIES = {
+    curve_file.GIVE_COLUMNS: "give the CSV of scale mrc --capacity SIZE=BYTES, or one of size,mpki",
+    curve_file.GIVE_SIZES: "give scale mrc its capacities as SIZE=BYTES",
+    curve_file.GIVE_INSTRUCTIONS: "give scale mrc the --instructions of the trace",
+}
 
 
 def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pairs:
@@ -83,6 +94,21 @@ def questions_of(options: ScalePredictOptions, tell: Tell | None = None) -> tupl
     return tuple(_asked(question, options, curve) for question in questions)
 
 
+def unused_options(
+    options: ScaleOptions, benchmarks: Sequence[Measurements], outcomes: Sequence[Outcome]
+) -> Iterator[str]:
+    """Yield a sentence for each option that no benchmark made use of."""
+    if options.mpki_unit is not None and not any(benchmark.curve for benchmark in benchmarks):
+        yield "--mpki-unit is not used, as there is no MPKI; leave it out"
+    if options.assume_f_mem and not any(_lacks_f_mem(outcome) for outcome in outcomes):
+        has_cliff = any(outcome.cliff is not None for outcome in outcomes)
+        why = "f_mem is known" if has_cliff else "there is no cliff on the way to the targets"
+        yield f"--assume-f-mem is not used, as {why}; leave it out"
+    rules = {each.method for outcome in outcomes for each in outcome.predictions}
+    if options.proportional_from is not ProportionalStart.SMALLEST and "proportional" not in rules:
+        yield "--proportional-from is not used, as the rule proportional is not asked for; leave it out"
+
+
 def _check(options: ScalePredictOptions) -> None:
     stray = next((path for path in options.files if "=" in path and not Path(path).exists()), None)
     if stray is not None:
@@ -108,7 +134,11 @@ def _check_one(flag: str, value: object, questions: Sequence[ScaleQuestion]) -> 
 
 
 def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
-    curve = read_curve_points(path)
+    try:
+        curve = curve_file.read_curve_points(path)
+    except InputError as error:
+        error.remedy = _CURVE_REMEDIES.get(error.remedy or "", error.remedy)
+        raise
     if None not in {curve.unit, unit} and curve.unit is not unit:
         raise OptionError(f"--mpki-unit {unit}, but {path} counts per {curve.unit} instruction")
     return curve
@@ -164,3 +194,7 @@ def _with_curve(measurements: Measurements, curve: CurvePoints) -> Measurements:
         scaling=measurements.scaling,
     )
     return replace(both, mpki_bounds=curve.bounds)
+
+
+def _lacks_f_mem(outcome: Outcome) -> bool:
+    return any(finding.code == "f-mem-missing" for finding in outcome.findings)

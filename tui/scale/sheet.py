@@ -1,21 +1,34 @@
-"""The table of a scale-model prediction as a person types it: frozen, every edit makes a new one."""
+"""The table of sizes of one benchmark as a person types it, and what is wrong with it.
+
+Everything is frozen: every edit makes a new table.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from scalemodel.inputs.question_file import ScaleQuestion
-from scalemodel.measurements import Measurements, MpkiUnit, Scaling
-from scalemodel.prediction.interval import DEFAULT_CONFIDENCE
-from scalemodel.prediction.rules import DEFAULT_RULE, RULES
+from scalemodel.measurements import (
+    NUMBER_REMEDY,
+    SIZE_REMEDY,
+    WRONG_VALUE,
+    Measurements,
+    MpkiUnit,
+    Scaling,
+    wrong_ipc,
+    wrong_size,
+)
 
 CELLS = ("size", "ipc", "mpki", "f_mem")
 """The columns to type in, by the names of their fields."""
 
-ALL_RULES = "all"
-CONFIDENCES = (0.8, 0.9, 0.95)
+ROLE, PEAK = "role", "peak"
+"""What can be wrong beside the cells to type in: a row's role, and the peak of the sheet."""
+
+_COLUMNS = {"ipc": "IPC", "mpki": "MPKI"}
 _BLANK_ROWS = 4
 
 Value = TypeVar("Value")
@@ -59,8 +72,13 @@ class SheetRow:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing is typed: such a row counts for nothing."""
-        return not any((self.size.strip(), self.ipc.strip(), self.mpki.strip(), self.f_mem.strip()))
+        """Whether nothing is typed: such a row is left out."""
+        return not any(text.strip() for text in self.texts.values())
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """What is typed, by the names of `CELLS`."""
+        return {"size": self.size, "ipc": self.ipc, "mpki": self.mpki, "f_mem": self.f_mem}
 
     @property
     def is_simulated(self) -> bool:
@@ -91,6 +109,14 @@ class ScaleSheet:
     mpki_unit: MpkiUnit = MpkiUnit.THREAD
     peak: str = ""
 
+    def with_next_scaling(self) -> ScaleSheet:
+        """Return the sheet with the next kind of scaling."""
+        return replace(self, scaling=next_of(list(Scaling), self.scaling))
+
+    def with_next_unit(self) -> ScaleSheet:
+        """Return the sheet with the MPKI counted per instruction of the other unit."""
+        return replace(self, mpki_unit=next_of(list(MpkiUnit), self.mpki_unit))
+
     def with_cell(self, row: int, cell: str, text: str) -> ScaleSheet:
         """Return the sheet with another text in a cell, which is one of `CELLS`."""
         change: dict[str, Any] = {cell: text.strip()}
@@ -113,19 +139,20 @@ class ScaleSheet:
 
 
 @dataclass(frozen=True, slots=True)
-class HowToPredict:
-    """What is asked of a sheet.
+class WrongCell:
+    """A cell that cannot be used.
 
     Attributes
     ----------
-    rule : a name of `scalemodel.prediction.rules.RULES`, or ``all``.
-    confidence : one of `CONFIDENCES`.
-    assume_f_mem : whether to give a point where f_mem is needed and not known.
+    row : its place, None for the peak, which is of the whole sheet.
+    cell : one of `CELLS`, `ROLE` or `PEAK`.
+    message, remedy : one sentence, and what to do.
     """
 
-    rule: str = DEFAULT_RULE
-    confidence: float = DEFAULT_CONFIDENCE
-    assume_f_mem: bool = False
+    row: int | None
+    cell: str
+    message: str
+    remedy: str
 
 
 def blank_sheet() -> ScaleSheet:
@@ -154,21 +181,104 @@ def number_text(value: float | None) -> str:
 def next_role(row: SheetRow) -> Role:
     """Return the role after a row's own, the first after the last; only what has an IPC can be simulated."""
     roles = list(Role) if row.ipc.strip() else [Role.TARGET, Role.CURVE]
-    return _next(roles, row.role) if row.role in roles else roles[0]
+    return next_of(roles, row.role) if row.role in roles else roles[0]
 
 
-def next_rule(rule: str) -> str:
-    """Return the rule after this one; all of them after the last."""
-    return _next([*RULES, ALL_RULES], rule)
-
-
-def next_confidence(confidence: float) -> float:
-    """Return the level after this one, the least after the greatest."""
-    return _next(list(CONFIDENCES), confidence)
-
-
-def _next(values: list[Value], value: Value) -> Value:
+def next_of(values: Sequence[Value], value: Value) -> Value:
+    """Return the value after this one, the first after the last."""
     return values[(values.index(value) + 1) % len(values)]
+
+
+def place_text(sheet: ScaleSheet, wrong: WrongCell) -> str:
+    """Return where a wrong cell is."""
+    if wrong.row is None:
+        return wrong.cell
+    size = sheet.rows[wrong.row].size.strip()
+    row = f"row {wrong.row + 1}, size {size}" if size else f"row {wrong.row + 1}"
+    return f"{row}, {_COLUMNS.get(wrong.cell, wrong.cell)}"
+
+
+def wrong_cells(sheet: ScaleSheet) -> tuple[WrongCell, ...]:
+    """Return what is wrong, in reading order; blank rows are left out."""
+    return tuple(_wrong(sheet))
+
+
+def number_in(text: str) -> float | None:
+    """Return the number of a cell, None where it is empty.
+
+    Raises
+    ------
+    ValueError : it is no number.
+    """
+    return float(text) if text.strip() else None
+
+
+def size_in(row: SheetRow) -> int | None:
+    """Return the size of a row, None where there is none that can be used."""
+    try:
+        size = int(row.size)
+    except ValueError:
+        return None
+    return size if wrong_size(size) is None else None
+
+
+def _wrong(sheet: ScaleSheet) -> Iterator[WrongCell]:
+    models = [size for row in sheet.rows if row.is_simulated and (size := size_in(row)) is not None]
+    largest = max(models, default=0)
+    places: dict[int, int] = {}
+    for place, row in enumerate(sheet.rows):
+        if row.is_blank:
+            continue
+        yield from _wrong_size(place, row, places)
+        for cell in WRONG_VALUE:
+            yield from _wrong_value(place, row, cell)
+        if row.is_simulated and not row.ipc.strip():
+            yield WrongCell(place, "ipc", "a simulated size has no IPC", "give it, or mark the row otherwise")
+        size = size_in(row)
+        if row.is_target and size is not None and size < largest:
+            message = f"a target of {size} is below the largest simulated size, {largest}"
+            yield WrongCell(place, ROLE, message, "mark it as simulated, or as a point of the curve")
+    yield from _wrong_peak(sheet)
+
+
+def _wrong_size(place: int, row: SheetRow, places: dict[int, int]) -> Iterator[WrongCell]:
+    """Yield what is wrong with a size; ``places`` are those of the sizes above it, and gets its own."""
+    try:
+        size = int(row.size)
+    except ValueError:
+        what = f"not {row.size!r}" if row.size.strip() else "and here is none"
+        yield WrongCell(place, "size", f"a size is a whole number, {what}", SIZE_REMEDY)
+        return
+    wrong = wrong_size(size)
+    if wrong is not None:
+        yield WrongCell(place, "size", wrong, SIZE_REMEDY)
+    elif size in places:
+        message = f"size {size} is in row {places[size] + 1} already"
+        yield WrongCell(place, "size", message, "keep one of the two")
+    places.setdefault(size, place)
+
+
+def _wrong_value(place: int | None, row: SheetRow, cell: str) -> Iterator[WrongCell]:
+    text = row.texts[cell]
+    try:
+        value = number_in(text)
+    except ValueError:
+        yield WrongCell(place, cell, f"{text!r} is not a number", NUMBER_REMEDY)
+        return
+    wrong = None if value is None else WRONG_VALUE[cell](value)
+    if wrong is not None:
+        yield WrongCell(place, cell, wrong, "correct it, or empty the cell if it was not measured")
+
+
+def _wrong_peak(sheet: ScaleSheet) -> Iterator[WrongCell]:
+    try:
+        peak = number_in(sheet.peak)
+    except ValueError:
+        yield WrongCell(None, PEAK, f"the peak IPC of an SM: {sheet.peak!r} is not a number", NUMBER_REMEDY)
+        return
+    wrong = None if peak is None else wrong_ipc(peak)
+    if wrong is not None:
+        yield WrongCell(None, PEAK, f"the peak IPC of an SM: {wrong}", "correct it, or leave it out")
 
 
 def _row(question: ScaleQuestion, size: int) -> SheetRow:

@@ -1,12 +1,15 @@
-"""What `scale predict` prints for a person, and the app copies: a chart, the predictions, and words."""
+"""What `scale predict` says: as data, and for a person, as the app copies it, a chart, a table and words."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
-from scalemodel.prediction.outcome import Bounds, Outcome
+from scalemodel.measurements import Measurements
+from scalemodel.prediction.cliff import CurveStep
+from scalemodel.prediction.outcome import Bounds, Outcome, Prediction
 from scalemodel.prediction.rules import RULES
 from tui.charts.plain import plain
 from tui.charts.quantities import UNKNOWN, ratio, share
@@ -16,13 +19,61 @@ from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale.interval_text import bounds_sentences, bounds_text
 from tui.scale.questions import Pairs
-from tui.scale.rows import prediction_row
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, shortened, table
 
 _HEIGHT = 16
 _LONGEST_NAME = 20
 _PLAIN = {"interval", Bounds.NONE.value}
+
+
+def prediction_row(measurements: Measurements, prediction: Prediction) -> dict[str, Any]:
+    """Return a prediction, beside what was measured; the error is predicted / measured - 1."""
+    is_model = prediction.region.value == "largest model"
+    measured = None if is_model else measurements.ipc_at(prediction.target)
+    has_both = measured is not None and prediction.ipc is not None
+    return {
+        "target": prediction.target,
+        "method": prediction.method,
+        "ipc": prediction.ipc,
+        "low": prediction.low,
+        "high": prediction.high,
+        "region": prediction.region.value,
+        "note": prediction.note,
+        "bounds": prediction.bounds.value,
+        "measured": measured,
+        "error": prediction.ipc / measured - 1 if has_both and prediction.ipc and measured else None,
+    }
+
+
+def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, Any]:
+    """Return all that was found of a benchmark."""
+    return {
+        "benchmark": outcome.name,
+        "scaling": measurements.scaling.value,
+        "simulated": [{"size": size, "ipc": measurements.ipc_at(size)} for size in outcome.models],
+        "mpki_unit": measurements.mpki_unit.value,
+        "confidence": outcome.confidence,
+        "cliff": None if outcome.cliff is None else _cliff(outcome.cliff),
+        "predictions": [prediction_row(measurements, each) for each in outcome.predictions],
+        "correction": outcome.correction,
+        "back_cast": dict(outcome.back_cast),
+        "classification": {
+            "scaling": outcome.classification.scaling.value,
+            "reason": outcome.classification.reason,
+        },
+        "findings": [asdict(finding) for finding in outcome.findings],
+    }
+
+
+def _cliff(step: CurveStep) -> dict[str, Any]:
+    return {
+        "smaller": step.smaller,
+        "larger": step.larger,
+        "mpki_smaller": step.mpki_smaller,
+        "mpki_larger": step.mpki_larger,
+        "ratio": step.ratio,
+    }
 
 
 def predict_text(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> str:

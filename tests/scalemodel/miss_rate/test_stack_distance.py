@@ -18,10 +18,11 @@ from scalemodel.miss_rate.stack_distance import (
     MissCounts,
     count_at_least,
     exact_misses,
+    expected_stack_distances,
     find_reuses,
     stack_distances,
+    stat_stack_misses,
 )
-from scalemodel.miss_rate.stat_stack import expected_stack_distances, stat_stack_misses
 
 # Distances of the whole range: few lines used often, many used rarely, and lines far apart in the address
 # space, which do not fit one number together with their place.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scalemodel.measurements import Measurements, Scaling, measurements_of
-from scalemodel.prediction.calibrated import calibrated_up_to
+from scalemodel.prediction.interval import calibrated_up_to
 from scalemodel.prediction.outcome import Bounds, Prediction
 from scalemodel.prediction.predict import predict
 

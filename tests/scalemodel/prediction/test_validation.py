@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scalemodel.errors import AnalysisError, OptionError
-from scalemodel.inputs.measurement_csv import read_benchmarks
+from scalemodel.inputs.benchmark_table import read_benchmarks
 from scalemodel.measurements import Measurements, Scaling, measurements_of
-from scalemodel.prediction.calibrated import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
+from scalemodel.prediction.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.prediction.rules import RULES
 from scalemodel.prediction.validation import Validation, validate
 

@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 
 from scalemodel.errors import InputError, OptionError
 from scalemodel.scale_down.gpgpusim_config import GpgpuSimConfig, parse_gpgpusim_config
-from scalemodel.scale_down.scale_down import NoteCode, ScaledModel, SharedResources, derive, factors_for_sizes
+from scalemodel.scale_down.scaled_model import (
+    NoteCode,
+    ScaledModel,
+    SharedResources,
+    derive,
+    factors_for_sizes,
+)
 from scalemodel.scale_down.target_config import read_target
 
 MIB = 2**20
@@ -441,7 +447,7 @@ def test_wrong_files(tmp_path: Path, old: str, new: str, row: int | None, messag
     with pytest.raises(InputError) as raised:
         read_target(path)
     assert raised.value.message.startswith(f"{path}" + (f", row {row}" if row else "") + f": {message}")
-    assert (raised.value.row, raised.value.path) == (row, str(path))
+    assert (raised.value.place.row, str(raised.value.place.path)) == (row, str(path))
     assert raised.value.remedy
 
 

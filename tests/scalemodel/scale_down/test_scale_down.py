@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalemodel.errors import InputError, OptionError
-from scalemodel.scale_down.scale_down import (
+from scalemodel.scale_down.scaled_model import (
     PAPER_SIZES,
     ScaledModel,
     SharedResources,
@@ -327,7 +327,7 @@ def test_wrong_files(tmp_path: Path, text: str, row: int | None, key: str | None
         read_target(path)
     place = str(path) + (f", row {row}" if row else "") + (f", key {key}" if key else "")
     assert raised.value.message.startswith(f"{place}: {message}")
-    assert (raised.value.row, raised.value.key) == (row, key)
+    assert (raised.value.place.row, raised.value.place.key) == (row, key)
     assert raised.value.remedy
 
 
@@ -346,7 +346,7 @@ def test_a_broken_file_of_another_name_may_be_either(tmp_path: Path) -> None:
     path.write_text("a line of a log\n")
     with pytest.raises(InputError, match=r"neither a gpgpusim\.config nor a TOML") as raised:
         read_target(path)
-    assert raised.value.row == 1
+    assert raised.value.place.row == 1
 
 
 def test_any_name_may_stand_in_per_sm(tmp_path: Path) -> None:

@@ -79,13 +79,13 @@ def test_text_says_no_instructions(tmp_path: Path) -> None:
 )
 def test_text_that_is_no_address_is_refused_with_its_row(tmp_path: Path, content: str, row: int) -> None:
     error = refusal(tmp_path, content)
-    assert (error.row, error.remedy is not None) == (row, True)
+    assert (error.place.row, error.remedy is not None) == (row, True)
 
 
 def test_rows_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_file, "PIECE_BYTES", 5)
     assert lines_in(tmp_path, "0x80\n# c\n\n256\n384") == [1, 2, 3]
-    assert refusal(tmp_path, "0x80\n# c\n\n256\nx\n384\n").row == 5
+    assert refusal(tmp_path, "0x80\n# c\n\n256\nx\n384\n").place.row == 5
 
 
 # -------------------------------------------------------------------------------------------------- binary
@@ -153,7 +153,7 @@ def test_csv_that_is_wrong_is_refused_with_its_place(
     tmp_path: Path, content: str, row: int, column: str | None
 ) -> None:
     error = refusal(tmp_path, content)
-    assert (error.row, error.column) == (row, column)
+    assert (error.place.row, error.place.column) == (row, column)
 
 
 def test_csv_without_the_column_is_refused_if_it_is_said_to_be_one(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_csv_rows_are_counted_over_batches(tmp_path: Path) -> None:
     # Arrow reads blocks of a MiB: the wrong row is in the third.
     rows = [f"{number},{number * 128:#018x}" for number in range(130_000)]
     rows[110_000] = "1,none"
-    assert refusal(tmp_path, "n,address\n" + "\n".join(rows) + "\n").row == 110_002
+    assert refusal(tmp_path, "n,address\n" + "\n".join(rows) + "\n").place.row == 110_002
 
 
 # ----------------------------------------------------------------------------------------------- Accel-Sim
@@ -433,17 +433,17 @@ def test_what_breaks_the_grammar_is_refused_with_its_row(
 ) -> None:
     content = changed(old, new)
     error = refusal(tmp_path, content)
-    assert error.row is not None
+    assert error.place.row is not None
     assert message in error.message
     if new.startswith(LOAD[:5]) and new != LOAD:
-        assert error.row == row_of(content, new)
+        assert error.place.row == row_of(content, new)
 
 
 def test_rows_of_a_kernel_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = GOOD.replace("warp = 1", "warp = one")
     for piece_bytes in (16, 100, 1000):
         monkeypatch.setattr(trace_file, "PIECE_BYTES", piece_bytes)
-        assert refusal(tmp_path, content).row == row_of(content, "warp = one")
+        assert refusal(tmp_path, content).place.row == row_of(content, "warp = one")
 
 
 def test_a_file_that_ends_within_a_block_is_refused(tmp_path: Path) -> None:

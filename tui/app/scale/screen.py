@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,31 +11,36 @@ from typing import Any, ClassVar
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
+from textual.message import Message
 from textual.worker import Worker, get_current_worker
 
 from scalemodel.errors import ScaleModelError
-from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
-from tui.app.scale.cell_input import Prompt
-from tui.app.scale.messages import CellEdited, CellReached, PromptAnswered, SheetsRead
-from tui.app.scale.outcome import Outcome, outcome_lines, outcome_of, status_lines
-from tui.app.scale.table import ScaleTable
+from tui.app.scale.fields import Prompt, PromptAnswered
+from tui.app.scale.table import CellEdited, CellReached, ScaleTable
 from tui.app.scale.words import ScaleWords
 from tui.app.state import Session
 from tui.charts.scale import prediction_chart
 from tui.options.command_line import command_line
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
-from tui.scale.desk import ScaleDesk, made_up_desk
-from tui.scale.sheet import HowToPredict, ScaleSheet, next_confidence, next_role, next_rule
-from tui.scale.sheet_options import read_sheets
-from tui.scale.status import chart_title, table_title, words_title
+from tui.scale import status
+from tui.scale.open_tables import HowToPredict, OpenTables, SheetSource, made_up_tables, read_sheets
+from tui.scale.sheet import ScaleSheet, next_role
 from tui.scale.text import predict_text
+
+
+@dataclass
+class SheetsRead(Message):
+    """A file has been read; what of it is left out is told."""
+
+    sources: Sequence[SheetSource]
+    told: Sequence[str] = ()
 
 
 class ScaleScreen(ViewScreen):
@@ -58,7 +63,7 @@ class ScaleScreen(ViewScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._outcome = Outcome()
+        self._result = status.SheetResult()
         self._asking: Callable[[str], None] = self._read_file
         self._path: str | None = None
 
@@ -89,26 +94,26 @@ class ScaleScreen(ViewScreen):
         self._show_titles_soon()
 
     @property
-    def desk(self) -> ScaleDesk:
+    def tables(self) -> OpenTables:
         """The tables; the bundled numbers until others are read or typed."""
-        return self.session.scale or made_up_desk()
+        return self.session.scale or made_up_tables()
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Show what differs from what is shown."""
         self.query_one(ScaleTable).types_digits = not session.profiles
         if shown is None or shown.scale is not session.scale:
-            self._show(self.desk)
+            self._show(self.tables)
 
-    def _show(self, desk: ScaleDesk) -> None:
-        """Predict anew, and show it everywhere."""
-        outcome = self._outcome = outcome_of(desk)
-        answer, chart = outcome.answer, self.query_one(Chart)
-        self.query_one(ScaleTable).show(desk.sheet, answer, outcome.wrong)
+    def _show(self, tables: OpenTables) -> None:
+        """Predict again, and show it in every pane."""
+        result = self._result = status.result_of(tables)
+        answer, chart = result.answer, self.query_one(Chart)
+        self.query_one(ScaleTable).show(tables.sheet, answer, result.wrong)
         if answer is None:
-            chart.say(f"No prediction: {outcome.problem}")
+            chart.say(f"No prediction: {result.problem}")
         else:
             chart.show(partial(prediction_chart, *answer.pairs[0], ascii_only=self.session.ascii_only))
-        self.query_one(ScaleWords).show(partial(outcome_lines, desk.sheet, outcome))
+        self.query_one(ScaleWords).show(partial(status.result_lines, tables.sheet, result))
         self._show_titles_soon()
         self._show_status()
 
@@ -117,20 +122,20 @@ class ScaleScreen(ViewScreen):
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        desk, outcome = self.desk, self._outcome
+        tables, result = self.tables, self._result
         table, words = self.query_one(ScaleTable), self.query_one(ScaleWords)
         has_more = words.scroll_y < words.max_scroll_y
         titles = (
-            ("table", table_title(desk, None if table.is_whole else table.row)),
-            ("chart", chart_title(desk, outcome.answer)),
-            ("words", words_title(outcome.answer, len(outcome.wrong), has_more=has_more)),
+            ("table", status.table_title(tables, None if table.is_whole else table.row)),
+            ("chart", status.chart_title(tables, result.answer)),
+            ("words", status.words_title(result.answer, len(result.wrong), has_more=has_more)),
         )
         for pane, (left, right) in titles:
             self.query_one(f"#scale-{pane}-pane PaneTitle", PaneTitle).show(left, right)
 
     def _show_status(self) -> None:
         table = self.query_one(ScaleTable)
-        self._tell(status_lines(self.desk, self._outcome, table.row, table.cell))
+        self._tell(status.status_lines(self.tables, self._result, table.row, table.cell))
 
     def _tell(self, forms: Sequence[str]) -> None:
         self.query_one("#scale-status", Line).show(forms)
@@ -151,19 +156,19 @@ class ScaleScreen(ViewScreen):
 
     @on(CellEdited)
     def _edit(self, event: CellEdited) -> None:
-        self._change_sheet(self.desk.sheet.with_cell(event.row, event.cell, event.text))
+        self._change_sheet(self.tables.sheet.with_cell(event.row, event.cell, event.text))
 
     def _change_sheet(self, sheet: ScaleSheet) -> None:
-        self.app.change(scale=self.desk.edited(sheet))
+        self.app.change(scale=self.tables.edited(sheet))
 
     def _change_how(self, how: HowToPredict) -> None:
-        self.app.change(scale=self.desk.asked(how))
+        self.app.change(scale=self.tables.asked(how))
 
     def action_new_row(self) -> None:
         """Add a blank row below, and go there."""
         table = self.query_one(ScaleTable)
         place = table.row + 1
-        self._change_sheet(self.desk.sheet.with_new_row(place))
+        self._change_sheet(self.tables.sheet.with_new_row(place))
         table.cursor = (place, 0)
         table.focus()
 
@@ -171,68 +176,62 @@ class ScaleScreen(ViewScreen):
         """Remove the row of the cursor."""
         row = self.query_one(ScaleTable).row
         if row >= 0:
-            self._change_sheet(self.desk.sheet.without_row(row))
+            self._change_sheet(self.tables.sheet.without_row(row))
 
     def action_mark(self) -> None:
         """Give the row of the cursor its next role."""
-        sheet, row = self.desk.sheet, self.query_one(ScaleTable).row
+        sheet, row = self.tables.sheet, self.query_one(ScaleTable).row
         if row >= 0 and not sheet.rows[row].is_blank:
             self._change_sheet(sheet.with_role(row, next_role(sheet.rows[row])))
 
     def action_undo(self) -> None:
         """Take the last edit back."""
-        if self.desk.before is None:
+        if self.tables.before is None:
             self.app.say("nothing was edited")
         else:
-            self.app.change(scale=self.desk.undone())
+            self.app.change(scale=self.tables.undone())
 
     def action_empty(self) -> None:
         """Go to an empty table."""
-        self.app.change(scale=self.desk.emptied())
+        self.app.change(scale=self.tables.emptied())
         self.query_one(ScaleTable).cursor = (0, 0)
         self.query_one(ScaleTable).focus()
 
     def action_next_benchmark(self) -> None:
         """Go to the next benchmark of the file."""
-        if len(self.desk.sheets) > 1:
-            self.app.change(scale=self.desk.next())
+        if len(self.tables.sheets) > 1:
+            self.app.change(scale=self.tables.next())
         else:
             self.app.say("there is one benchmark alone")
 
     def action_next_rule(self) -> None:
         """Predict by the next rule."""
-        how = self.desk.how
-        self._change_how(replace(how, rule=next_rule(how.rule)))
+        self._change_how(self.tables.how.with_next_rule())
 
     def action_next_confidence(self) -> None:
         """Draw intervals of the next level."""
-        how = self.desk.how
-        self._change_how(replace(how, confidence=next_confidence(how.confidence)))
+        self._change_how(self.tables.how.with_next_confidence())
 
     def action_assume(self) -> None:
         """Assume an f_mem where it is needed and not known, or do not."""
-        how = self.desk.how
-        self._change_how(replace(how, assume_f_mem=not how.assume_f_mem))
+        self._change_how(self.tables.how.with_other_f_mem())
 
     def action_next_scaling(self) -> None:
         """Change what grows with the system."""
-        kinds, sheet = list(Scaling), self.desk.sheet
-        self._change_sheet(replace(sheet, scaling=kinds[(kinds.index(sheet.scaling) + 1) % len(kinds)]))
+        self._change_sheet(self.tables.sheet.with_next_scaling())
 
     def action_next_unit(self) -> None:
         """Change whose instructions the MPKI counts."""
-        sheet = self.desk.sheet
-        is_thread = sheet.mpki_unit is MpkiUnit.THREAD
-        self._change_sheet(replace(sheet, mpki_unit=MpkiUnit.WARP if is_thread else MpkiUnit.THREAD))
+        self._change_sheet(self.tables.sheet.with_next_unit())
 
     def action_ask_peak(self) -> None:
         """Ask for the peak IPC of an SM."""
-        self._ask("peak IPC of an SM:", self.desk.sheet.peak, self._take_peak)
+        self._ask("peak IPC of an SM:", self.tables.sheet.peak, self._take_peak)
 
     def action_open_file(self) -> None:
         """Ask for a file."""
-        source = self.desk.source
-        path = "" if source is None or self.desk.is_made_up else source.file
+        source = self.tables.source
+        path = "" if source is None or self.tables.is_made_up else source.file
         self._ask("file:", path, self._read_file)
 
     def _ask(self, question: str, text: str, answered: Callable[[str], None]) -> None:
@@ -253,7 +252,7 @@ class ScaleScreen(ViewScreen):
         self._show_status()
 
     def _take_peak(self, text: str) -> None:
-        self._change_sheet(replace(self.desk.sheet, peak=text))
+        self._change_sheet(replace(self.tables.sheet, peak=text))
         self._close_prompt()
 
     def _read_file(self, text: str) -> None:
@@ -275,7 +274,7 @@ class ScaleScreen(ViewScreen):
     @on(SheetsRead)
     def _take_sheets(self, event: SheetsRead) -> None:
         if self._path == event.sources[0].file:
-            self.app.change(scale=self.desk.opened(event.sources))
+            self.app.change(scale=self.tables.opened(event.sources))
             self._close_prompt()
             if event.told:
                 self.app.say("; ".join(event.told))
@@ -308,14 +307,14 @@ class ScaleScreen(ViewScreen):
             super().action_copy_command()
 
     def _has_answer(self) -> bool:
-        outcome = self._outcome
-        if outcome.answer is None:
-            self.app.say(f"no prediction: {outcome.problem}", failed=True)
-        return outcome.answer is not None
+        result = self._result
+        if result.answer is None:
+            self.app.say(f"no prediction: {result.problem}", failed=True)
+        return result.answer is not None
 
     def own_text(self) -> PaneText:
         """What `scale predict` prints; in the chart's pane, with a chart as large as there."""
-        answer = self._outcome.answer
+        answer = self._result.answer
         if answer is None:
             return PaneText("kernelpoint-scale", "")
         canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
@@ -325,7 +324,7 @@ class ScaleScreen(ViewScreen):
 
     def command(self) -> str:
         """`scale predict` of the file, or of the numbers where they are others."""
-        given, answer = printed_options(self.session), self._outcome.answer
+        given, answer = printed_options(self.session), self._result.answer
         asked = ScalePredictOptions() if answer is None else answer.command
         kept = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet, seed=given.seed)
         return command_line("scale predict", self._sized(kept))

@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events, on
 from textual.geometry import Size
+from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.app.actions import SHEET, bindings
-from tui.app.scale.cell_input import CellInput
-from tui.app.scale.columns import GAP, WRONG_MARK, SheetColumn, sheet_columns
-from tui.app.scale.messages import CellEdited, CellLeft, CellReached, CellTaken
-from tui.scale.sheet import CELLS, ScaleSheet, blank_sheet
-from tui.scale.sheet_check import WrongCell
-from tui.scale.sheet_options import SheetAnswer
+from tui.app.scale.fields import CellInput, CellLeft, CellTaken
+from tui.scale.columns import GAP, WRONG_MARK, SheetColumn, sheet_columns
+from tui.scale.open_tables import SheetAnswer
+from tui.scale.sheet import CELLS, ScaleSheet, WrongCell, blank_sheet
 
 _HEADING = Style(underline=True)
 _CURSOR = Style(reverse=True)
 _RESTING = Style(underline=True, bold=True)
 _WRONG = Style(bold=True, color="red")
 _LEAST_FIELD = 6
+
+
+@dataclass
+class CellEdited(Message):
+    """A cell, one of `tui.scale.sheet.CELLS`, has another text."""
+
+    row: int
+    cell: str
+    text: str
+
+
+@dataclass
+class CellReached(Message):
+    """The cursor is on another cell."""
 
 
 class ScaleTable(Widget, can_focus=True):
@@ -115,7 +129,7 @@ class ScaleTable(Widget, can_focus=True):
         """Headings, or one size."""
         width, base = self.size.width, self.rich_style
         if y == 0:
-            texts = [_fitted(column, column.heading) for column in self._columns]
+            texts = [column.fitted(column.heading) for column in self._columns]
             line = (" " * GAP).join(texts)
             return Strip([Segment(line, base + _HEADING)]).adjust_cell_length(width, base)
         row = self._top + y - 1
@@ -126,7 +140,7 @@ class ScaleTable(Widget, can_focus=True):
         for place, column in enumerate(self._columns):
             segments += [Segment(" " * GAP, base)] if place else []
             text = column.cells[row]
-            segments.append(Segment(_fitted(column, text), base + self._style(row, place, text)))
+            segments.append(Segment(column.fitted(text), base + self._style(row, place, text)))
         return Strip(segments).adjust_cell_length(width, base)
 
     def _style(self, row: int, place: int, text: str) -> Style:
@@ -164,8 +178,7 @@ class ScaleTable(Widget, can_focus=True):
             self.post_message(CellEdited(self.row, self.cell, ""))
 
     def _text_at(self, row: int, column: int) -> str:
-        text: str = getattr(self._sheet.rows[row], CELLS[column])
-        return text
+        return self._sheet.rows[row].texts[CELLS[column]]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """A digit begins a cell where digits open no view; the footer says so."""
@@ -210,7 +223,7 @@ class ScaleTable(Widget, can_focus=True):
         """Type no more."""
         if self._field is not None:
             field, self._field = self._field, None
-            # The table has the focus before its field goes, lest another pane get it.
+            # The table takes the focus before its field goes: else another pane would get it.
             if field.has_focus:
                 self.focus()
             field.remove()
@@ -238,7 +251,3 @@ class ScaleTable(Widget, can_focus=True):
     def _left(self, event: CellLeft) -> None:
         event.stop()
         self.leave()
-
-
-def _fitted(column: SheetColumn, text: str) -> str:
-    return text.rjust(column.width) if column.to_right else text.ljust(column.width)

@@ -20,7 +20,7 @@ Write = Callable[[int], Sequence[str]]
 
 
 class ScaleWords(VerticalScroll):
-    """Lines that are wrapped anew when the width changes; a warning is bold."""
+    """Lines that are wrapped again when the width changes; a warning is bold."""
 
     BINDINGS = bindings(WORDS)
 

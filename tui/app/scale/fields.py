@@ -1,16 +1,39 @@
-"""The fields of the scale view: a cell of the table, and the one-line question below it."""
+"""The fields of the scale view, a cell of the table and the question below it, and the messages they post."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.widgets import Input
 
 from tui.app.frame.line import Line
-from tui.app.scale.messages import CellLeft, CellTaken, PromptAnswered
 
 _LONGEST_CELL = 40
+
+
+@dataclass
+class CellTaken(Message):
+    """The text in the cell's field is as wanted; the cursor moves on so many cells and rows."""
+
+    text: str
+    cells: int = 0
+    rows: int = 0
+
+
+@dataclass
+class CellLeft(Message):
+    """The cell stays as it was."""
+
+
+@dataclass
+class PromptAnswered(Message):
+    """The one-line question is answered; with None, it is not."""
+
+    text: str | None
 
 
 class ScaleInput(Input):

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel.errors import InputError, OptionError, ScaleModelError
-from scalemodel.inputs.measurement_csv import read_benchmarks
+from scalemodel.errors import InputError, OptionError, Place, ScaleModelError
+from scalemodel.inputs.benchmark_table import read_benchmarks
 from scalemodel.inputs.question_file import read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.prediction.predict import predict
@@ -128,11 +128,12 @@ def test_no_measurement_is_above_the_peak() -> None:
 
 
 def test_the_family_of_errors() -> None:
-    error = InputError("bad", path=Path("a.csv"), row=3, column="ipc", remedy="mend it")
+    error = InputError("bad", Place(Path("a.csv"), 3).in_column("ipc"), remedy="mend it")
     assert str(error) == "a.csv, row 3, column ipc: bad; mend it"
-    assert (error.path, error.row, error.column, error.remedy) == ("a.csv", 3, "ipc", "mend it")
+    assert (str(error.place.path), error.place.row, error.place.column) == ("a.csv", 3, "ipc")
+    assert (error.message, error.remedy) == ("a.csv, row 3, column ipc: bad", "mend it")
     assert isinstance(error, ScaleModelError)
-    assert str(InputError("bad", path="a.toml", key="ipc.8")) == "a.toml, key ipc.8: bad"
+    assert str(InputError("bad", Place("a.toml", key="ipc.8"))) == "a.toml, key ipc.8: bad"
     assert issubclass(OptionError, ScaleModelError)
 
 
@@ -216,8 +217,8 @@ def test_what_is_wrong_is_told_with_its_place(
     with pytest.raises(InputError) as caught:
         read_benchmarks(path)
     assert message in caught.value.message
-    assert caught.value.path == path
-    assert (caught.value.row, caught.value.column) == (row, column)
+    assert caught.value.place.path == path
+    assert (caught.value.place.row, caught.value.place.column) == (row, column)
     assert caught.value.remedy
 
 
@@ -259,7 +260,7 @@ def test_columns_that_are_not_as_meant(
         with pytest.raises(InputError) as caught:
             read(written(tmp_path, text))  # type: ignore[operator]
         assert message in str(caught.value)
-        assert (caught.value.row, caught.value.column) == (row, column)
+        assert (caught.value.place.row, caught.value.place.column) == (row, column)
 
 
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:
@@ -377,7 +378,7 @@ def test_what_is_wrong_in_a_toml(tmp_path: Path, text: str, key: str | None, mes
     with pytest.raises(InputError) as caught:
         read_questions(written(tmp_path, text))
     assert message in caught.value.message
-    assert caught.value.key == key
+    assert caught.value.place.key == key
     assert caught.value.remedy
 
 
@@ -385,7 +386,7 @@ def test_a_broken_toml_is_one_by_its_name(tmp_path: Path) -> None:
     text = "name = 'a'\nsimulated [8, 16]\n"
     with pytest.raises(InputError) as caught:
         read_questions(written(tmp_path, text, "a.toml"))
-    assert caught.value.row == 2
+    assert caught.value.place.row == 2
     assert "not a TOML: expected '=' after a key in a key/value pair at column 11" in caught.value.message
     with pytest.raises(InputError, match="neither a CSV with columns benchmark, size and ipc nor a TOML"):
         read_questions(written(tmp_path, text, "a.txt"))

@@ -1,14 +1,14 @@
 """Proportional scaling: the scale models of a target GPU.
 
-Source: GPU scale-model simulation, sections II, III and V-D, Tables I, III and V. What the SMs share
-(last-level cache, on-chip network, memory bandwidth, memory controllers) is divided by the same factor F as
-their number; what belongs to one SM, and every clock, stays. Of a GPU of chiplets the number of chiplets is
-divided; each stays as it is, and so does its link, so the network between them shrinks with their number
-(section VII-D).
+Source: GPU scale-model simulation, sections II, III and V-D, Tables I, III and V (docs/methods.md, 10 Scale
+model). What the SMs share (last-level cache, on-chip network, memory bandwidth, memory controllers) is
+divided by the same factor F as their number; what belongs to one SM, and every clock, stays. Of a GPU of
+chiplets the number of chiplets is divided; each stays as it is, and so does its link, so the network between
+them shrinks with their number (section VII-D).
 
-Table I contradicts its own rule in two cells of the row of 16 SMs: it prints 358 GB/s of network and 337
-GB/s of memory bandwidth, where a half of the row of 32 SMs is 337 and 290 (two controllers of 145 GB/s
-each). It has 32 slices in 34 MB; Table III has 64. The rule is followed here.
+Table I contradicts its own rule in two cells of the row of 16 SMs: it prints 358 GB/s of network and 337 GB/s
+of memory bandwidth, where a half of the row of 32 SMs is 337 and 290 (two controllers of 145 GB/s each). It
+has 32 slices in 34 MB; Table III has 64. The rule is followed here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from scalemodel.errors import OptionError
+from scalemodel.text import listed
 
 #: The sizes the paper simulates: SMs of a monolithic GPU, and chiplets.
 PAPER_SIZES = {"SMs": (8, 16), "chiplets": (4, 8)}
@@ -189,7 +190,7 @@ def check_factor(resources: Sequence[WholeResource], factor: int) -> None:
     left_over = [f"the {one.count:,} {one.name}" for one in resources if one.count % factor]
     if left_over:
         raise OptionError(
-            f"a factor of {factor} does not divide {_listed(left_over)}", remedy=_which_do(resources)
+            f"a factor of {factor} does not divide {listed(left_over)}", remedy=_which_do(resources)
         )
 
 
@@ -199,7 +200,7 @@ def _which_do(resources: Sequence[WholeResource]) -> str:
         return "no factor above 1 divides every shared resource"
     if len(factors) == 1:
         return f"the one factor that divides every shared resource is {factors[0]}"
-    return f"the factors that divide every shared resource are {_listed(factors)}"
+    return f"the factors that divide every shared resource are {listed(factors)}"
 
 
 def factors_for_sizes(target: Target, sizes: Iterable[int]) -> tuple[int, ...]:
@@ -218,11 +219,7 @@ def factors_for_sizes(target: Target, sizes: Iterable[int]) -> tuple[int, ...]:
         if wanted not in factor_of:
             raise OptionError(
                 f"no scale model of {wanted} {unit} can be derived from {size:,}",
-                remedy=f"the sizes are {_listed([str(one) for one in sorted(factor_of)])}",
+                remedy=f"the sizes are {listed([str(one) for one in sorted(factor_of)])}",
             )
         factors.append(factor_of[wanted])
     return tuple(factors)
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

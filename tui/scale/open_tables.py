@@ -1,22 +1,68 @@
-"""From a scale sheet to the options of `scale predict`: they ask the same, and are what is computed."""
+"""What view 5 works on: the tables that were read or typed, which one is open, and what it predicts.
+
+What a table predicts is what `scale predict` does of its numbers: a table is turned into the options of that
+command, so that both give the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 
 from scalemodel.errors import OptionError
-from scalemodel.inputs.measurement_header import Tell
+from scalemodel.inputs.benchmark_table import Tell
 from scalemodel.inputs.question_file import ScaleQuestion, read_questions
 from scalemodel.measurements import MpkiUnit, Scaling
-from scalemodel.prediction.rules import DEFAULT_RULE
+from scalemodel.prediction.interval import DEFAULT_CONFIDENCE
+from scalemodel.prediction.rules import DEFAULT_RULE, RULES
+from tui.engine.bundled import sample_scale_question
 from tui.options.scale import ScalePredictOptions
 from tui.scale.questions import Pairs, predictions_of
-from tui.scale.sheet import HowToPredict, ScaleSheet, SheetRow, number_text, sheet_of
-from tui.scale.sheet_check import WrongCell, number_in, size_in, wrong_cells
+from tui.scale.sheet import (
+    ScaleSheet,
+    SheetRow,
+    blank_sheet,
+    next_of,
+    number_in,
+    number_text,
+    place_text,
+    sheet_of,
+    size_in,
+    wrong_cells,
+)
 
-_COLUMNS = {"ipc": "IPC", "mpki": "MPKI"}
+ALL_RULES = "all"
+CONFIDENCES = (0.8, 0.9, 0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class HowToPredict:
+    """What is asked of a sheet.
+
+    Attributes
+    ----------
+    rule : a name of `scalemodel.prediction.rules.RULES`, or ``all``.
+    confidence : one of `CONFIDENCES`.
+    assume_f_mem : whether to give a point where f_mem is needed and not known.
+    """
+
+    rule: str = DEFAULT_RULE
+    confidence: float = DEFAULT_CONFIDENCE
+    assume_f_mem: bool = False
+
+    def with_next_rule(self) -> HowToPredict:
+        """Return the same by the next rule; by all of them after the last."""
+        return replace(self, rule=next_of([*RULES, ALL_RULES], self.rule))
+
+    def with_next_confidence(self) -> HowToPredict:
+        """Return the same at the next level, the least after the greatest."""
+        return replace(self, confidence=next_of(CONFIDENCES, self.confidence))
+
+    def with_other_f_mem(self) -> HowToPredict:
+        """Return the same with f_mem assumed where it was not, and the other way round."""
+        return replace(self, assume_f_mem=not self.assume_f_mem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +97,90 @@ class SheetAnswer:
     pairs: Pairs
     asked: ScalePredictOptions
     command: ScalePredictOptions
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTables:
+    """Sheets, one of them open; every action makes new tables.
+
+    Attributes
+    ----------
+    sheets : as they are now, at least one.
+    sources : where each was read from, as long as ``sheets``; None for one that was typed.
+    place : of the open sheet.
+    how : what is asked of it.
+    is_made_up : whether the numbers are the bundled ones, which no GPU has.
+    before : the tables before the last edit; None where nothing was edited.
+    """
+
+    sheets: tuple[ScaleSheet, ...]
+    sources: tuple[SheetSource | None, ...]
+    place: int = 0
+    how: HowToPredict = HowToPredict()
+    is_made_up: bool = False
+    before: OpenTables | None = None
+
+    @property
+    def sheet(self) -> ScaleSheet:
+        """The open one."""
+        return self.sheets[self.place]
+
+    @property
+    def source(self) -> SheetSource | None:
+        """Where the open one was read from."""
+        return self.sources[self.place]
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the open sheet is another than the one read; one that was typed is not."""
+        return self.source is not None and self.source.sheet != self.sheet
+
+    def answer(self) -> SheetAnswer:
+        """Return what is predicted from the open sheet.
+
+        Raises
+        ------
+        OptionError : see `answer_of`.
+        """
+        return answer_of(self.sheet, self.how, self.source)
+
+    def edited(self, sheet: ScaleSheet) -> OpenTables:
+        """Return the tables with another sheet in the place of the open one."""
+        if sheet == self.sheet:
+            return self
+        sheets = (*self.sheets[: self.place], sheet, *self.sheets[self.place + 1 :])
+        return replace(self, sheets=sheets, before=self)
+
+    def emptied(self) -> OpenTables:
+        """Return a blank sheet alone."""
+        return OpenTables((blank_sheet(),), (None,), how=self.how, before=self)
+
+    def undone(self) -> OpenTables:
+        """Return the tables before the last edit, asked as now; these where nothing was edited."""
+        return self if self.before is None else replace(self.before, how=self.how)
+
+    def next(self) -> OpenTables:
+        """Return the tables with the next sheet open, the first after the last."""
+        return replace(self, place=(self.place + 1) % len(self.sheets))
+
+    def asked(self, how: HowToPredict) -> OpenTables:
+        """Return the tables with something else asked."""
+        return replace(self, how=how)
+
+    def opened(self, sources: Sequence[SheetSource]) -> OpenTables:
+        """Return these sheets, one at least, asked as now."""
+        return replace(tables_of(sources), how=self.how, before=self)
+
+
+def tables_of(sources: Sequence[SheetSource], *, is_made_up: bool = False) -> OpenTables:
+    """Return these sheets, one at least, the first one open."""
+    return OpenTables(tuple(source.sheet for source in sources), tuple(sources), is_made_up=is_made_up)
+
+
+@cache
+def made_up_tables() -> OpenTables:
+    """Return the bundled numbers."""
+    return tables_of(read_sheets([str(sample_scale_question())]), is_made_up=True)
 
 
 def read_sheets(
@@ -104,15 +234,6 @@ def answer_of(sheet: ScaleSheet, how: HowToPredict, source: SheetSource | None =
     return SheetAnswer(pairs, asked, command)
 
 
-def place_text(sheet: ScaleSheet, wrong: WrongCell) -> str:
-    """Return where a wrong cell is."""
-    if wrong.row is None:
-        return wrong.cell
-    size = sheet.rows[wrong.row].size.strip()
-    row = f"row {wrong.row + 1}, size {size}" if size else f"row {wrong.row + 1}"
-    return f"{row}, {_COLUMNS.get(wrong.cell, wrong.cell)}"
-
-
 def _sources(file: str, questions: Sequence[ScaleQuestion], *, is_named: bool) -> Iterator[SheetSource]:
     for question in questions:
         name = question.measurements.name if len(questions) > 1 or is_named else None
@@ -158,7 +279,7 @@ def _with_how(options: ScalePredictOptions, how: HowToPredict, scaling: Scaling)
 
 def _pairs(rows: Sequence[SheetRow], cell: str) -> tuple[str, ...]:
     """Return the values of a column as one SIZE=VALUE,SIZE=VALUE, numbers as short as they can be."""
-    known = [(row.size, number_in(getattr(row, cell))) for row in rows]
+    known = [(row.size, number_in(row.texts[cell])) for row in rows]
     words = [f"{int(size)}={number_text(value)}" for size, value in known if value is not None]
     return (",".join(words),) if words else ()
 

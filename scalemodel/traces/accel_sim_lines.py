@@ -1,4 +1,4 @@
-"""What is around the instructions in an Accel-Sim trace: the header, thread blocks, and warps."""
+"""The lines of an Accel-Sim trace: its header, thread blocks and warps, and the words of its instructions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalemodel.arrays import BoolArray, IntArray
-from scalemodel.errors import InputError
-from scalemodel.traces.accel_sim_words import InstructionWords
-from scalemodel.traces.words import Lines
+from scalemodel.errors import InputError, Place
+from scalemodel.traces.words import Lines, Words, decimal_numbers
 
 # First letters of lines that are no instruction: headers, marks, "thread block", "warp", "insts"; "cluster"
 # starts like a hexadecimal number.
@@ -21,6 +20,8 @@ _IGNORED = re.compile(r"thread block = \d+,\d+,\d+|cluster (id|cta) = \d+,\d+,\d
 _HEADER = re.compile(r"-(.*?) = ?(.*)")
 _UNGROUPED = "group the tracer's file by thread blocks first, with Accel-Sim's post-traces-processing"
 _CUT_SHORT = "record or copy the trace again"
+# More registers than an instruction has; keeps a damaged number from pointing far away.
+_MOST_REGISTERS = 64
 
 
 @dataclass(slots=True)
@@ -38,6 +39,73 @@ class TraceHeader:
     has_line_numbers: bool = False
     shared_base: int | None = None
     local_base: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionWords:
+    """Some instruction lines of a piece of a trace.
+
+    Attributes
+    ----------
+    path : the file's, for messages.
+    words : of the whole piece.
+    first : (i,) int64, the first word of each line.
+    count : (i,) int64, how many words it has.
+    row : (i,) int64, 1-based, its row in the file.
+    """
+
+    path: str
+    words: Words
+    first: IntArray
+    count: IntArray
+    row: IntArray
+
+    def __getitem__(self, which: IntArray | BoolArray) -> InstructionWords:
+        return InstructionWords(self.path, self.words, self.first[which], self.count[which], self.row[which])
+
+    def at(self, place: IntArray) -> Words:
+        """Return the word at this place of each line.
+
+        Raises
+        ------
+        InputError : a line has not so many words.
+        """
+        self.refuse(place >= self.count, "the line ends early")
+        return self.words[self.first + place]
+
+    def registers(self, place: IntArray, what: str) -> IntArray:
+        """Return the number of registers at this place of each line.
+
+        Raises
+        ------
+        InputError : there is none.
+        """
+        number, is_number = decimal_numbers(self.at(place))
+        self.refuse(~is_number | (number > _MOST_REGISTERS), f"the number of {what} is not one", place)
+        return number.view(np.int64)
+
+    def refuse(
+        self, wrong: BoolArray, what: str, place: IntArray | None = None, instruction: IntArray | None = None
+    ) -> None:
+        """Raise for the first that is wrong.
+
+        Parameters
+        ----------
+        wrong : (i,) bool, or (t,) if ``instruction`` says which line each of them is of.
+        what : what is wrong.
+        place : of the same length, where the word stands that is to blame.
+
+        Raises
+        ------
+        InputError : one is wrong.
+        """
+        if not wrong.any():
+            return
+        first = int(np.argmax(wrong))
+        line = first if instruction is None else int(instruction[first])
+        if place is not None:
+            what = f"{what} ({self.words.word(int(self.first[line] + place[first]))!r})"
+        raise InputError(what, Place(self.path, int(self.row[line])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +173,9 @@ class BlockReader:
     def finish(self) -> None:
         """Check that the file is whole."""
         if self._is_in_block:
-            raise InputError("ends within a thread block", path=self._path, remedy=_CUT_SHORT)
+            raise InputError("ends within a thread block", Place(self._path), remedy=_CUT_SHORT)
         if not self._has_blocks:
-            raise InputError("has no thread block (#BEGIN_TB)", path=self._path, remedy=_UNGROUPED)
+            raise InputError("has no thread block (#BEGIN_TB)", Place(self._path), remedy=_UNGROUPED)
 
     def _count(self, rows: IntArray) -> None:
         """Take note of instruction lines that follow each other."""
@@ -183,7 +251,7 @@ class BlockReader:
             self.header.local_base = int(value, 16) or None
 
     def _error(self, what: str, row: int, remedy: str | None = None) -> InputError:
-        return InputError(what, path=self._path, row=row, remedy=remedy)
+        return InputError(what, Place(self._path, row), remedy=remedy)
 
 
 def _is_mark(lines: Lines) -> BoolArray:

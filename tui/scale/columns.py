@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from tui.charts.glyphs import LETTERS
 from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN
-from tui.scale.rows import prediction_row
-from tui.scale.sheet import CELLS, Role, ScaleSheet, SheetRow
-from tui.scale.sheet_check import WrongCell, number_in, size_in
-from tui.scale.sheet_options import SheetAnswer
-from tui.scale.text import ipc_text, signed_share
+from tui.scale.open_tables import SheetAnswer
+from tui.scale.sheet import CELLS, Role, ScaleSheet, SheetRow, WrongCell, number_in, size_in
+from tui.scale.text import ipc_text, prediction_row, signed_share
 
 GAP = 2
 WRONG_MARK = "!"
@@ -37,6 +35,10 @@ class SheetColumn:
     cells: Sequence[str]
     width: int
     to_right: bool = True
+
+    def fitted(self, text: str) -> str:
+        """Return the heading or a cell, as wide as the column."""
+        return text.rjust(self.width) if self.to_right else text.ljust(self.width)
 
 
 def sheet_columns(
@@ -75,8 +77,8 @@ def _typed(
     """Return a column of what was typed, with room for a mark behind each text."""
     texts = []
     for place, row in enumerate(sheet.rows):
-        text: str = getattr(row, cell)
-        # What is refused stands as it was typed: rounded, it might be a number that is not.
+        text = row.texts[cell]
+        # A wrong text is shown as it was typed: rounded, it might look right.
         if (place, cell) in marked:
             texts.append(fitted(text, _MOST_TYPED, ascii_only=ascii_only) + WRONG_MARK)
         else:
