@@ -22,7 +22,7 @@ _REPORT_SECONDS = 0.1
 
 
 class CancelledError(Exception):
-    """What is computed is no longer wanted."""
+    """The work was cancelled: its result is no longer wanted."""
 
 
 def tell_study(
@@ -105,7 +105,7 @@ def _ready(studied: Study) -> Study:
 
 
 def throttled(report: Progress, is_cancelled: Callable[[], bool]) -> Progress:
-    """Return a progress callback that reports ten times a second, and raises once nobody waits."""
+    """Return a callback that reports progress ten times a second, and raises CancelledError if cancelled."""
     last = -_REPORT_SECONDS
 
     def progress(done: int, total: int, what: str) -> None:
