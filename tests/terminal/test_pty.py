@@ -262,14 +262,24 @@ def test_a_key_takes_few_bytes_and_nothing_is_written_without_one(gpt: str) -> N
     assert terminal.leave() == 0
 
 
-def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
-    names = "import sys; import tui.commands.open_profile, tui.app.running; print(*sys.modules, sep='\\n')"
+def imported_with(*modules: str) -> set[str]:
+    """Every module that importing these brings, in a process of its own."""
+    names = f"import sys; import {', '.join(modules)}; print(*sys.modules, sep='\\n')"
     done = subprocess.run(
         [sys.executable, "-c", names], cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
     )
-    imported = set(done.stdout.split())
+    return set(done.stdout.split())
+
+
+def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
+    imported = imported_with("tui.commands.open_profile", "tui.app.running")
     assert "textual.app" in imported
     assert not imported & {"numpy", "sampling.plan.study", "tui.engine.studies", "tui.app.frame.view"}
+
+
+def test_presenters_bring_no_textual() -> None:
+    views = ("groups", "split_tree", "plan", "compare")
+    assert "textual" not in imported_with(*(f"tui.app.{view}.presenter" for view in views))
 
 
 def test_keys_in_one_packet_are_taken_in_their_order(gpt: str) -> None:
