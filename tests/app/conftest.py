@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sampling.plan.comparison import Comparison, MethodComparison
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
 from tests.settled_terminal import gpt, no_program_outlives_its_test, plain_terminal, resnet
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
+from tui.app import planning
+from tui.app.compare import comparing
 from tui.app.compare.comparing import THREAD
 
 __all__ = ["gpt", "no_program_outlives_its_test", "plain_terminal", "resnet"]
@@ -21,3 +28,55 @@ def no_comparison_outlives_its_test() -> Iterator[None]:
     for thread in threading.enumerate():
         if thread.name == THREAD:
             thread.join(PATIENCE_SECONDS)
+
+
+_READ: dict[tuple[str, ...], Profile] = {}
+_COMPARED: dict[tuple[object, ...], Comparison] = {}
+
+
+@pytest.fixture(autouse=True)
+def samples_are_read_once(monkeypatch: pytest.MonkeyPatch, sample_data: Path) -> None:
+    """Reading the sample profiles is tested elsewhere, and most tests here begin with it."""
+    read = planning.open_profile
+
+    def open_profile(profiles: Sequence[str], progress: Progress) -> Profile:
+        names = tuple(profiles)
+        if any(Path(name).parent != sample_data for name in names):
+            return read(names, progress)
+        if names not in _READ:
+            _READ[names] = read(names, progress)
+        return _READ[names]
+
+    monkeypatch.setattr(planning, "open_profile", open_profile)
+
+
+class ComparedOnce:
+    """A comparison that designs and judges a method's plan once for equal options."""
+
+    def __init__(self, comparison: MethodComparison, key: tuple[object, ...]) -> None:
+        self._comparison, self._key = comparison, key
+
+    @property
+    def reports(self) -> Any:
+        return self._comparison.reports
+
+    def compare(self, method: str, grouping: Any) -> Comparison:
+        key = (*self._key, method)
+        if key not in _COMPARED:
+            _COMPARED[key] = self._comparison.compare(method, grouping)
+        return _COMPARED[key]
+
+
+@pytest.fixture(autouse=True)
+def methods_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a comparison finds is tested against the command; here most tests need only that it ends."""
+    compare = comparing.comparison_of
+
+    def comparison_of(profile: Profile, paths: Any, options: Any, progress: Progress) -> Any:
+        comparison = compare(profile, paths, options, progress)
+        # Only profiles that stay in memory can be told apart by their identity.
+        if options.features or not any(profile is known for known in _READ.values()):
+            return comparison
+        return ComparedOnce(comparison, (id(profile), options))
+
+    monkeypatch.setattr(comparing, "comparison_of", comparison_of)

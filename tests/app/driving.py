@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import os
 import shlex
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, chdir, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from textual.pilot import Pilot
 from textual.strip import Strip
 
 from sampling.plan.study import Study
-from tests.terminal.pseudo_terminal import PATIENCE_SECONDS, PROJECT
+from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
+from tui import cli
 from tui.app.app import KernelPointApp
 from tui.app.frame.chart import Chart
 from tui.app.frame.view import ViewScreen
@@ -30,6 +32,7 @@ from tui.options.commands import MethodOptions, OpenOptions
 
 GOLDEN = Path(__file__).parent / "golden"
 SIZES = [(80, 24), (120, 40), (60, 15), (200, 60)]
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.02, 0.2
 
 App = KernelPointApp
 Running = Pilot[None]
@@ -37,10 +40,12 @@ Running = Pilot[None]
 
 async def wait_for(pilot: Running, predicate: Callable[[], bool], description: str) -> None:
     """Let the app work until something holds."""
-    give_up = time.monotonic() + PATIENCE_SECONDS
+    give_up, pause = time.monotonic() + PATIENCE_SECONDS, _FIRST_PAUSE_SECONDS
     while not predicate():
         assert time.monotonic() < give_up, f"never: {description}\n{screen_text(pilot.app)}"
-        await pilot.pause()
+        # Most predicates render the screen: asked too often, they take the time of what they wait for.
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
 
 
 def drawn(chart: Chart) -> str:
@@ -86,6 +91,9 @@ async def opened(
     async with app.run_test(size=size, notifications=True) as pilot:
         await wait_for(pilot, lambda: isinstance(app.screen, wanted), f"the view {view} opens")
         await wait_for(pilot, lambda: bool(app.screen.query("#plan")), "its panes are there")
+        await wait_for(
+            pilot, lambda: app.failure is not None or "q Quit" in screen_text(app), "so are its keys"
+        )
         await pilot.pause()
         yield app, pilot
 
@@ -126,18 +134,30 @@ def printed(command: str, width: int, folder: Path) -> str:
     """What a copied command line prints on stdout when it is run in a terminal of this width."""
     program, *arguments = shlex.split(command)
     assert program == "kernelpoint"
-    done = subprocess.run(
-        [sys.executable, "-m", "tui", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": str(width), "PYTHONIOENCODING": "utf-8"},
-        timeout=120,
+    return printed_by(arguments, width, folder)
+
+
+def printed_by(arguments: list[str], width: int, folder: Path) -> str:
+    """What these arguments of the command line print, run in this process: starting another takes longer."""
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True) for _ in range(2)
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        patch.dict(os.environ, {"COLUMNS": str(width)}),
+        chdir(folder),
+    ):
+        code = cli.run(arguments)
+    assert code == 0, err.buffer.getvalue().decode()
+    return out.buffer.getvalue().decode()
+
+
+async def resized(app: App, pilot: Running, width: int, height: int) -> None:
+    """Make the window another size."""
+    await pilot.resize_terminal(width, height)
+    await wait_for(pilot, lambda: app.size == (width, height) == app.screen.size, "the screen follows")
+    await pilot.pause()
 
 
 async def resized(app: App, pilot: Running, width: int, height: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from textual.widget import Widget
 
+from sampling.splitting.groups import Overrides
 from tests.app.driving import (
     App,
     Running,
@@ -20,6 +21,7 @@ from tests.app.driving import (
     printed,
     wait_for,
 )
+from tui.app import planning
 from tui.app.frame.chart import Chart
 from tui.app.plan import details as plan_details
 from tui.app.plan.details import PlanDetails
@@ -28,6 +30,8 @@ from tui.app.plan.option_form import OptionForm, OptionInput
 from tui.app.plan.panes import PlanDetailPanes
 from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
+from tui.app.state import Session
+from tui.options.commands import SampleOptions
 
 
 @asynccontextmanager
@@ -62,6 +66,15 @@ def screen_of(app: App) -> PlanScreen:
 def details_of(app: App) -> PlanDetails:
     details = screen_of(app).details
     assert details is not None
+    return details
+
+
+def details_without_app(profile: str, overrides: Overrides | None = None, **options: Any) -> PlanDetails:
+    """The drawn and judged plan of these options."""
+    asked = SampleOptions(profiles=(profile,), **options)
+    study = planning.load_study(asked, overrides or {}, lambda *_: None)
+    session = Session(asked, study=study, overrides=overrides or {})
+    (details,) = plan_details.judged(plan_details.drawn(session, study, None), lambda *_: None)
     return details
 
 

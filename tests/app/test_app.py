@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ from tests.app.driving import (
     colours,
     drawn,
     opened,
+    resized,
     screen_text,
+    strips_of,
     study_in,
     wait_for,
 )
@@ -34,11 +37,11 @@ from tui.app.app import KernelPointApp
 from tui.app.frame import wording
 from tui.app.frame.chart import Chart
 from tui.app.frame.page import FindingsScreen, HelpScreen
-from tui.app.groups.panes import GroupTable, Wrapped
+from tui.app.groups.panes import GroupHighlighted, GroupTable, Wrapped
 from tui.app.groups.presenter import group_columns
 from tui.app.groups.screen import GroupsScreen
 from tui.app.loading import LoadingScreen
-from tui.app.messages import GroupHighlighted, StudyProgress, StudyReady
+from tui.app.messages import StudyProgress, StudyReady
 from tui.app.planning import load_study
 from tui.app.running import session_of
 from tui.options.choices import GroupSort
@@ -70,21 +73,27 @@ def ranks(app: App) -> list[int]:
     return [group + 1 for group in table_of(app).listed.groups]
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_groups_stand_in_rank_order_with_findings_and_plan_in_sight(
-    resnet: str, size: tuple[int, int]
-) -> None:
-    async with running(resnet, size) as (app, _):
-        text = screen_text(app)
-        assert ranks(app) == list(range(1, 35))
-        assert table_of(app).row_count == 34
-        assert "[1] Kernel groups by total" in text
-        assert "#1 explicit_convolve_sgemm" in text
-        assert "Findings: none" in text
+async def test_groups_stand_in_rank_order_with_findings_key_and_plan_in_sight(resnet: str) -> None:
+    key_rows = {(60, 15): 1, (80, 24): 1, (120, 40): 3, (200, 60): 4}
+    async with running(resnet) as (app, pilot):
+        key, wrapped = study_in(app).counts.groups[0].key, app.screen.query_one(Wrapped)
         samples = study_in(app).design.strata.samples.sum()
-        assert f"{samples} of 5,600 launches" in text
-        assert max(map(len, text.splitlines())) <= size[0]
-        assert "Quit" in text.splitlines()[-1]
+        for size in SIZES:
+            await resized(app, pilot, *size)
+            await wait_for(pilot, lambda size=size: wrapped.size.height == key_rows[size], "the key's rows")  # type: ignore[misc]
+            text = screen_text(app)
+            assert ranks(app) == list(range(1, 35))
+            assert table_of(app).row_count == 34
+            assert "[1] Kernel groups by total" in text
+            assert "#1 explicit_convolve_sgemm" in text
+            assert "Findings: none" in text
+            assert f"{samples} of 5,600 launches" in text
+            assert max(map(len, text.splitlines())) <= size[0]
+            assert "Quit" in text.splitlines()[-1]
+            shown = "".join(wrapped.render_line(row).text for row in range(wrapped.size.height)).rstrip()
+            assert shown.startswith("void explicit_convolve_sg")
+            assert shown == key if wrapped.size.height > 1 else shown.endswith("<<<98x1x1, 32x32x1>>>")
+            assert shown[:25] in text
 
 
 async def test_the_first_view_looks_as_it_did(resnet: str) -> None:
@@ -92,16 +101,17 @@ async def test_the_first_view_looks_as_it_did(resnet: str) -> None:
         assert_golden("groups-80x24.txt", screen_text(app) + "\n")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-async def test_the_cursor_chooses_the_histogram(gpt: str, size: tuple[int, int]) -> None:
-    async with running(gpt, size) as (app, pilot):
-        before = drawn(chart_of(app))
-        await pilot.press("j")
-        await wait_for(pilot, lambda: drawn(chart_of(app)) != before, "another histogram")
-        assert app.session.selected == 1
-        assert "[tab] #2 volta_sgemm_32x32" in screen_text(app)
-        await pilot.press("k")
-        await wait_for(pilot, lambda: drawn(chart_of(app)) == before, "the first histogram again")
+async def test_the_cursor_chooses_the_histogram(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        for size in ((80, 24), (60, 15)):
+            await resized(app, pilot, *size)
+            before = drawn(chart_of(app))
+            await pilot.press("j")
+            await wait_for(pilot, lambda: drawn(chart_of(app)) != before, "another histogram")  # noqa: B023
+            assert app.session.selected == 1
+            assert "[tab] #2 volta_sgemm_32x32" in screen_text(app)
+            await pilot.press("k")
+            await wait_for(pilot, lambda: drawn(chart_of(app)) == before, "the first histogram again")  # noqa: B023
 
 
 async def test_keys_move_the_cursor(resnet: str) -> None:
@@ -118,13 +128,6 @@ async def test_keys_move_the_cursor(resnet: str) -> None:
             await wait_for(pilot, lambda row=row: app.session.selected == row, f"row {row} after {keys}")  # type: ignore[misc]
         await pilot.press("pagedown")
         await wait_for(pilot, lambda: (app.session.selected or 0) > 3, "a page further")
-
-
-async def test_a_histogram_shows_its_strata_apart(gpt: str) -> None:
-    async with running(gpt) as (app, _):
-        assert "A " in drawn(chart_of(app))
-        assert "B " in drawn(chart_of(app))
-        assert "│" in screen_text(app)
 
 
 async def test_the_filter_narrows_the_table_and_escape_opens_it(resnet: str) -> None:
@@ -230,18 +233,6 @@ async def test_the_cursor_is_where_another_view_went(gpt: str) -> None:
         await wait_for(pilot, lambda: app.session.selected == 3, "on from there")
 
 
-@pytest.mark.parametrize(("size", "rows"), [((60, 15), 1), ((80, 24), 1), ((120, 40), 3), ((200, 60), 4)])
-async def test_the_selected_groups_key_is_in_sight(resnet: str, size: tuple[int, int], rows: int) -> None:
-    async with running(resnet, size) as (app, _):
-        key = study_in(app).counts.groups[0].key
-        wrapped = app.screen.query_one(Wrapped)
-        text = "".join(wrapped.render_line(row).text for row in range(wrapped.size.height)).rstrip()
-        assert wrapped.size.height == rows
-        assert text.startswith("void explicit_convolve_sg")
-        assert text == key if rows > 1 else text.endswith("<<<98x1x1, 32x32x1>>>")
-        assert text[:25] in screen_text(app)
-
-
 def test_a_key_is_shortened_in_its_name_first(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
     key = study.counts.groups[0].key
@@ -258,15 +249,13 @@ def test_a_key_is_shortened_in_its_name_first(resnet: str, monkeypatch: pytest.M
 FINDING = Finding("odd-clock", "warning", "The clock ran [backwards] " + "for a while " * 80, "Look at it")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-async def test_f_shows_every_finding_in_full(
-    resnet: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_f_shows_every_finding_in_full(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read = planning.load_study
     monkeypatch.setattr(planning, "load_study", lambda *given: replace(read(*given), findings=(FINDING,)))
-    async with running(resnet, size) as (app, pilot):
-        assert "[f] Findings: odd-clock!" in screen_text(app)
-        for closing in ("escape", "f", "q"):
+    async with running(resnet) as (app, pilot):
+        for size, closing in product([(80, 24), (60, 15)], ("escape", "f", "q")):
+            await resized(app, pilot, *size)
+            assert "[f] Findings: odd-clock!" in screen_text(app)
             await pilot.press("f")
             await wait_for(pilot, lambda: "odd-clock: The clock ran [backwards]" in screen_text(app), "words")
             assert max(map(len, screen_text(app).splitlines())) <= size[0]
@@ -292,9 +281,13 @@ async def test_no_findings_are_said(resnet: str) -> None:
         await wait_for(pilot, lambda: "j more, esc back" in screen_text(app), "no longer")
 
 
-async def test_x_changes_the_axis(gpt: str) -> None:
+async def test_a_histogram_shows_its_strata_apart_and_x_changes_its_axis(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
         before = drawn(chart_of(app))
+        assert "A " in before
+        assert "B " in before
+        assert "│" in screen_text(app)
+        assert {"cyan", "yellow"} <= colours(app)
         await pilot.press("x")
         await wait_for(pilot, lambda: "[x] log" in screen_text(app), "the title says so")
         await wait_for(pilot, lambda: drawn(chart_of(app)) != before, "another axis")
@@ -366,10 +359,11 @@ async def test_quitting_leaves_the_plan_and_its_command(resnet: str) -> None:
     assert line.endswith(f"kernelpoint sample {resnet} --exclude sgemm --method joint -o plan.json")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-async def test_an_ascii_screen_is_ascii(gpt: str, size: tuple[int, int]) -> None:
-    async with running(gpt, size, ascii_only=True) as (app, pilot):
-        for keys in ([], ["y"], ["/", "a"], ["enter", "x"], ["?"], ["q", "f"], ["q", "ctrl+p"]):
+async def test_an_ascii_screen_is_ascii(gpt: str) -> None:
+    keys_pressed = ([], ["y"], ["/", "a"], ["enter", "x"], ["?"], ["q", "f"], ["q", "ctrl+p"], ["escape"])
+    async with running(gpt, ascii_only=True) as (app, pilot):
+        for size, keys in product([(80, 24), (60, 15)], keys_pressed):
+            await resized(app, pilot, *size)
             await pilot.press(*keys)
             await pilot.pause()
             assert screen_text(app).isascii(), (keys, screen_text(app))
@@ -378,12 +372,10 @@ async def test_an_ascii_screen_is_ascii(gpt: str, size: tuple[int, int]) -> None
 async def test_no_color_means_none_and_the_cursor_is_still_seen(
     gpt: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with running(gpt) as (app, _):
-        assert {"cyan", "yellow"} <= colours(app)
     monkeypatch.setenv("NO_COLOR", "1")
     async with running(gpt) as (app, pilot):
         assert colours(app) == set()
-        rows = app.screen._compositor.render_strips()
+        rows = strips_of(app)
         assert any(segment.style and segment.style.reverse for segment in rows[3])
         await pilot.press("ctrl+p")
         await wait_for(pilot, lambda: "Quit" in screen_text(app), "the palette")

@@ -9,17 +9,23 @@ import pytest
 
 from tests.app.driving import opened, planned, printed, view_of, wait_for
 from tui.app.compare.screen import CompareScreen
+from tui.app.overrides_file import printed_options
 from tui.app.plan.screen import PlanScreen
 from tui.app.split_tree.screen import SplitTreeScreen
+from tui.app.split_tree.walk_queue import WalkQueue
+from tui.app.state import Session
 from tui.app.views import VIEWS
 from tui.options.choices import ColorMode, OutputFormat
-from tui.options.commands import OpenOptions
+from tui.options.commands import OpenOptions, SampleOptions
 
-GIVEN = {
-    "a data format": OpenOptions(format=OutputFormat.JSON),
-    "a file": OpenOptions(output="somewhere.txt"),
-    "colour in pipes": OpenOptions(color=ColorMode.ALWAYS),
-}
+GIVEN = OpenOptions(format=OutputFormat.JSON, output="somewhere.txt", color=ColorMode.ALWAYS)
+
+
+@pytest.mark.parametrize("name", ["format", "output", "color"])
+def test_an_option_of_the_apps_own_output_is_not_printed(name: str) -> None:
+    options = replace(SampleOptions(), **{name: getattr(GIVEN, name)})
+    assert options != SampleOptions()
+    assert printed_options(Session(options)) == SampleOptions()
 
 
 def is_ready(screen: object) -> bool:
@@ -33,17 +39,17 @@ def is_ready(screen: object) -> bool:
     return True
 
 
-@pytest.mark.parametrize("options", GIVEN.values(), ids=list(GIVEN))
-@pytest.mark.parametrize("view", [view.name for view in VIEWS])
-async def test_the_copied_command_prints_the_copied_text(
-    gpt: str, tmp_path: Path, view: str, options: OpenOptions
-) -> None:
-    async with opened(gpt, view=view, options=options) as (app, pilot):
-        screen = view_of(app)
-        await wait_for(pilot, lambda: is_ready(screen), "all is there")
-        await pilot.press("tab")
-        text, command = screen.pane_text().text, screen.command()
-    assert printed(command, 80, tmp_path) == text
+async def test_the_copied_command_prints_the_copied_text(gpt: str, tmp_path: Path) -> None:
+    copies: dict[str, tuple[str, str]] = {}
+    async with opened(gpt, options=GIVEN) as (app, pilot):
+        for view in VIEWS:
+            await app.action_view(view.name)
+            screen = view_of(app)
+            await wait_for(pilot, lambda: is_ready(screen), "all is there")  # noqa: B023
+            await pilot.press("tab")
+            copies[view.name] = screen.pane_text().text, screen.command()
+    for view_name, (text, command) in copies.items():
+        assert printed(command, 80, tmp_path) == text, view_name
 
 
 async def test_a_tree_that_lags_behind_the_session_is_copied_as_it_stands(
@@ -52,7 +58,7 @@ async def test_a_tree_that_lags_behind_the_session_is_copied_as_it_stands(
     async with opened(gpt, view="Split tree") as (app, pilot):
         screen = view_of(app)
         await wait_for(pilot, lambda: is_ready(screen), "the tree is there")
-        monkeypatch.setattr(SplitTreeScreen, "_make_changes", lambda _: None)
+        monkeypatch.setattr(WalkQueue, "work", lambda *_: None)
         app.plan(replace(app.session.options, epsilon=0.002, seed=3))
         await planned(pilot, app)
         text, command = screen.pane_text().text, screen.command()

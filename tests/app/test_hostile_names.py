@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 import unicodedata
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,8 +17,19 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 
-from tests.app.driving import PROJECT, App, is_drawn, opened, planned, screen_text, view_of, wait_for
-from tests.terminal.pseudo_terminal import Terminal
+from tests.app.driving import (
+    App,
+    Running,
+    is_drawn,
+    opened,
+    printed_by,
+    screen_text,
+    strips_of,
+    view_of,
+    wait_for,
+)
+from tests.terminal.pseudo_terminal import PROJECT, Terminal
+from tui import cli
 from tui.app.app import PrintableFilter
 from tui.app.views import VIEWS
 
@@ -68,18 +81,12 @@ def sheet(tmp_path: Path) -> str:
     return str(path)
 
 
-def run_in_shell(command: str, folder: Path, width: int = 80) -> bytes:
-    """What a copied command line prints, read by the shell that it is pasted in."""
-    done = subprocess.run(
-        ["bash", "-c", f'kernelpoint() {{ "{sys.executable}" -m tui "$@"; }}\n{command}'],
-        check=False,
-        capture_output=True,
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": str(width), "PYTHONIOENCODING": "utf-8"},
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def words_in_shell(commands: list[str]) -> list[list[str]]:
+    """The arguments of copied command lines, as the shell reads them that they are pasted in."""
+    script = "\n".join(["kernelpoint() { printf '%s\\0' \"$@\" $'\\n'; }", *commands])
+    done = subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True, timeout=60)
+    lines = done.stdout.split("\0\n\0")
+    return [line.split("\0") for line in lines if line]
 
 
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
@@ -127,21 +134,57 @@ def test_no_benchmark_does(sheet: str) -> None:
     check_bytes(terminal.output)
 
 
-@pytest.mark.parametrize("view", [view.name for view in VIEWS])
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
-async def test_every_row_is_as_wide_as_the_screen(named: str, view: str, ascii_only: bool) -> None:
-    async with opened(named, view=view, ascii_only=ascii_only) as (app, pilot):
-        await planned(pilot, app)
-        for group, label in enumerate((r"ends\x1b[2J", r"\x1b]52;c;")):
-            app.change(selected=group)
+async def test_every_row_is_as_wide_as_the_screen_and_copies_are_what_the_command_prints(
+    named: str, tmp_path: Path, ascii_only: bool
+) -> None:
+    copies: list[tuple[str, str]] = []
+    async with opened(named, ascii_only=ascii_only) as (app, pilot):
+        for view in VIEWS:
+            await app.action_view(view.name)
             await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
-            if view in {"Groups", "Split tree"}:
-                await wait_for(pilot, lambda: has_title(app, f"#{group + 1} ", label), label)  # noqa: B023
-            for strip in app.screen._compositor.render_strips():
-                text = "".join(segment.text for segment in strip)
-                assert cell_len(text) == app.size.width, text
-                assert not any(unicodedata.category(mark) in {"Cc", "Cf"} for mark in text), text
-                assert text.isascii() or not ascii_only
+            for group, label in enumerate((r"ends\x1b[2J", r"\x1b]52;c;")):
+                app.change(selected=group)
+                await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+                if view.name in {"Groups", "Split tree"}:
+                    await wait_for(pilot, lambda: has_title(app, f"#{group + 1} ", label), label)  # noqa: B023
+                check_rows(app)
+            if view.name == "Groups":
+                copies.append(await copied(app, pilot))
+                await pilot.press("tab")
+            elif view.name == "Plan":
+                await pilot.press("tab", "t", "t")
+                await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+            if view.name in {"Groups", "Split tree", "Plan"}:
+                copies.append(await copied(app, pilot))
+    words = words_in_shell([command for _, command in copies])
+    assert len(words) == len(copies) == 4
+    for (text, command), arguments in zip(copies, words, strict=True):
+        assert command.isprintable()
+        assert command.isascii() or not ascii_only
+        assert printed_by(arguments, 80, tmp_path) == text
+        check_bytes(text.encode())
+        assert text.isascii() or not ascii_only
+
+
+def check_rows(app: App) -> None:
+    """Each row has as many cells as the screen, and nothing in it steers the terminal."""
+    for strip in strips_of(app):
+        text = "".join(segment.text for segment in strip)
+        assert cell_len(text) == app.size.width, text
+        assert not any(unicodedata.category(mark) in {"Cc", "Cf"} for mark in text), text
+        assert text.isascii() or not app.session.ascii_only
+
+
+async def copied(app: App, pilot: Running) -> tuple[str, str]:
+    """What `y` and then `Y` copy."""
+    app.copy_to_clipboard("")
+    await pilot.press("y")
+    await wait_for(pilot, lambda: bool(app.clipboard), "copied")
+    text = app.clipboard
+    await pilot.press("Y")
+    await wait_for(pilot, lambda: app.clipboard.startswith("kernelpoint "), "copied")
+    return text, app.clipboard
 
 
 def has_title(app: App, number: str, label: str) -> bool:
@@ -151,30 +194,6 @@ def has_title(app: App, number: str, label: str) -> bool:
     return any(label in row and row.endswith(rule) for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("view", "keys"), [("Groups", ""), ("Groups", "tab"), ("Split tree", ""), ("Plan", "tab t t")]
-)
-@pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
-async def test_what_is_copied_is_what_the_command_prints(
-    named: str, tmp_path: Path, view: str, keys: str, ascii_only: bool
-) -> None:
-    async with opened(named, view=view, ascii_only=ascii_only) as (app, pilot):
-        await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
-        await pilot.press(*keys.split())
-        await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
-        await pilot.press("y")
-        await wait_for(pilot, lambda: bool(app.clipboard), "copied")
-        text = app.clipboard
-        await pilot.press("Y")
-        await wait_for(pilot, lambda: app.clipboard.startswith("kernelpoint "), "copied")
-        command = app.clipboard
-    assert command.isprintable()
-    assert command.isascii() or not ascii_only
-    assert run_in_shell(command, tmp_path).decode() == text
-    check_bytes(text.encode())
-    assert text.isascii() or not ascii_only
-
-
 async def test_a_benchmark_is_copied_as_it_is_printed(sheet: str, tmp_path: Path) -> None:
     from tui.scale.open_tables import read_sheets, tables_of
 
@@ -182,27 +201,30 @@ async def test_a_benchmark_is_copied_as_it_is_printed(sheet: str, tmp_path: Path
     async with opened(None, view="Scale model", scale=scale, ascii_only=True) as (app, pilot):
         await wait_for(pilot, lambda: r"b\x1b]52;c;" in screen_text(app), "the title names it")
         text, command = view_of(app).pane_text().text, view_of(app).command()
-    assert run_in_shell(command, tmp_path).decode() == text
+    (arguments,) = words_in_shell([command])
+    assert printed_by(arguments, 80, tmp_path) == text
     assert text.isascii()
 
 
 COMMANDS = ("groups", "summary", "info", "tree", "histogram", "sample", "sample --list strata", "compare")
 
 
+def run_here(*arguments: str) -> tuple[int, bytes]:
+    """The exit code of a command, and all that it writes."""
+    written = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
+    with redirect_stdout(written), redirect_stderr(written):
+        code = cli.run(list(arguments))
+    return code, written.buffer.getvalue()
+
+
 @pytest.mark.parametrize(
     "command", [*COMMANDS, "groups --format markdown", "groups --format json", "no such"]
 )
 def test_no_command_lets_a_name_steer_the_terminal(named: str, command: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tui", *command.split(), named],
-        check=False,
-        capture_output=True,
-        env=os.environ | {"PYTHONPATH": str(PROJECT)},
-        timeout=120,
-    )
-    assert (done.returncode == 0) is (command != "no such"), done.stderr
-    check_bytes(done.stdout + done.stderr)
-    assert b"\x1b" not in done.stdout + done.stderr
+    code, written = run_here(*command.split(), named)
+    assert (code == 0) is (command != "no such"), written
+    check_bytes(written)
+    assert b"\x1b" not in written
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.cells import cell_len
 
-from tests.app.driving import App, is_drawn, opened, planned, printed, screen_text, view_of, wait_for
+from tests.app.driving import App, is_drawn, opened, printed, screen_text, strips_of, view_of, wait_for
 from tui.app.views import VIEWS
 
 KERNELS = (
@@ -34,31 +34,29 @@ def named(tmp_path: Path) -> str:
 
 def check_rows(app: App) -> None:
     """Each row has as many cells as the screen, and nothing in it steers the terminal."""
-    for strip in app.screen._compositor.render_strips():
+    for strip in strips_of(app):
         text = "".join(segment.text for segment in strip)
         assert cell_len(text) == app.size.width, text
         assert not any(unicodedata.category(character) == "Cc" for character in text), text
 
 
-@pytest.mark.parametrize("view", [view.name for view in VIEWS])
-async def test_any_name_has_its_place_on_the_screen(named: str, view: str) -> None:
-    async with opened(named, view=view) as (app, pilot):
-        await planned(pilot, app)
-        for group in range(len(KERNELS)):
-            app.change(selected=group)
+async def test_any_name_has_its_place_on_the_screen_and_a_shell_takes_it(named: str, tmp_path: Path) -> None:
+    copies: list[tuple[str, str]] = []
+    async with opened(named) as (app, pilot):
+        for view in VIEWS:
+            await app.action_view(view.name)
             await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
-            if view in {"Groups", "Split tree"}:
-                title = f"] #{group + 1} "
-                await wait_for(pilot, lambda: title in screen_text(app), "the group is shown")  # noqa: B023
+            if view.name in {"Groups", "Split tree", "Plan"}:
+                copies.append((view_of(app).pane_text().text, view_of(app).command()))
+            for group in range(len(KERNELS)):
+                app.change(selected=group)
+                await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+                if view.name in {"Groups", "Split tree"}:
+                    title = f"] #{group + 1} "
+                    await wait_for(pilot, lambda: title in screen_text(app), "the group is shown")  # noqa: B023
+                check_rows(app)
+                await pilot.press("t" if view.name == "Plan" else "tab")
+            await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
             check_rows(app)
-            await pilot.press("t" if view == "Plan" else "tab")
-        await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
-        check_rows(app)
-
-
-@pytest.mark.parametrize("view", ["Groups", "Split tree", "Plan"])
-async def test_a_shell_takes_them(named: str, tmp_path: Path, view: str) -> None:
-    async with opened(named, view=view) as (app, pilot):
-        await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
-        text, command = view_of(app).pane_text().text, view_of(app).command()
-    assert printed(command, 80, tmp_path) == text
+    for text, command in copies:
+        assert printed(command, 80, tmp_path) == text

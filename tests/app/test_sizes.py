@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from textual.widget import Widget
 
-from tests.app.driving import App, Running, opened, screen_text, wait_for
+from tests.app.driving import App, Running, opened, resized, screen_text, strips_of, wait_for
 from tui.app.actions import ACTIONS
+from tui.app.compare.comparing import THREAD
 from tui.app.views import VIEWS, View
 
 ODD_SIZES = [(1, 1), (2, 40), (10, 3), (20, 6), (300, 4), (40, 10), (60, 15), (79, 23), (140, 20), (200, 60)]
@@ -15,15 +18,16 @@ OVER_A_VIEW = {"?": "help", "f": "the findings", "ctrl+p": "the palette"}
 
 def is_idle(app: App) -> bool:
     """Whether nothing is computed."""
-    return app.session.doing is None and all(worker.is_finished for worker in app.workers)
+    is_comparing = any(thread.name == THREAD for thread in threading.enumerate())
+    return (
+        app.session.doing is None and not is_comparing and all(worker.is_finished for worker in app.workers)
+    )
 
 
-async def resized(app: App, pilot: Running, width: int, height: int) -> None:
+async def check_size(app: App, pilot: Running, width: int, height: int) -> None:
     """Make the window another size, and look at what is drawn in it."""
-    await pilot.resize_terminal(width, height)
-    await wait_for(pilot, lambda: app.size == (width, height) == app.screen.size, "the screen follows")
-    await pilot.pause()
-    strips = app.screen._compositor.render_strips()
+    await resized(app, pilot, width, height)
+    strips = strips_of(app)
     assert len(strips) == height
     assert {strip.cell_length for strip in strips} == {width}
     assert app.screen.max_scroll_x == 0, "nothing stands beside the window"
@@ -41,35 +45,30 @@ def cut_off(app: App) -> list[Widget]:
 
 @pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
 async def test_a_view_survives_every_size_and_looks_as_before(gpt: str, view: View) -> None:
+    titles = {action.title for action in ACTIONS}
     async with opened(gpt, view=view.name) as (app, pilot):
         await wait_for(pilot, lambda: is_idle(app), "all is computed")
-        await resized(app, pilot, 81, 25)
-        await resized(app, pilot, 80, 24)
+        await check_size(app, pilot, 81, 25)
+        await check_size(app, pilot, 80, 24)
         await wait_for(pilot, lambda: is_idle(app), "all is drawn")
         before = screen_text(app)
         for size in ODD_SIZES:
-            await resized(app, pilot, *size)
+            await check_size(app, pilot, *size)
             assert size[0] < 60 or cut_off(app) == []
-        await resized(app, pilot, 80, 24)
+        for width in (60, 47, 80):
+            await check_size(app, pilot, width, 15)
+            await wait_for(pilot, lambda: screen_text(app).split()[-1] in titles, f"whole words in {width}")
+        await check_size(app, pilot, 80, 24)
         await wait_for(pilot, lambda: is_idle(app) and screen_text(app) == before, f"all is back:\n{before}")
 
 
-@pytest.mark.parametrize("key", OVER_A_VIEW)
-async def test_so_does_what_stands_over_a_view(gpt: str, key: str) -> None:
+async def test_so_does_what_stands_over_a_view(gpt: str) -> None:
     async with opened(gpt) as (app, pilot):
         view = app.screen
-        await pilot.press(key)
-        await wait_for(pilot, lambda: app.screen is not view, OVER_A_VIEW[key])
-        for size in (*ODD_SIZES, (80, 24)):
-            await resized(app, pilot, *size)
-        await pilot.press("escape")
-        await wait_for(pilot, lambda: app.screen is view, "the view again")
-
-
-@pytest.mark.parametrize("view", [view.name for view in VIEWS])
-async def test_no_key_in_the_last_row_is_cut(gpt: str, view: str) -> None:
-    titles = {action.title for action in ACTIONS}
-    async with opened(gpt, (60, 15), view=view) as (app, pilot):
-        for width in (60, 47, 80):
-            await pilot.resize_terminal(width, 15)
-            await wait_for(pilot, lambda: screen_text(app).split()[-1] in titles, f"whole words in {width}")
+        for key, what in OVER_A_VIEW.items():
+            await pilot.press(key)
+            await wait_for(pilot, lambda: app.screen is not view, what)
+            for size in (*ODD_SIZES, (80, 24)):
+                await check_size(app, pilot, *size)
+            await pilot.press("escape")
+            await wait_for(pilot, lambda: app.screen is view, "the view again")

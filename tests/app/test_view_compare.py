@@ -13,6 +13,7 @@ import pytest
 
 from sampling.methods.registry import method_names
 from sampling.plan.comparison import Comparison, MethodComparison
+from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     SIZES,
     App,
@@ -23,28 +24,36 @@ from tests.app.driving import (
     opened,
     planned,
     printed,
+    resized,
     screen_text,
+    strips_of,
+    study_in,
     view_of,
     wait_for,
 )
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
+from tui.app import planning
 from tui.app.app import KernelPointApp
-from tui.app.compare import comparing
-from tui.app.compare.comparing import (
-    THREAD,
-    CompareSort,
-    ComparisonEnded,
-    MethodCompared,
-    MethodProgress,
-    sorted_rows,
-)
+from tui.app.compare import comparing, presenter
+from tui.app.compare.comparing import THREAD, ComparisonEnded, MethodCompared, MethodProgress
 from tui.app.compare.panes import CompareTable, CompareWords
-from tui.app.compare.presenter import compare_lines
+from tui.app.compare.presenter import (
+    CompareSort,
+    Ending,
+    Findings,
+    asked_of,
+    compare_lines,
+    sorted_rows,
+    what_to_say,
+)
 from tui.app.compare.screen import CompareScreen
 from tui.app.frame.chart import Chart
 from tui.app.running import session_of
+from tui.app.state import Session
 from tui.charts.grid import SELECTED
+from tui.engine.studies import grouping_of
 from tui.options.commands import OpenOptions, SampleOptions
+from tui.text.comparison import comparison_row
 
 RANDOM = ("joint", "root", "stem", "allegro", "random")
 
@@ -116,33 +125,25 @@ def stalling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Sta
     Fresh.gate.set()
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_small_workload_is_compared_at_once_by_all_methods(
-    resnet: str, size: tuple[int, int]
-) -> None:
-    async with opened(resnet, size, view="Compare") as (app, pilot):
+async def test_a_small_workload_is_compared_at_once_by_all_methods_at_every_size(resnet: str) -> None:
+    async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
-        text = screen_text(app)
-        assert table_of(app).methods == list(method_names())
-        assert "A joint" in text
-        assert "64.5x" in text
-        assert "F pks needs metrics of every launch" in text
-        assert max(map(len, text.splitlines())) <= size[0]
-        assert "[tab] Speedup against error" in text
-        assert ("mean error over speedup" in text) == (size[1] > 20)
-        panes = [app.screen.query_one(f"#{name}-pane").region for name in ("methods", "scatter")]
-        assert (panes[0].y == panes[1].y) == (size[0] >= 140), "side by side where it is wide"
-
-
-async def test_it_looks_as_it_did(gpt: str) -> None:
-    async with opened(gpt, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert_golden("compare-80x24.txt", screen_text(app) + "\n")
-
-
-async def test_where_rows_are_few_tab_goes_to_the_scatter(resnet: str) -> None:
-    async with opened(resnet, (60, 15), view="Compare") as (app, pilot):
-        await compared(pilot, app)
+        assert colours(app) >= {"blue", "yellow"}
+        for size in (*SIZES, (160, 15)):
+            await resized(app, pilot, *size)
+            text = screen_text(app)
+            assert table_of(app).methods == list(method_names())
+            assert "A joint" in text
+            assert "64.5x" in text
+            assert "F pks needs metrics of every launch" in text
+            assert max(map(len, text.splitlines())) <= size[0]
+            assert "[tab] Speedup against error" in text
+            assert ("mean error over speedup" in text) == (size[1] > 20 or size[0] == 160)
+            panes = [app.screen.query_one(f"#{name}-pane").region for name in ("methods", "scatter")]
+            assert (panes[0].y == panes[1].y) == (size[0] >= 140), "side by side where it is wide"
+            assert panes[0].height == panes[1].height > 5 or size[0] != 160, "however few its rows"
+        # Where rows are few, tab goes to the scatter.
+        await resized(app, pilot, 60, 15)
         assert "mean error over speedup" not in screen_text(app)
         await pilot.press("tab")
         await wait_for(pilot, lambda: "mean error over speedup" in screen_text(app), "the scatter")
@@ -152,20 +153,26 @@ async def test_where_rows_are_few_tab_goes_to_the_scatter(resnet: str) -> None:
         await wait_for(pilot, lambda: "drawn" in screen_text(app), "the table again")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-async def test_an_ascii_screen_is_ascii(
-    resnet: str, size: tuple[int, int], stalling: Callable[..., type[Stalling]]
-) -> None:
+async def test_it_looks_as_it_did(gpt: str) -> None:
+    async with opened(gpt, view="Compare") as (app, pilot):
+        await compared(pilot, app)
+        assert_golden("compare-80x24.txt", screen_text(app) + "\n")
+
+
+async def test_an_ascii_screen_is_ascii(resnet: str, stalling: Callable[..., type[Stalling]]) -> None:
     stalled = stalling("stem")
-    async with opened(resnet, size, view="Compare", ascii_only=True) as (app, pilot):
+    async with opened(resnet, (60, 15), view="Compare", ascii_only=True) as (app, pilot):
         await wait_for(pilot, lambda: "cutting kernels, 45 %" in screen_text(app), "where it stands")
         assert screen_text(app).isascii()
         stalled.gate.set()
         await compared(pilot, app)
-        for keys in ([], ["tab"], ["tab", "G"], ["s"], ["?"]):
-            await pilot.press(*keys)
-            await pilot.pause()
-            assert screen_text(app).isascii(), (keys, screen_text(app))
+        for size in ((60, 15), (80, 24)):
+            await resized(app, pilot, *size)
+            for keys in ([], ["tab"], ["tab", "G"], ["s"], ["?"]):
+                await pilot.press(*keys)
+                await pilot.pause()
+                assert screen_text(app).isascii(), (keys, screen_text(app))
+            await pilot.press("escape")
 
 
 async def test_rows_come_one_by_one_and_cancelling_keeps_them(
@@ -222,38 +229,22 @@ async def test_leaving_the_app_waits_for_no_method(
     assert not thread.is_alive()
 
 
-async def test_what_a_stale_comparison_tells_changes_nothing(resnet: str) -> None:
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        before = screen_text(app)
-        screen = app.screen
-        screen.post_message(MethodProgress(0, "pks", "grouping"))
-        screen.post_message(MethodCompared(0, {"method": "pks", "applicable": False}, ()))
-        screen.post_message(ComparisonEnded(0))
-        # Of the run that has ended: nothing more can come.
-        screen.post_message(MethodProgress(1, "pks", "grouping"))
-        await pilot.pause()
-        assert screen_text(app) == before
-    assert MethodProgress(1, "a", "").can_replace(MethodProgress(1, "a", ""))
-    assert not MethodProgress(1, "a", "").can_replace(ComparisonEnded(1))
-
-
 async def test_a_large_workload_is_compared_when_asked_for(
     resnet: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparing, "MOST_LAUNCHES_UNASKED", 5_599)
+    monkeypatch.setattr(presenter, "MOST_LAUNCHES_UNASKED", 5_599)
     async with opened(resnet, view="Compare") as (app, pilot):
         text = screen_text(app)
         assert "[r] starts" in text
         assert "r compares 12 methods on 5,600 launches" in text
         assert "no method is compared yet" in text
-        assert app.screen.findings is None  # type: ignore[attr-defined]
+        assert isinstance(app.screen, CompareScreen)
+        assert app.screen.findings is None
         await pilot.press("j", "s", "c", "enter")
         await pilot.press("r")
         await compared(pilot, app)
-    monkeypatch.setattr(comparing, "MOST_LAUNCHES_UNASKED", 5_600)
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await compared(pilot, app)
+        monkeypatch.setattr(presenter, "MOST_LAUNCHES_UNASKED", 5_600)
+        assert presenter.is_compared_unasked(study_in(app))
 
 
 async def test_a_feature_file_that_cannot_be_read_is_said_and_what_needs_none_stays(
@@ -304,13 +295,25 @@ async def test_the_cursor_marks_the_point_and_says_what_the_method_is(resnet: st
         assert table_of(app).highlighted == "joint"
 
 
-async def test_a_click_puts_the_cursor_there(resnet: str) -> None:
+async def test_a_click_puts_the_cursor_there_and_what_is_stale_changes_nothing(resnet: str) -> None:
     async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
+        assert (await copied(app, pilot))[1] == f"kernelpoint compare {resnet}"
         await pilot.click(CompareTable, offset=(4, 3))
         assert table_of(app).highlighted == "stem"
         await pilot.click(CompareTable, offset=(4, 0))
         assert table_of(app).highlighted == "stem"
+        before = screen_text(app)
+        screen = app.screen
+        screen.post_message(MethodProgress(0, "pks", "grouping"))
+        screen.post_message(MethodCompared(0, {"method": "pks", "applicable": False}, ()))
+        screen.post_message(ComparisonEnded(0))
+        # Of the run that has ended: nothing more can come.
+        screen.post_message(MethodProgress(1, "pks", "grouping"))
+        await pilot.pause()
+        assert screen_text(app) == before
+    assert MethodProgress(1, "a", "").can_replace(MethodProgress(1, "a", ""))
+    assert not MethodProgress(1, "a", "").can_replace(ComparisonEnded(1))
 
 
 async def test_s_sorts_and_what_does_not_apply_stays_last(resnet: str) -> None:
@@ -329,20 +332,23 @@ async def test_s_sorts_and_what_does_not_apply_stays_last(resnet: str) -> None:
         assert table_of(app).highlighted == "joint", "the cursor stays on its method"
 
 
-@pytest.mark.parametrize("key", ["enter", "p"])
-async def test_the_method_under_the_cursor_becomes_the_plans(resnet: str, key: str) -> None:
+async def test_the_method_under_the_cursor_becomes_the_plans(resnet: str) -> None:
     async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
-        await pilot.press(key)
-        await wait_for(pilot, lambda: "the plan is by joint already" in screen_text(app), "nothing to do")
-        await pilot.press("j", key)
-        await planned(pilot, app)
-        assert app.session.options.method == "root"
-        await wait_for(pilot, lambda: "root, epsilon 0.05: 49 of 5,600" in screen_text(app), "its plan")
-        assert "draws each, [r] again" in screen_text(app), "another method makes no comparison stale"
-        await pilot.press("j", "j", "j", "j", key)
-        await wait_for(pilot, lambda: "Plan unchanged: pks needs metrics" in screen_text(app), "why not")
-        assert app.session.options.method == "root"
+        for key in ("enter", "p"):
+            await pilot.press("g", key)
+            await wait_for(pilot, lambda: "the plan is by joint already" in screen_text(app), "nothing to do")
+            await pilot.press("j", key)
+            await planned(pilot, app)
+            assert app.session.options.method == "root"
+            await wait_for(pilot, lambda: "root, epsilon 0.05: 49 of 5,600" in screen_text(app), "its plan")
+            assert "draws each, [r] again" in screen_text(app), "another method makes no comparison stale"
+            await pilot.press("j", "j", "j", "j", key)
+            await wait_for(pilot, lambda: "Plan unchanged: pks needs metrics" in screen_text(app), "why not")
+            assert app.session.options.method == "root"
+            await pilot.press("g", key)
+            await planned(pilot, app)
+            assert app.session.options.method == "joint"
 
 
 async def test_other_options_make_it_stale_and_r_compares_by_them(resnet: str) -> None:
@@ -366,28 +372,29 @@ def changed(app: App, **changes: Any) -> SampleOptions:
     return replace(app.session.options, **changes)
 
 
-@pytest.mark.parametrize(("size", "ascii_only"), [((80, 24), False), ((60, 15), True), ((200, 60), False)])
+@pytest.mark.parametrize(("sizes", "ascii_only"), [([(80, 24), (200, 60)], False), ([(60, 15)], True)])
 async def test_the_copied_command_prints_what_is_copied(
-    gpt: str, tmp_path: Path, size: tuple[int, int], ascii_only: bool
+    gpt: str, tmp_path: Path, sizes: list[tuple[int, int]], ascii_only: bool
 ) -> None:
     options = OpenOptions(ascii=ascii_only, epsilon=0.03, seed=7)
-    pairs = []
-    async with opened(gpt, size, view="Compare", options=options, ascii_only=ascii_only) as (app, pilot):
+    async with opened(gpt, sizes[0], view="Compare", options=options, ascii_only=ascii_only) as (app, pilot):
         await compared(pilot, app)
         await pilot.press("s")
-        pairs.append(await copied(app, pilot))
-        await pilot.press("tab")
-        await wait_for(pilot, lambda: "mean error over speedup" in screen_text(app), "the scatter")
-        shown = drawn(chart_of(app))
-        pairs.append(await copied(app, pilot))
-    (table, of_table), (scatter, of_scatter) = pairs
-    assert scatter == shown + "\n"
-    assert "not applicable:" in table
-    assert "--methods random," in of_table, "in the order of the table"
-    assert max(map(len, table.splitlines())) <= size[0]
-    assert table.isascii() or not ascii_only
-    assert printed(of_table, size[0], tmp_path) == table
-    assert printed(of_scatter, 132, tmp_path) == scatter, "the scatter has its own size"
+        for size in sizes:
+            await resized(app, pilot, *size)
+            table, of_table = await copied(app, pilot)
+            await pilot.press("tab")
+            await wait_for(pilot, lambda: "mean error over speedup" in screen_text(app), "the scatter")
+            shown = drawn(chart_of(app))
+            scatter, of_scatter = await copied(app, pilot)
+            await pilot.press("tab")
+            assert scatter == shown + "\n"
+            assert "not applicable:" in table
+            assert "--methods random," in of_table, "in the order of the table"
+            assert max(map(len, table.splitlines())) <= size[0]
+            assert table.isascii() or not ascii_only
+            assert printed(of_table, size[0], tmp_path) == table
+            assert printed(of_scatter, 132, tmp_path) == scatter, "the scatter has its own size"
 
 
 async def test_a_cancelled_comparison_is_copied_as_far_as_it_came(
@@ -404,12 +411,6 @@ async def test_a_cancelled_comparison_is_copied_as_far_as_it_came(
     assert printed(command, 80, tmp_path) == text
 
 
-async def test_the_unsorted_whole_names_no_methods(resnet: str) -> None:
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert (await copied(app, pilot))[1] == f"kernelpoint compare {resnet}"
-
-
 async def test_several_files_are_one_workload(resnet: str, gpt: str, tmp_path: Path) -> None:
     app = KernelPointApp(session_of((resnet, gpt), OpenOptions()), view="Compare")
     async with app.run_test(size=(80, 24)) as pilot:
@@ -423,31 +424,16 @@ async def test_several_files_are_one_workload(resnet: str, gpt: str, tmp_path: P
 async def test_no_color_means_none_and_the_cursor_is_still_seen(
     resnet: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert {"blue", "yellow"} <= colours(app)
     monkeypatch.setenv("NO_COLOR", "1")
     async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
         assert colours(app) == set()
         rows = [
             "".join(part.text for part in strip if part.style and part.style.reverse)
-            for strip in app.screen._compositor.render_strips()
+            for strip in strips_of(app)
         ]
         assert any(row.startswith("A joint") for row in rows), "the row"
         assert sum(row == "A" for row in rows) == 2, "the point, and its entry in the legend"
-
-
-async def test_your_split_decisions_are_said_to_be_left_out(gpt: str) -> None:
-    async with opened(gpt, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        study = app.session.study
-        assert study is not None
-        app.decide({study.counts.groups[0].key: {"": "split"}}, "joint")
-        await planned(pilot, app)
-        await wait_for(pilot, lambda: "here without your 1 split decision" in words_of(app), "that they are")
-        await pilot.press("j")
-        assert "split decision" not in words_of(app)
 
 
 # Without an app
@@ -493,13 +479,6 @@ def test_a_reason_that_does_not_name_its_method_is_given_its_name() -> None:
     assert compare_lines(rows, None, 80, ascii_only=True)[1][0].text == "pks: too many launches"
 
 
-async def test_a_wide_screen_has_both_panes_however_few_its_rows(resnet: str) -> None:
-    async with opened(resnet, (160, 15), view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        panes = [app.screen.query_one(f"#{name}-pane").region for name in ("methods", "scatter")]
-        assert panes[0].height == panes[1].height > 5
-
-
 async def test_methods_out_of_sight_are_counted(gpt: str) -> None:
     async with opened(gpt, (80, 24), view="Compare") as (app, pilot):
         await wait_for(
@@ -507,6 +486,19 @@ async def test_methods_out_of_sight_are_counted(gpt: str) -> None:
         )
         await pilot.resize_terminal(200, 60)
         await wait_for(pilot, lambda: "[r] again ─" in screen_text(app), "all are")
+
+
+def known_of(profile: str, methods: tuple[str, ...], **options: Any) -> tuple[Findings, Session]:
+    """What is known once these methods are compared."""
+    asked = SampleOptions(profiles=(profile,), **options)
+    study = planning.load_study(asked, {}, lambda *_: None)
+    session = Session(asked, study=study)
+    wanted = asked_of(session)
+    comparison = comparing.comparison_of(study.profile, wanted.profiles, wanted, lambda *_: None)
+    rows = [
+        comparison_row(profile, comparison.compare(method, grouping_of(wanted, method))) for method in methods
+    ]
+    return Findings(wanted, methods, rows=tuple(rows), ending=Ending.DONE), session
 
 
 @pytest.mark.parametrize(
@@ -518,19 +510,25 @@ async def test_methods_out_of_sight_are_counted(gpt: str) -> None:
         ({"min_samples": 1, "noise_floor": 0.0}, None),
     ],
 )
-async def test_where_root_is_faster_joint_says_why(
+def test_where_root_is_faster_joint_says_why(
     resnet: str, options: dict[str, Any], wanted: str | None
 ) -> None:
-    given = OpenOptions(profiles=(resnet,), epsilon=0.05, **options)
-    async with opened(resnet, view="Compare", options=given) as (app, pilot):
-        await compared(pilot, app)
-        after = "" if wanted is None else f"; unlike root it {wanted}"
-        assert words_of(app) == f"joint: this project, on Allegro and STEM+ROOT{after}"
-        await pilot.press("j")
-        await wait_for(pilot, lambda: words_of(app) == "root: STEM+ROOT, section IV", "root says nothing")
+    known, session = known_of(resnet, ("joint", "root"), epsilon=0.05, **options)
+    joint, root = known.rows
+    after = "" if wanted is None else f"; unlike root it {wanted}"
+    assert what_to_say(known, joint, session) == f"joint: this project, on Allegro and STEM+ROOT{after}"
+    assert what_to_say(known, root, session) == "root: STEM+ROOT, section IV", "root says nothing"
 
 
-async def test_where_joint_is_faster_there_is_nothing_to_explain(gpt: str) -> None:
-    async with opened(gpt, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert words_of(app) == "joint: this project, on Allegro and STEM+ROOT"
+def test_where_joint_is_faster_there_is_nothing_to_explain(gpt: str) -> None:
+    known, session = known_of(gpt, ("joint", "root"))
+    assert what_to_say(known, known.rows[0], session) == "joint: this project, on Allegro and STEM+ROOT"
+
+
+def test_your_split_decisions_are_said_to_be_left_out(gpt: str) -> None:
+    known, session = known_of(gpt, ("joint", "root"))
+    assert session.study is not None
+    decided = replace(session, overrides={session.study.counts.groups[0].key: {"": Verdict.SPLIT}})
+    joint, root = known.rows
+    assert "here without your 1 split decision" in what_to_say(known, joint, decided)
+    assert "split decision" not in what_to_say(known, root, decided)

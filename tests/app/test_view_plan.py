@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +18,9 @@ from tests.app.driving import (
     assert_golden,
     colours,
     printed,
+    resized,
     screen_text,
+    strips_of,
     study_in,
     wait_for,
 )
@@ -60,19 +62,27 @@ async def test_the_bounds_of_each_design_are_computed_once(gpt: str, monkeypatch
     assert len({(id(strata), given) for strata, given in asked}) == len(asked)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_options_and_figures_are_in_sight(gpt: str, size: tuple[int, int]) -> None:
-    async with running(gpt, size) as (app, _):
-        text, plan = screen_text(app), details_of(app).plan
-        for field in OPTION_FIELDS:
-            assert any(line.lstrip("> ").startswith(field.label) for line in text.splitlines()), field.label
-        assert f"{plan.samples} of 13,920" in text
-        assert f"strata    {plan.design.strata_count}" in text
-        for name in ("sampled", "speedup", "bound", "group", "floor", "judged", "within", "this draw"):
-            assert f" {name} " in text
-        assert max(map(len, text.splitlines())) <= size[0]
-        assert app.focused is form_of(app)
-        assert "> method           < joint >" in text
+async def test_options_and_figures_are_in_sight_at_every_size(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        for size in SIZES:
+            await resized(app, pilot, *size)
+            await settled(app, pilot)
+            text, plan = screen_text(app), details_of(app).plan
+            for field in OPTION_FIELDS:
+                assert any(line.lstrip("> ").startswith(field.label) for line in text.splitlines()), (
+                    field.label
+                )
+            assert f"{plan.samples} of 13,920" in text
+            assert f"strata    {plan.design.strata_count}" in text
+            for name in ("sampled", "speedup", "bound", "group", "floor", "judged", "within", "this draw"):
+                assert f" {name} " in text
+            judgement = details_of(app).judgement
+            assert judgement is not None
+            if size == (60, 15):
+                assert f"judged    mean {100 * judgement.error_mean:.1f} %" in text
+            assert max(map(len, text.splitlines())) <= size[0]
+            assert app.focused is form_of(app)
+            assert "> method           < joint >" in text
 
 
 async def test_the_view_looks_as_it_did(gpt: str) -> None:
@@ -110,16 +120,16 @@ async def test_a_wide_and_high_screen_has_all_panes_side_by_side(gpt: str) -> No
             await wait_for(pilot, lambda pane=pane: screen_of(app).focused_pane is pane, pane)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_t_goes_through_the_details(gpt: str, size: tuple[int, int]) -> None:
-    async with running(gpt, size) as (app, pilot):
+async def test_t_goes_through_the_details(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
         rows = {
             "Trade-off": "speedup over epsilon",
             "Strata": "stratum  launches  drawn",
             "Launches": "launch  stratum  duration",
             "Findings": "Findings",
         }
-        for name in ("Strata", "Launches", "Findings", "Trade-off"):
+        for size, name in product([(80, 24), (120, 40)], ("Strata", "Launches", "Findings", "Trade-off")):
+            await resized(app, pilot, *size)
             await pilot.press("t")
             await wait_for(pilot, lambda name=name: f"[t] {name}" in screen_text(app), f"the pane {name}")  # type: ignore[misc]
             await wait_for(pilot, lambda name=name: rows[name] in screen_text(app), f"what {name} shows")  # type: ignore[misc]
@@ -145,51 +155,56 @@ def shows_findings(app: App) -> bool:
     return seen > 0 and [row[:width].rstrip() for row in rows[:seen]] == words[:seen]
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_findings_are_there_as_soon_as_they_are_shown(gpt: str, size: tuple[int, int]) -> None:
+async def test_findings_are_there_as_soon_as_they_are_shown(gpt: str) -> None:
     options = OpenOptions(launches="0:300", epsilon=0.001)
-    async with running(gpt, size, options=options) as (app, pilot):
-        await focus_on(pilot, app, PlanPane.FINDINGS)
-        await wait_for(pilot, lambda: shows_findings(app), "the findings")
-        assert "255 of 300" in " ".join(pane_rows(app, PlanPane.FINDINGS))
-        # Those of the next plan come while the pane is hidden where there is no room for all.
-        await pilot.press("t")
-        app.plan(replace(app.session.options, epsilon=0.002))
-        await settled(app, pilot)
-        await focus_on(pilot, app, PlanPane.FINDINGS)
-        await wait_for(pilot, lambda: shows_findings(app), "those of the other plan")
-        assert "255 of 300" not in " ".join(pane_rows(app, PlanPane.FINDINGS))
-        await pilot.resize_terminal(100, 30)
-        await focus_on(pilot, app, PlanPane.FINDINGS)
-        await wait_for(pilot, lambda: shows_findings(app), "at another width")
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_every_detail_of_a_real_profile_is_there(shared_data: Path, size: tuple[int, int]) -> None:
-    async with running(str(shared_data / "kineto/v100-resnet50-training.json.gz"), size) as (app, pilot):
-        await wait_for(
-            pilot,
-            lambda: " the same from 0.01 on: group-epsilon, min-samples ─" in screen_text(app),
-            "from where on the curve is level",
-        )
-        for pane, first in (
-            (PlanPane.STRATA, "stratum  launches"),
-            (PlanPane.LAUNCHES, "launch  stratum"),
-            (PlanPane.FINDINGS, "  - "),
-        ):
+    async with running(gpt, options=options) as (app, pilot):
+        for size in SIZES:
+            await resized(app, pilot, *size)
+            await focus_on(pilot, app, PlanPane.FINDINGS)
+            await wait_for(pilot, lambda: shows_findings(app), "the findings")
+            assert "255 of 300" in " ".join(pane_rows(app, PlanPane.FINDINGS))
+            # Those of the next plan come while the pane is hidden where there is no room for all.
             await pilot.press("t")
+            app.plan(replace(app.session.options, epsilon=0.002))
+            await settled(app, pilot)
+            await focus_on(pilot, app, PlanPane.FINDINGS)
+            await wait_for(pilot, lambda: shows_findings(app), "those of the other plan")
+            assert "255 of 300" not in " ".join(pane_rows(app, PlanPane.FINDINGS))
+            await resized(app, pilot, 100, 30)
+            await focus_on(pilot, app, PlanPane.FINDINGS)
+            await wait_for(pilot, lambda: shows_findings(app), "at another width")
+            app.plan(replace(app.session.options, epsilon=0.001))
+            await settled(app, pilot)
+
+
+async def test_every_detail_of_a_real_profile_is_there(shared_data: Path) -> None:
+    async with running(str(shared_data / "kineto/v100-resnet50-training.json.gz")) as (app, pilot):
+        for size in ((80, 24), (120, 40)):
+            await resized(app, pilot, *size)
             await wait_for(
                 pilot,
-                lambda pane=pane, first=first: first in "\n".join(pane_rows(app, pane)[:2]),  # type: ignore[misc]
-                f"the first rows of {pane}",
+                lambda: " the same from 0.01 on: group-epsilon, min-samples ─" in screen_text(app),
+                "from where on the curve is level",
             )
-            assert all(pane_rows(app, pane)[:8]), "and those after them"
-        assert shows_findings(app)
+            for pane, first in (
+                (PlanPane.STRATA, "stratum  launches"),
+                (PlanPane.LAUNCHES, "launch  stratum"),
+                (PlanPane.FINDINGS, "  - "),
+            ):
+                await pilot.press("t")
+                await wait_for(
+                    pilot,
+                    lambda pane=pane, first=first: first in "\n".join(pane_rows(app, pane)[:2]),  # type: ignore[misc]
+                    f"the first rows of {pane}",
+                )
+                assert all(pane_rows(app, pane)[:8]), "and those after them"
+            assert shows_findings(app)
+            await pilot.press("t")
 
 
 def level_title(app: App) -> tuple[str, str]:
     """The two ends of the title of the trade-off."""
-    title = screen_of(app)._title("#trade-off-pane").region
+    title = app.screen.query_one("#trade-off-pane PaneTitle").region
     row = screen_text(app).splitlines()[title.y]
     name, _, state = row[title.x : title.right].strip("─ ").partition(" ─")
     return name, state.lstrip("─ ")
@@ -277,16 +292,22 @@ async def test_tables_scroll_and_say_where_they_are(gpt: str) -> None:
 # Terminals.
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60)])
-async def test_an_ascii_screen_is_ascii(gpt: str, size: tuple[int, int]) -> None:
-    async with running(gpt, size, ascii_only=True) as (app, pilot):
-        for keys in ([], ["t"], ["t"], ["t"], ["t", "t"], ["escape", "S"], ["escape", "x"], ["escape", "?"]):
-            await pilot.press(*keys)
-            await pilot.pause()
-            assert screen_text(app).isascii(), (keys, screen_text(app))
-        await pilot.press("escape", "j", "enter", "a", "enter")
-        await wait_for(pilot, lambda: "is no number" in screen_text(app), "a wrong value")
-        assert screen_text(app).isascii()
+async def test_an_ascii_screen_is_ascii(gpt: str) -> None:
+    async with running(gpt, ascii_only=True) as (app, pilot):
+        for size in ((80, 24), (60, 15), (200, 60)):
+            await resized(app, pilot, *size)
+            form_of(app).focus()
+            for keys in ([], ["t"], ["t"], ["t"], ["t", "t"], ["escape", "S"], ["escape", "x"]):
+                await pilot.press(*keys)
+                await pilot.pause()
+                assert screen_text(app).isascii(), (keys, screen_text(app))
+            await pilot.press("escape", "?")
+            await wait_for(pilot, lambda: "Help: Plan" in screen_text(app), "the help")
+            assert screen_text(app).isascii()
+            await pilot.press("escape", "g", "j", "enter", "a", "enter")
+            await wait_for(pilot, lambda: "is no number" in screen_text(app), "a wrong value")
+            assert screen_text(app).isascii()
+            await pilot.press("escape")
 
 
 async def test_no_color_means_none_and_what_is_marked_is_still_seen(
@@ -296,7 +317,7 @@ async def test_no_color_means_none_and_what_is_marked_is_still_seen(
     async with running(gpt) as (app, pilot):
         await pilot.press("j")
         assert colours(app) == set()
-        rows = app.screen._compositor.render_strips()
+        rows = strips_of(app)
         assert any(
             segment.style and segment.style.reverse and "epsilon" in segment.text for segment in rows[3]
         )
@@ -304,7 +325,7 @@ async def test_no_color_means_none_and_what_is_marked_is_still_seen(
         await pilot.press("tab")
 
         def title_is_marked() -> bool:
-            row = app.screen._compositor.render_strips()[1]
+            row = strips_of(app)[1]
             return any(each.style and each.style.reverse and "Costs" in each.text for each in row)
 
         await wait_for(pilot, title_is_marked, "the title of the pane in focus is reversed")

@@ -26,6 +26,7 @@ from tests.app.plan_driving import (
     check_round_trip,
     content_of,
     details_of,
+    details_without_app,
     focus_on,
     gated,
     running,
@@ -34,7 +35,7 @@ from tests.app.plan_driving import (
 )
 from tui.app.plan import details as plan_details
 from tui.app.plan.panes import PlanFigures
-from tui.app.plan.presenter import PlanPane
+from tui.app.plan.presenter import PlanPane, plan_figures
 from tui.app.plan.screen import PlanScreen
 from tui.app.plan.work import DetailsReady
 from tui.options.commands import OpenOptions
@@ -42,27 +43,24 @@ from tui.options.commands import OpenOptions
 # Figures and details.
 
 
-async def test_the_figures_are_the_plans(gpt: str) -> None:
-    async with running(gpt, (120, 40)) as (app, _):
-        study, plan = study_in(app), details_of(app).plan
-        judgement = judge_design(study.counts, study.design, 200, 0)
-        shown = dict(app.screen.query_one(PlanFigures).figures)
-        assert shown["drawn"][1] == f"{plan.samples} of 13,920"
-        assert shown["bound"][0].startswith(f"{100 * (study.design.bound or 0):.1f} % of the total time, ")
-        assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
-        assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in shown["within"][0]
-        assert np.array_equal(details_of(app).judgement.errors, judgement.errors)  # type: ignore[union-attr]
+def test_the_figures_are_the_plans(gpt: str) -> None:
+    details = details_without_app(gpt)
+    study, plan = details.study, details.plan
+    judgement = judge_design(study.counts, study.design, 200, 0)
+    shown = dict(plan_figures(details))
+    assert shown["drawn"][1] == f"{plan.samples} of 13,920"
+    assert shown["bound"][0].startswith(f"{100 * (study.design.bound or 0):.1f} % of the total time, ")
+    assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
+    assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in shown["within"][0]
+    assert np.array_equal(details.judgement.errors, judgement.errors)  # type: ignore[union-attr]
 
 
-async def test_split_decisions_are_counted(gpt: str) -> None:
-    kept = {"#": {}}
-    async with running(gpt) as (app, pilot):
-        kept = {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
-        assert "decisions" not in screen_text(app)
-        app.plan(replace(app.session.options, method="root"), kept)
-        await settled(app, pilot)
-        shown = dict(screen_of(app).query_one(PlanFigures).figures)
-        assert shown["decisions"][0].startswith("1 of yours")
+def test_split_decisions_are_counted(gpt: str) -> None:
+    details = details_without_app(gpt)
+    assert "decisions" not in dict(plan_figures(details))
+    kept = {details.study.counts.groups[0].key: {"": Verdict.KEEP}}
+    shown = dict(plan_figures(details_without_app(gpt, kept, method="root")))
+    assert shown["decisions"][0].startswith("1 of yours")
 
 
 async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
@@ -163,6 +161,7 @@ async def test_what_is_stale_changes_nothing(gpt: str) -> None:
         screen_of(app).post_message(DetailsReady(0, replace(details, judgement=None, points={})))
         await pilot.pause()
         assert screen_of(app).details is details
+        assert dict(app.screen.query_one(PlanFigures).figures) == dict(plan_figures(details))
 
 
 async def test_another_view_and_back_keeps_what_is_known(gpt: str) -> None:
@@ -183,34 +182,31 @@ async def test_another_view_and_back_keeps_what_is_known(gpt: str) -> None:
 # Copies and commands.
 
 
-@pytest.mark.parametrize(
-    ("pane", "words"),
-    [
-        (PlanPane.FIGURES, "sample {} --method joint"),
-        (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 9"),
-        (PlanPane.STRATA, "sample {} --method joint --list strata"),
-        (PlanPane.LAUNCHES, "sample {} --method joint --list launches"),
-        (PlanPane.FINDINGS, "sample {} --method joint"),
-    ],
-)
-async def test_the_copied_command_prints_the_copied_text(gpt: str, pane: PlanPane, words: str) -> None:
+async def test_the_copied_command_prints_the_copied_text(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
-        await focus_on(pilot, app, pane)
-        command = await check_round_trip(pilot, app, 80)
-        assert command == f"kernelpoint {words.format(shlex.quote(gpt))}"
+        for pane, words in (
+            (PlanPane.FIGURES, "sample {} --method joint"),
+            (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 9"),
+            (PlanPane.STRATA, "sample {} --method joint --list strata"),
+            (PlanPane.LAUNCHES, "sample {} --method joint --list launches"),
+            (PlanPane.FINDINGS, "sample {} --method joint"),
+        ):
+            await focus_on(pilot, app, pane)
+            command = await check_round_trip(pilot, app, 80)
+            assert command == f"kernelpoint {words.format(shlex.quote(gpt))}"
 
 
-@pytest.mark.parametrize("pane", [PlanPane.TRADE_OFF, PlanPane.STRATA])
-async def test_so_it_does_for_other_options_in_ascii_at_another_size(gpt: str, pane: PlanPane) -> None:
+async def test_so_it_does_for_other_options_in_ascii_at_another_size(gpt: str) -> None:
     options = OpenOptions(
         epsilon=0.02, confidence=0.9, seed=3, min_samples=1, group_epsilon="none", exclude=("sgemm",)
     )
     async with running(gpt, (120, 40), options=options, ascii_only=True) as (app, pilot):
-        await focus_on(pilot, app, pane)
-        command = await check_round_trip(pilot, app, 120)
-        for words in ("--epsilon 0.02", "--seed 3", "--group-epsilon none", "--exclude sgemm", "--ascii"):
-            assert words in command
-        assert app.clipboard.isascii()
+        for pane in (PlanPane.TRADE_OFF, PlanPane.STRATA):
+            await focus_on(pilot, app, pane)
+            command = await check_round_trip(pilot, app, 120)
+            for words in ("--epsilon 0.02", "--seed 3", "--group-epsilon none", "--exclude sgemm", "--ascii"):
+                assert words in command
+            assert app.clipboard.isascii()
 
 
 async def test_so_it_does_with_split_decisions(gpt: str) -> None:

@@ -243,10 +243,3 @@ async def test_settings_of_other_methods_are_marked(gpt: str) -> None:
         await retype(pilot, app, "set", "root.variant=script pks.k_max=3")
         await settled(app, pilot)
         assert "(1 not used)" in screen_text(app)
-
-
-async def test_what_is_judged_is_called_a_mean(gpt: str) -> None:
-    async with running(gpt, (60, 15)) as (app, _):
-        judgement = details_of(app).judgement
-        assert judgement is not None
-        assert f"judged    mean {100 * judgement.error_mean:.1f} %" in screen_text(app)

@@ -26,12 +26,15 @@ from tests.app.driving import (
     drawn,
     opened,
     printed,
+    resized,
     screen_text,
     study_in,
     wait_for,
 )
+from tui.app.actions import actions_of
 from tui.app.frame.chart import Chart
 from tui.app.frame.line import Line
+from tui.app.frame.page import help_text
 from tui.app.split_tree import panes as split_histogram
 from tui.app.split_tree import walk_queue as tree_walk_queue
 from tui.app.split_tree.panes import SplitCard
@@ -42,12 +45,6 @@ from tui.text.tree import TreeStop
 
 RICH = OpenOptions(group_by=GroupBy.NAME, epsilon=0.01)
 """Kernel groups whose trees are deep."""
-
-
-@pytest.fixture(autouse=True)
-def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw the histogram at once, not when keys rest."""
-    monkeypatch.setattr(split_histogram, "_DELAY_SECONDS", 0.001)
 
 
 @asynccontextmanager
@@ -363,38 +360,38 @@ async def test_another_epsilon_has_other_trees(gpt: str) -> None:
         assert stop_in(app).ahead is None
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_every_size_has_all_that_matters(gpt: str, size: tuple[int, int]) -> None:
-    async with walking(gpt, size, options=RICH) as (app, pilot):
+async def test_every_size_has_all_that_matters(gpt: str) -> None:
+    async with walking(gpt, options=RICH) as (app, pilot):
         for keys in ([], ["e", "k"], ["E"], ["m", "left", "left", "left"]):
             await press(app, pilot, *keys)
-            rows = screen_text(app).split("\n")
-            assert max(map(len, rows)) <= size[0]
-            stop = stop_in(app)
-            assert f"[2] #{stop.group + 1} " in rows[1]
-            assert rows[-3].rstrip() == figures(app).rstrip()
-            assert "this" in figures(app)
-            words = "split to its end" if stop.node is None else (stop.node.path or "root")
-            assert words in card(app)
-            if stop.node is not None:
-                assert any(row.startswith("> ") for row in branches(app))
-            assert app.screen.query_one("#split-histogram", Chart).size.height >= 3
+            for size in SIZES:
+                await resized(app, pilot, *size)
+                await settled(app, pilot)
+                rows = screen_text(app).split("\n")
+                assert max(map(len, rows)) <= size[0]
+                stop = stop_in(app)
+                assert f"[2] #{stop.group + 1} " in rows[1]
+                assert rows[-3].rstrip() == figures(app).rstrip()
+                assert "this" in figures(app)
+                words = "split to its end" if stop.node is None else (stop.node.path or "root")
+                assert words in card(app)
+                if stop.node is not None:
+                    assert any(row.startswith("> ") for row in branches(app))
+                assert app.screen.query_one("#split-histogram", Chart).size.height >= 3
 
 
-async def test_screens_of_two_sizes(gpt: str) -> None:
+async def test_screens_of_two_sizes_and_ascii_is_ascii_alone(gpt: str) -> None:
     for size, ascii_only in (((80, 24), False), ((60, 15), True)):
         async with walking(gpt, size, options=RICH, ascii_only=ascii_only) as (app, pilot):
             await press(app, pilot, *["right"] * 5)
             width, height = size
             name = f"split-tree-{width}x{height}{'-ascii' if ascii_only else ''}.txt"
             assert_golden(name, screen_text(app) + "\n")
-
-
-async def test_ascii_is_ascii_alone(gpt: str) -> None:
-    async with walking(gpt, options=RICH, ascii_only=True) as (app, pilot):
-        for keys in (["right"], ["e"], ["m"], ["E", "k"]):
-            await press(app, pilot, *keys)
-            assert screen_text(app).isascii()
+            if ascii_only:
+                await resized(app, pilot, 80, 24)
+                for keys in ([], ["e"], ["m"], ["E", "k"]):
+                    await press(app, pilot, *keys)
+                    assert screen_text(app).isascii()
 
 
 async def test_without_colour_marks_are_signs(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,34 +404,45 @@ async def test_without_colour_marks_are_signs(gpt: str, monkeypatch: pytest.Monk
         assert "! keep" in "\n".join(branches(app))
 
 
+Steps = list[tuple[list[str], tuple[int, int]]]
+
+
 @pytest.mark.parametrize(
-    ("keys", "size", "options"),
+    ("steps", "options"),
     [
-        (["right"] * 3, (60, 15), RICH),
-        (["right"] * 5 + ["k", "k"], (120, 40), RICH),
-        (["E", "x"], (80, 24), OpenOptions()),
-        (["m", "right", "k"], (100, 30), RICH),
         (
-            ["right_curly_bracket", "right"],
-            (80, 24),
+            [
+                (["right"] * 3, (60, 15)),
+                (["right", "right", "k", "k"], (120, 40)),
+                (["m", "right", "k"], (100, 30)),
+                (["m", "minus", "right_curly_bracket", "plus", "left"], (80, 24)),
+            ],
+            RICH,
+        ),
+        ([(["E", "x"], (80, 24))], OpenOptions()),
+        (
+            [(["right_curly_bracket", "right"], (80, 24))],
             OpenOptions(ascii=True, group_by=GroupBy.PUBLISHED, set=("root.k_max=3",), seed=7),
         ),
-        (["minus", "right_curly_bracket", "plus", "left"], (80, 24), RICH),
-        (["m", "right", "plus"], (80, 24), OpenOptions(epsilon=0.02, group_epsilon="none", min_samples=3)),
+        (
+            [(["m", "right", "plus"], (80, 24))],
+            OpenOptions(epsilon=0.02, group_epsilon="none", min_samples=3),
+        ),
     ],
 )
 async def test_the_copied_command_prints_what_is_copied(
-    gpt: str, tmp_path: Path, keys: list[str], size: tuple[int, int], options: OpenOptions
+    gpt: str, tmp_path: Path, steps: Steps, options: OpenOptions
 ) -> None:
-    async with walking(gpt, size, options=options, ascii_only=options.ascii) as (app, pilot):
-        await press(app, pilot, *keys)
-        text, command = await copied(app, pilot)
-        histogram_shown = drawn(app.screen.query_one("#split-histogram", Chart))
-        assert histogram_shown.strip()
-        decided = bool(app.session.overrides)
-    assert printed(command, size[0], tmp_path) == text
-    assert ("--overrides kernelpoint-overrides-" in command) == decided
-    assert f"--decisions {len(stop_text(text))}" in command
+    async with walking(gpt, options=options, ascii_only=options.ascii) as (app, pilot):
+        for keys, size in steps:
+            await resized(app, pilot, *size)
+            await press(app, pilot, *keys)
+            text, command = await copied(app, pilot)
+            assert drawn(app.screen.query_one("#split-histogram", Chart)).strip()
+            assert printed(command, size[0], tmp_path) == text
+            assert ("--overrides kernelpoint-overrides-" in command) == bool(app.session.overrides)
+            assert f"--decisions {len(stop_text(text))}" in command
+        assert bool(app.session.overrides) == ("plus" in steps[-1][0])
 
 
 def stop_text(text: str) -> list[str]:
@@ -469,7 +477,7 @@ async def test_many_durations_are_drawn_aside(gpt: str, monkeypatch: pytest.Monk
         threads.add(threading.current_thread())
         return draw(*given, **how)
 
-    monkeypatch.setattr(split_histogram, "_DURATIONS_AT_ONCE", 0)
+    monkeypatch.setattr(split_histogram, "DURATIONS_AT_ONCE", 0)
     monkeypatch.setattr(split_histogram, "stop_histogram", noting)
     async with walking(gpt, options=RICH) as (app, pilot):
         chart = app.screen.query_one("#split-histogram", Chart)
@@ -491,39 +499,31 @@ async def test_a_defect_ends_the_app_and_is_not_swallowed(gpt: str, monkeypatch:
         assert isinstance(app.failure, ZeroDivisionError)
 
 
-async def test_help_tells_every_key(gpt: str) -> None:
-    async with walking(gpt, (120, 40)) as (app, pilot):
-        await pilot.press("question_mark")
-        await wait_for(pilot, lambda: "split the node in focus" in screen_text(app), "help")
-        for words in ("take the decision ahead", "keep the node in focus whole", "to the next kernel group"):
-            assert words in screen_text(app)
+def test_help_tells_every_key_and_what_the_running_lines_bounds_are() -> None:
+    text = help_text(SplitTreeScreen.ABOUT, actions_of(*SplitTreeScreen.SCOPES), []).plain
+    for words in (
+        "split the node in focus",
+        "take the decision ahead",
+        "keep the node in focus whole",
+        "to the next kernel group",
+        "total is that of the total time, worst group the largest of any kernel group's",
+        "this group that of the group in focus",
+    ):
+        assert words in text
 
 
-@pytest.mark.parametrize(
-    ("size", "wanted"),
-    [
-        ((120, 40), "; bounds: total {}, worst group {}, this group {}"),
-        ((80, 24), "samples; bounds: total {}, worst {}, this group {}"),
-        ((60, 15), "; total {}, worst {}, this group {}"),
-    ],
-)
-async def test_the_running_line_names_the_group_where_there_is_room(
-    gpt: str, size: tuple[int, int], wanted: str
-) -> None:
-    async with walking(gpt, size) as (app, _):
+async def test_the_running_line_names_the_group_where_there_is_room(gpt: str) -> None:
+    async with walking(gpt) as (app, pilot):
         running = stop_in(app).running
         assert running is not None
         bounds = (running.bound, running.worst_group_bound, running.group_bound)
-        assert figures(app).endswith(wanted.format(*map(share, bounds)))
-
-
-async def test_help_says_what_the_running_lines_bounds_are(gpt: str) -> None:
-    async with walking(gpt, (80, 60)) as (app, pilot):
-        await pilot.press("?")
-        await wait_for(pilot, lambda: "Help: Split tree" in screen_text(app), "help is drawn")
-        text = " ".join(screen_text(app).split())
-        assert "total is that of the total time, worst group the largest of any kernel group's" in text
-        assert "this group that of the group in focus" in text
+        for size, wanted in (
+            ((120, 40), "; bounds: total {}, worst group {}, this group {}"),
+            ((80, 24), "samples; bounds: total {}, worst {}, this group {}"),
+            ((60, 15), "; total {}, worst {}, this group {}"),
+        ):
+            await resized(app, pilot, *size)
+            assert figures(app).endswith(wanted.format(*map(share, bounds)))
 
 
 @pytest.mark.parametrize("key", ["plus", "minus"])

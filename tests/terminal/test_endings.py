@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sampling.plan.overrides_file import read_overrides
-from tests.app.driving import opened, planned, screen_text, wait_for
+from tests.app.driving import is_drawn, opened, planned, screen_text, wait_for
 from tests.terminal.pseudo_terminal import Terminal
 
 CRASHING = """
@@ -94,25 +94,25 @@ def full(*_: Any, **__: Any) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize(
-    ("view", "keys", "broken", "name"),
-    [
-        ("Groups", "w", "write_text", "kernelpoint-groups.txt"),
-        ("Plan", "S enter", "write_text", "plan.json"),
-        ("Plan", "x enter", "write_bytes", "csv-export/"),
-    ],
-)
 async def test_a_full_disk_is_said_with_the_file_and_leaves_nothing(
-    gpt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: str, keys: str, broken: str, name: str
+    gpt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Path, broken, full)
-    async with opened(gpt, (200, 40), view=view) as (app, pilot):
-        await planned(pilot, app)
-        await pilot.pause()
-        await pilot.press(*keys.split())
-        await wait_for(pilot, lambda: "No space left on device" in screen_text(app), "why not")
-        assert f"not written: {tmp_path}/{name}" in screen_text(app)
-        assert list(tmp_path.iterdir()) == []
+    async with opened(gpt, (200, 40)) as (app, pilot):
+        for view, keys, broken, name in (
+            ("Groups", "w", "write_text", "kernelpoint-groups.txt"),
+            ("Plan", "S enter", "write_text", "plan.json"),
+            ("Plan", "x enter", "write_bytes", "csv-export/"),
+        ):
+            await app.action_view(view)
+            await planned(pilot, app)
+            await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+            app.clear_notifications()
+            with monkeypatch.context() as at_this_disk:
+                at_this_disk.setattr(Path, broken, full)
+                await pilot.press(*keys.split())
+                await wait_for(pilot, lambda: "No space left on device" in screen_text(app), "why not")
+            assert f"not written: {tmp_path}/{name}" in screen_text(app)
+            assert list(tmp_path.iterdir()) == []
 
 
 async def test_a_folder_that_cannot_be_made_is_said_like_a_file(

@@ -42,9 +42,14 @@ def test_start_look_and_quit(resnet: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environ"), [((), {"NO_COLOR": "1"}), (("--color", "never"), {}), (("--ascii",), {})]
+    ("arguments", "environ"),
+    [
+        ((), {"NO_COLOR": "1", "COLUMNS": "47", "LINES": "99"}),
+        (("--color", "never", "--no-mouse"), {}),
+        (("--ascii",), {}),
+    ],
 )
-def test_no_colour_or_no_unicode_is_written_where_none_is_wanted(
+def test_no_colour_no_mouse_or_no_unicode_is_written_where_none_is_wanted(
     gpt: str, arguments: tuple[str, ...], environ: dict[str, str]
 ) -> None:
     terminal = Terminal(gpt, *arguments, **environ)
@@ -57,6 +62,10 @@ def test_no_colour_or_no_unicode_is_written_where_none_is_wanted(
         assert terminal.output.isascii()
     else:
         assert COLOUR.findall(terminal.output) == []
+    assert (MOUSE_ON.findall(terminal.output) == []) == ("--no-mouse" in arguments)
+    # The window is as large as it is, whatever the environment says.
+    rows = {int(row) for row in re.findall(rb"\x1b\[([0-9]+);[0-9]+H", terminal.output)}
+    assert max(rows) == 24
 
 
 def test_a_terminal_without_unicode_gets_ascii(gpt: str) -> None:
@@ -65,15 +74,6 @@ def test_a_terminal_without_unicode_gets_ascii(gpt: str) -> None:
     terminal.press(b"q")
     assert terminal.leave() == 0
     assert terminal.output.isascii()
-
-
-def test_the_window_is_as_large_as_it_is_whatever_the_environment_says(gpt: str) -> None:
-    terminal = Terminal(gpt, COLUMNS="47", LINES="99")
-    terminal.read_until(b"Command")
-    terminal.press(b"q")
-    assert terminal.leave() == 0
-    rows = {int(row) for row in re.findall(rb"\x1b\[([0-9]+);[0-9]+H", terminal.output)}
-    assert max(rows) == 24
 
 
 @pytest.mark.parametrize(
@@ -205,37 +205,30 @@ def test_reading_can_be_left_while_it_hears_nothing(endless: str) -> None:
     assert terminal.after == ""
 
 
-@pytest.mark.parametrize("size", [(80, 24), (100, 30)], ids=["as it was", "of another size"])
-def test_ctrl_z_gives_the_terminal_back_until_the_program_goes_on(resnet: str, size: tuple[int, int]) -> None:
+def test_ctrl_z_gives_the_terminal_back_until_the_program_goes_on(resnet: str) -> None:
     terminal = Terminal(resnet)
     terminal.read_until(b"Command")
-    # What is still to be painted would be painted afterwards in any case.
-    terminal.settle()
-    terminal.press(b"\x1a")
-    terminal.read_until(LEFT)
-    terminal.wait_for_state("T")
-    assert termios.tcgetattr(terminal.slave) == terminal.modes
-    before = terminal.settle()
-    terminal.resize(*size)
-    terminal.send(signal.SIGCONT)
-    terminal.read_until(b"Command", after=before)
-    terminal.settle()
-    painted = {int(row) for row in re.findall(rb"\x1b\[([0-9]+);1H", terminal.output[before:])}
-    assert painted == set(range(1, size[1] + 1)), "every row, for the terminal shows nothing of it by then"
+    # As it was, then of another size.
+    for size in ((80, 24), (100, 30)):
+        # What is still to be painted would be painted afterwards in any case.
+        before = terminal.settle()
+        terminal.press(b"\x1a")
+        terminal.read_until(LEFT, after=before)
+        terminal.wait_for_state("T")
+        assert termios.tcgetattr(terminal.slave) == terminal.modes
+        before = terminal.settle()
+        terminal.resize(*size)
+        terminal.send(signal.SIGCONT)
+        terminal.read_until(b"Command", after=before)
+        terminal.settle()
+        painted = {int(row) for row in re.findall(rb"\x1b\[([0-9]+);1H", terminal.output[before:])}
+        assert painted == set(range(1, size[1] + 1)), "every row: the terminal shows nothing of it by then"
     terminal.press(b"\x03")
     # A cell that is as it was is not written again: not all of "q quits" comes in one piece.
     terminal.read_until(b" quits", after=before)
     terminal.press(b"\x11")
     assert terminal.leave() == 0
-    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 2
-
-
-def test_no_mouse_is_asked_for_where_none_is_wanted(resnet: str) -> None:
-    terminal = Terminal(resnet, "--no-mouse")
-    terminal.read_until(b"Command")
-    terminal.press(b"q")
-    assert terminal.leave() == 0
-    assert MOUSE_ON.findall(terminal.output) == []
+    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 3
 
 
 def test_a_key_takes_few_bytes_and_nothing_is_written_without_one(gpt: str) -> None:
@@ -269,29 +262,32 @@ def test_a_key_takes_few_bytes_and_nothing_is_written_without_one(gpt: str) -> N
     assert terminal.leave() == 0
 
 
-def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
-    names = "import sys; import tui.commands.open_profile, tui.app.running; print(*sys.modules, sep='\\n')"
+def imported_with(*modules: str) -> set[str]:
+    """Every module that importing these brings, in a process of its own."""
+    names = f"import sys; import {', '.join(modules)}; print(*sys.modules, sep='\\n')"
     done = subprocess.run(
         [sys.executable, "-c", names], cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
     )
-    imported = set(done.stdout.split())
+    return set(done.stdout.split())
+
+
+def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
+    imported = imported_with("tui.commands.open_profile", "tui.app.running")
     assert "textual.app" in imported
     assert not imported & {"numpy", "sampling.plan.study", "tui.engine.studies", "tui.app.frame.view"}
 
 
-@pytest.mark.parametrize(
-    ("keys", "option"),
-    [
-        (b"3j\r\x7f1\r", "--epsilon 0.01"),
-        (b"3jj\r\x7f\x7f\x7f\x7f0.9\r", "--confidence 0.9"),
-    ],
-)
-def test_keys_in_one_packet_are_taken_in_their_order(gpt: str, keys: bytes, option: str) -> None:
+def test_presenters_bring_no_textual() -> None:
+    views = ("groups", "split_tree", "plan", "compare")
+    assert "textual" not in imported_with(*(f"tui.app.{view}.presenter" for view in views))
+
+
+def test_keys_in_one_packet_are_taken_in_their_order(gpt: str) -> None:
     terminal = Terminal(gpt)
     terminal.read_until(b"Command")
-    terminal.press(keys + b"q")
+    terminal.press(b"3j\r\x7f1\r" + b"j\r\x7f\x7f\x7f\x7f0.9\r" + b"q")
     assert terminal.leave() == 0
-    assert f" {option} --method joint -o plan.json" in terminal.after
+    assert " --epsilon 0.01 --confidence 0.9 --method joint -o plan.json" in terminal.after
 
 
 def test_what_follows_the_key_that_opens_a_field_goes_there(gpt: str) -> None:

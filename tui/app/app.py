@@ -115,7 +115,7 @@ class KernelPointApp(SessionApp):
 
     @on(events.DescendantFocus)
     def _stop_blinking(self, event: events.DescendantFocus) -> None:
-        """A cursor that blinks in a field is written to the terminal twice a second, over SSH too."""
+        """Stop the cursor of a field blinking: it would be written twice a second, over SSH too."""
         from textual.widgets import Input
 
         if isinstance(event.widget, Input):
@@ -158,7 +158,7 @@ class KernelPointApp(SessionApp):
             self.say("no profile is open; `kernelpoint PROFILE` opens one")
 
     def action_help_quit(self) -> None:
-        """Say what ctrl+c does not do here."""
+        """Say how to quit, since ctrl+c does not do it."""
         from textual.widgets import Input
 
         is_typing = isinstance(self.focused, Input)

@@ -1,4 +1,4 @@
-"""How the app ends where the user does not end it: the connection drops, or the system asks it to leave."""
+"""The end of the app when the user does not end it: the connection drops, or a signal asks it to end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from textual.app import App
 
 _SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 _LONGEST_LEAVING_SECONDS = 1.0
-"""A terminal that has gone takes no more output, and what waits to write would wait for ever."""
+"""Writing to a terminal that has gone may block for ever."""
 _LONGEST_WORK_SECONDS = 0.5
 """What a worker needs to see that it is cancelled; a long call of a library does not see it."""
 _WORKERS = "kernelpoint-worker"
@@ -107,7 +107,7 @@ def run(app: App[Any], *, mouse: bool, last: Callable[[], object]) -> Ending:
 
 
 def is_busy() -> bool:
-    """Return whether a worker is in a call that does not see that nobody waits for it."""
+    """Return whether a cancelled worker is still in a call that cannot be interrupted."""
     give_up = time.monotonic() + _LONGEST_WORK_SECONDS
     for thread in threading.enumerate():
         if thread.name.startswith(_WORKERS):

@@ -60,7 +60,7 @@ def options_with_overrides(session: Session) -> SampleOptions:
 def kept_decisions(session: Session) -> str:
     """Write the split decisions where the app ends otherwise than by the user; say where they are.
 
-    Nothing is raised: why the app ends is what the user is to be told.
+    Nothing is raised: the user is to be told why the app ends, not that this failed too.
     """
     try:
         return f"your split decisions are in {options_with_overrides(session).overrides}"

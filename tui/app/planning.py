@@ -1,4 +1,4 @@
-"""From options to a study, or why they cannot be planned: for a worker thread, without any widget."""
+"""From options to a study, in a worker thread: no widget, nothing on any stream."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from textual.message import Message
 
-from sampling.errors import OptionError, OverrideError, SamplingError
+from sampling.errors import SamplingError
 from sampling.methods.registry import check_settings
 from sampling.plan.study import Study, study, study_again
 from sampling.progress import Progress
 from sampling.splitting.groups import Overrides
-from sampling.splitting.tree import Verdict
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
-from tui.app.state import Session, decisions
+from tui.app.plan_problems import why_not_planned
+from tui.app.state import Session
 from tui.engine.studies import choice_of, grouping_of, open_profile, region_of, target_of
 from tui.options.commands import SampleOptions
 
@@ -22,7 +22,7 @@ _REPORT_SECONDS = 0.1
 
 
 class CancelledError(Exception):
-    """What is computed is no longer wanted."""
+    """The work was cancelled: its result is no longer wanted."""
 
 
 def tell_study(
@@ -105,7 +105,7 @@ def _ready(studied: Study) -> Study:
 
 
 def throttled(report: Progress, is_cancelled: Callable[[], bool]) -> Progress:
-    """Return a progress callback that reports ten times a second, and raises once nobody waits."""
+    """Return a callback that reports progress ten times a second, and raises CancelledError if cancelled."""
     last = -_REPORT_SECONDS
 
     def progress(done: int, total: int, what: str) -> None:
@@ -118,52 +118,3 @@ def throttled(report: Progress, is_cancelled: Callable[[], bool]) -> Progress:
             report(done, total, what)
 
     return progress
-
-
-def why_not_planned(error: SamplingError | OSError, before: Session, wanted: Session) -> Exception:
-    """Return an error of the user's decisions in few words, others as they are.
-
-    Parameters
-    ----------
-    before : of the plan that stays, with its study.
-    wanted : what cannot be planned.
-    """
-    if not isinstance(error, OverrideError):
-        return error
-    if error.group is None and before.study is not None:
-        was, by = before.study.counts.grouping.by, grouping_of(wanted.options, wanted.options.method).by
-        if was != by:
-            number = decisions(wanted.overrides)
-            yours = "your split decision is" if number == 1 else "your split decisions are"
-            return OptionError(f"{yours} of groups by {was}, not by {by}", remedy=_way_back(number))
-    if wanted.options.method != before.options.method:
-        where = f"in the trees of {wanted.options.method}"
-    elif wanted.options.epsilon != before.options.epsilon:
-        where = f"at epsilon {wanted.options.epsilon:g}"
-    else:
-        where = "with these options"
-    return in_few_words(error, wanted.overrides, where)
-
-
-def in_few_words(error: SamplingError, overrides: Overrides, where: str) -> SamplingError:
-    """Return an error of the user's decisions in few words, others as they are.
-
-    Parameters
-    ----------
-    where : in which trees there is no such node.
-    """
-    if not isinstance(error, OverrideError):
-        return error
-    remedy = _way_back(decisions(overrides))
-    if error.group is None or error.path is None:
-        return OptionError(error.in_short, remedy=remedy)
-    verdict = overrides.get(error.key, {}).get(error.path)
-    what = {Verdict.SPLIT: "split of", Verdict.KEEP: "keeping of", None: "decision on"}[verdict]
-    return OptionError(
-        f"your {what} {error.path or 'root'} in #{error.group + 1} fits no node {where}", remedy=remedy
-    )
-
-
-def _way_back(number: int) -> str:
-    """Return how so many decisions are taken back."""
-    return f"[u] in Split tree takes {'it' if number == 1 else 'them'} back"

@@ -62,8 +62,8 @@ def start_comparing(
 ) -> Callable[[], None]:
     """Compare methods one after the other; return what cancels it.
 
-    The thread is its own, and a daemon: a method that does not tell where it stands, and so cannot be
-    stopped, keeps nobody waiting, not even who leaves the app. What it finds then is dropped.
+    The thread is a daemon: a method that reports no progress cannot be stopped, and nobody is to wait for
+    it, not even when the app is left. What it finds after cancelling is dropped.
     """
     cancelled = Event()
 
@@ -77,7 +77,7 @@ def start_comparing(
         except CancelledError:
             return
         except Exception as error:
-            # The view knows which are defects.
+            # The view says errors of the engine, and ends the app by any other.
             tell(ComparisonEnded(generation, error=error))
         else:
             tell(ComparisonEnded(generation, notes))

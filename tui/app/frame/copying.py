@@ -1,4 +1,4 @@
-"""What every screen with text to take along can do: copy it, write it to a file, say what did not work."""
+"""Screens whose text can be copied to the clipboard or written to a file."""
 
 from __future__ import annotations
 

@@ -94,9 +94,9 @@ class ViewScreen(CopyingScreen):
             self.worker_failed(event.worker, error)
 
     def worker_failed(self, worker: Worker[Any], error: Exception) -> None:  # noqa: ARG002
-        """Say why a worker of this view failed; what is no error of the engines' ends the app as a defect.
+        """Say why a worker of this view failed; an exception that no engine raises on purpose ends the app.
 
-        A view that has a place for the words says them there, and calls this for what is left.
+        A view with a place of its own for such words overrides this, and calls it for everything else.
         """
         if isinstance(error, SamplingError | ScaleModelError | OSError):
             self.app.say(str(error), failed=True)
@@ -110,7 +110,7 @@ class ViewScreen(CopyingScreen):
 
     @abstractmethod
     def own_text(self) -> PaneText:
-        """That text as the view has it, which may have what cannot be shown in it."""
+        """The same text before characters that a terminal must not see are escaped."""
 
     @abstractmethod
     def command(self) -> str:

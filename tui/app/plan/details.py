@@ -65,7 +65,7 @@ class PlanDetails:
 
     @cached_property
     def why_no_trade_off(self) -> str:
-        """Why there is none, in words."""
+        """Why its method has no trade-off, in words; "" where it has one."""
         try:
             check_has_trade_off(self.session.options.method)
         except OptionError as error:
@@ -84,7 +84,7 @@ class PlanDetails:
 
     @property
     def trade_off(self) -> TradeOff:
-        """What is known of the trade-off."""
+        """The points of the trade-off computed so far."""
         known = self.points or {}
         tried = [known[epsilon] for epsilon in self.epsilons if epsilon in known]
         points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
@@ -119,7 +119,7 @@ def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDet
 
 
 def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
-    """Draw it again and again."""
+    """Judge the plan by repeated draws."""
     options = details.session.options
     yield replace(
         details,
@@ -149,7 +149,7 @@ def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
         yield replace(details, points=dict(known))
 
 
-def strata_listed(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:  # noqa: ARG001 - short
+def strata_listed(details: PlanDetails, _progress: Progress) -> Iterator[PlanDetails]:
     """Make the table of strata."""
     listing = stratum_listing(details.study, details.plan)
     _ = listing.widths

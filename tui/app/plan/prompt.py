@@ -62,7 +62,7 @@ class PlaceInput(Input):
 
 
 class PlanPrompt(Vertical):
-    """Asks for a name; what is wrong with one is said in the row above it."""
+    """Asks for a name; the row above the field says what is wrong with it."""
 
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What is computed for view 3 beyond the study: one thing after the other, in a worker of the screen."""
+"""A worker of the screen that computes what view 3 shows beyond the study, one pane after the other."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class PlanWork:
         self._start(PlanPane.FIGURES, steps)
 
     def go_on(self, details: PlanDetails, is_in_sight: Callable[[PlanPane], bool]) -> None:
-        """Compute what is missing next in a pane that is in sight; what is under way for one goes on."""
+        """Compute the next missing thing of a pane in sight, unless one for such a pane is under way."""
         if self.pane is not None and is_in_sight(self.pane):
             return
         self.stop()

@@ -24,7 +24,7 @@ from tui.text.tree import TreeStop, stop_histogram
 _DELAY_SECONDS = 0.08
 """A key that is held down draws one histogram, not twenty."""
 
-_DURATIONS_AT_ONCE = 100_000
+DURATIONS_AT_ONCE = 100_000
 """A histogram of more takes longer to draw than a key may wait."""
 
 
@@ -71,7 +71,7 @@ class SplitHistogram(Chart):
         if self._stop is None:
             return
         draw = self._wanted = partial(stop_histogram, self._stop, log=self._log, ascii_only=self._ascii_only)
-        if durations_of(self._stop) <= _DURATIONS_AT_ONCE:
+        if durations_of(self._stop) <= DURATIONS_AT_ONCE:
             self.show(draw)
         elif self.size:
             # The screen's own worker: it knows what to do with a defect.

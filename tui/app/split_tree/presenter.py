@@ -10,7 +10,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Verdict
 from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import in_few_words
+from tui.app.plan_problems import in_few_words
 from tui.app.split_tree.walking import WalkSpec
 from tui.app.state import Session
 from tui.charts import quantities

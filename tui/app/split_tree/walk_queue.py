@@ -69,7 +69,7 @@ class WalkQueue:
 
     def work(self, is_cancelled: Callable[[], bool]) -> None:
         """Make the changes until none is left, in a worker."""
-        progress = throttled(_unheard, is_cancelled)
+        progress = throttled(_ignore_progress, is_cancelled)
         while (change := self._next(is_cancelled)) is not None:
             try:
                 self._walked = change(self._walked, progress)
@@ -95,5 +95,5 @@ class WalkQueue:
             return not self._waiting and not self._has_worker
 
 
-def _unheard(done: int, total: int, what: str) -> None:
-    """A progress report: the plan line says what is being done."""
+def _ignore_progress(done: int, total: int, what: str) -> None:
+    """Drop a progress report: the line of the plan says already what is being done."""

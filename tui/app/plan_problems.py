@@ -1,0 +1,58 @@
+"""Why a plan stays as it is, in so few words that a pane and the line of the plan have room for them."""
+
+from __future__ import annotations
+
+from sampling.errors import OptionError, OverrideError, SamplingError
+from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Verdict
+from tui.app.state import Session, decisions
+from tui.engine.studies import grouping_of
+
+
+def why_not_planned(error: SamplingError | OSError, before: Session, wanted: Session) -> Exception:
+    """Return an error of the user's decisions in few words, others as they are.
+
+    Parameters
+    ----------
+    before : of the plan that stays, with its study.
+    wanted : what cannot be planned.
+    """
+    if not isinstance(error, OverrideError):
+        return error
+    if error.group is None and before.study is not None:
+        was, by = before.study.counts.grouping.by, grouping_of(wanted.options, wanted.options.method).by
+        if was != by:
+            number = decisions(wanted.overrides)
+            yours = "your split decision is" if number == 1 else "your split decisions are"
+            return OptionError(f"{yours} of groups by {was}, not by {by}", remedy=_way_back(number))
+    if wanted.options.method != before.options.method:
+        where = f"in the trees of {wanted.options.method}"
+    elif wanted.options.epsilon != before.options.epsilon:
+        where = f"at epsilon {wanted.options.epsilon:g}"
+    else:
+        where = "with these options"
+    return in_few_words(error, wanted.overrides, where)
+
+
+def in_few_words(error: SamplingError, overrides: Overrides, where: str) -> SamplingError:
+    """Return an error of the user's decisions in few words, others as they are.
+
+    Parameters
+    ----------
+    where : in which trees there is no such node.
+    """
+    if not isinstance(error, OverrideError):
+        return error
+    remedy = _way_back(decisions(overrides))
+    if error.group is None or error.path is None:
+        return OptionError(error.in_short, remedy=remedy)
+    verdict = overrides.get(error.key, {}).get(error.path)
+    what = {Verdict.SPLIT: "split of", Verdict.KEEP: "keeping of", None: "decision on"}[verdict]
+    return OptionError(
+        f"your {what} {error.path or 'root'} in #{error.group + 1} fits no node {where}", remedy=remedy
+    )
+
+
+def _way_back(number: int) -> str:
+    """Return how so many decisions are taken back."""
+    return f"[u] in Split tree takes {'it' if number == 1 else 'them'} back"
