@@ -160,13 +160,6 @@ async def resized(app: App, pilot: Running, width: int, height: int) -> None:
     await pilot.pause()
 
 
-async def resized(app: App, pilot: Running, width: int, height: int) -> None:
-    """Make the window another size."""
-    await pilot.resize_terminal(width, height)
-    await wait_for(pilot, lambda: app.size == (width, height) == app.screen.size, "the screen follows")
-    await pilot.pause()
-
-
 def assert_golden(name: str, text: str) -> None:
     """The text is as it was; to accept another look, delete the golden file and run the test twice."""
     golden = GOLDEN / name
