@@ -40,9 +40,7 @@ FEATURES = (
 PLAN = "written/plan.json"
 
 # What is a duration of this run, not of the profile.
-_SECONDS = re.compile(
-    rb'("seconds": )[-0-9.e]+|(?<=,)[0-9.e-]+(?=\r?\n)|\b[0-9.]+ (?:ms|s)\b(?= *\|?\r?$)', re.MULTILINE
-)
+_SECONDS = re.compile(rb'("seconds": )[-0-9.e]+|(?<=,)[0-9.e-]+(?=\r?\n)|(?<=\| )[0-9.e-]+(?= \|\r?\n)')
 
 
 def of_any_file(path: str) -> Iterator[tuple[str, ...]]:
@@ -196,7 +194,7 @@ def of_none() -> Iterator[tuple[str, ...]]:
     )
 
 
-def run(arguments: tuple[str, ...], folder: Path) -> dict[str, object]:
+def run(arguments: tuple[str, ...], folder: Path, project: Path) -> dict[str, object]:
     """Run one command in a child of this process, and return what it left behind."""
     written = folder / "written"
     shutil.rmtree(written, ignore_errors=True)
@@ -213,6 +211,8 @@ def run(arguments: tuple[str, ...], folder: Path) -> dict[str, object]:
     out, err = ((folder / name).read_bytes() for name in ("stdout", "stderr"))
     if arguments[:1] == ("compare",):
         out = _SECONDS.sub(b"-", out)
+    # Where the bundled sample data lies is the checkout's own.
+    out, err = (text.replace(str(project).encode(), b"PROJECT") for text in (out, err))
     return {
         "command": arguments,
         "code": code,
@@ -286,16 +286,20 @@ def recorded(task: tuple[str | None, str, str | None]) -> list[dict[str, object]
         (folder / "sample_data").symlink_to(PROJECT / "sample_data")
         if data is not None:
             (folder / "data").symlink_to(data)
-        run(("sample", "sample_data/resnet50-like.sqlite", "-o", PLAN), folder)
+
+        def outputs(commands: Iterator[tuple[str, ...]]) -> list[dict[str, object]]:
+            return [{"file": path} | run(arguments, folder, Path(project)) for arguments in commands]
+
+        run(("sample", "sample_data/resnet50-like.sqlite", "-o", PLAN), folder, Path(project))
         shutil.copy(folder / PLAN, folder / "sample-plan.json")
         if path is None:
-            return [run(arguments, folder) for arguments in of_none()]
-        found = [run(arguments, folder) for arguments in of_any_file(path)]
+            return outputs(of_none())
+        found = outputs(of_any_file(path))
         if found[0]["code"] == 0:
-            run(("sample", path, "-o", PLAN, "--judge", "0"), folder)
+            run(("sample", path, "-o", PLAN, "--judge", "0"), folder, Path(project))
             if (folder / PLAN).exists():
                 shutil.copy(folder / PLAN, folder / "own-plan.json")
-            found += [run(arguments, folder) for arguments in of_a_profile(path)]
+            found += outputs(of_a_profile(path))
         return found
 
 
@@ -330,11 +334,11 @@ def record(target: Path, project: Path, data: Path | None, only: str) -> None:
 def compare(before: Path, after: Path) -> int:
     """Print every output that differs, and how many were compared."""
     old, new = (
-        {json.dumps(line["command"]): line for line in map(json.loads, path.open())}
+        {(line["file"], *line["command"]): line for line in map(json.loads, path.open())}
         for path in (before, after)
     )
     differing = 0
-    for command in old.keys() & new.keys():
+    for command in (command for command in old if command in new):
         line, other = old[command], new[command]
         parts = [part for part in ("code", "stdout", "stderr", "files") if line[part] != other[part]]
         if parts:
