@@ -31,6 +31,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region
+from tests import small_recordings
 
 Build = Callable[..., LaunchTable]
 
@@ -757,19 +758,8 @@ def test_progress_is_told_and_can_cancel(launch_table: Build, tmp_path: Path) ->
         with_features(profile, listed(profile), [str(path)], cancel)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "a100-nerf-nsys2021.5.sqlite",
-        "h100x2-transformer-nsys2026.2.sqlite",
-        "rtx3090-gaussian-nsys2022.4.sqlite",
-    ],
-)
-def test_a_report_of_a_real_profile_in_the_other_demanglers_spelling_matches_whole(
-    shared_data: Path, tmp_path: Path, name: str
-) -> None:
-    pytest.importorskip("cxxfilt")
-    profile = read_profile([str(shared_data / "nsys-sqlite" / name)])
+def check_report_in_the_other_demanglers_spelling(profile: Profile, folder: Path) -> None:
+    """Join a report of all launches of a profile, under the names of the C++ library's demangler."""
     signature = np.concatenate([batch["signature"] for batch in profile.batches(("signature",))])
     names = profile.kernels.names
     rows = []
@@ -780,7 +770,16 @@ def test_a_report_of_a_real_profile_in_the_other_demanglers_spelling_matches_who
             rows.append(
                 (sequence.process + 5000, sequence.device, spelt, str(known.grid), str(known.block), launch)
             )
-    features, (report,) = joined(profile, raw_page(tmp_path, rows))
+    features, (report,) = joined(profile, raw_page(folder, rows))
     assert report.unmatched_rows == 0
     assert report.launches_without == 0
     equal(features.metrics["m"], list(range(profile.launches)))
+
+
+@pytest.mark.parametrize("version", ["2022.4", "2026.2"])
+def test_a_report_of_a_small_profile_in_the_other_demanglers_spelling_matches_whole(
+    tmp_path: Path, version: str
+) -> None:
+    pytest.importorskip("cxxfilt")
+    profile = read_profile([str(small_recordings.nsys_sqlite(tmp_path, version))])
+    check_report_in_the_other_demanglers_spelling(profile, tmp_path)

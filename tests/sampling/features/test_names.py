@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from sampling.features import names as name_reconciling
 from sampling.features.names import bare_spelling, common_spelling, demangled, reconcile_names
 from sampling.profile.names import NameTable
+from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
+from tests import small_recordings
 
 # The kernel of PyTorch as nsys 2026.2 and as the GNU demangler print it.
 NSYS = (
@@ -158,24 +160,27 @@ def test_kernels_without_launches_are_no_candidates() -> None:
     assert reconcile_names(names, np.array([False, True]), ["f<4>()"]).code.tolist() == [1]
 
 
-def test_every_kernel_of_real_profiles_is_found_under_the_other_demanglers_name(shared_data: Path) -> None:
+def check_names_of_the_other_demangler(profile: Profile, kernels: int, differing: int) -> None:
+    """Find every kernel of a profile under the name that the C++ library's demangler gives it."""
+    for _ in profile.batches(("name",)):
+        pass
+    names = profile.kernels.names
+    full = [names.full(code) for code in range(len(names))]
+    mangled = [names.mangled(code) or "" for code in range(len(names))]
+    assert len(full) == kernels
+    other = [demangled(text) or text for text in mangled]
+    assert sum(one != another for one, another in zip(full, other, strict=True)) > differing
+    # With what the profile recorded of the mangled names, and by the spelling alone.
+    everything = list(range(kernels))
+    assert codes(names, *other) == everything
+    assert codes(table(*full), *other) == everything
+    assert codes(table(*full), *mangled) == everything
+
+
+@pytest.mark.parametrize("version", ["2022.4", "2023.4", "2026.2"])
+def test_every_kernel_of_a_small_profile_is_found_under_the_other_demanglers_name(
+    tmp_path: Path, version: str
+) -> None:
     pytest.importorskip("cxxfilt")
-    for name, kernels in (
-        ("a100-nerf-nsys2021.5.sqlite", 116),
-        ("h100x2-transformer-nsys2026.2.sqlite", 41),
-        ("h100x2-training-overlap-nsys2026.2.sqlite", 27),
-    ):
-        profile = read_profile([str(shared_data / "nsys-sqlite" / name)])
-        for _ in profile.batches(("name",)):
-            pass
-        names = profile.kernels.names
-        full = [names.full(code) for code in range(len(names))]
-        mangled = [names.mangled(code) or "" for code in range(len(names))]
-        assert len(full) == kernels
-        other = [demangled(text) or text for text in mangled]
-        assert sum(one != another for one, another in zip(full, other, strict=True)) > kernels // 2
-        # With what the profile recorded of the mangled names, and by the spelling alone.
-        everything = list(range(kernels))
-        assert codes(names, *other) == everything
-        assert codes(table(*full), *other) == everything
-        assert codes(table(*full), *mangled) == everything
+    profile = read_profile([str(small_recordings.nsys_sqlite(tmp_path, version))])
+    check_names_of_the_other_demangler(profile, small_recordings.NAMES, small_recordings.NAMES // 2)

@@ -23,6 +23,7 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region
+from tests import small_recordings
 
 Ranges = tuple[NamedRange, ...]
 Run = tuple[str, int, int, int]
@@ -182,16 +183,6 @@ def test_ordinals_are_placed_among_the_launches_selected(lengths: list[int], dat
         assert launches.id[picked(launches, range="step").row].tolist() == wanted
 
 
-def test_a_real_recording_has_ranges_of_one_launch_and_of_several(shared_data: Path) -> None:
-    """CASIO NeRF: 107 ranges of this name, issued for 143 launches; the first has one of them."""
-    profile = read_profile([str(shared_data / "nsys-sqlite" / "a100-nerf-nsys2021.5.sqlite")])
-    launches = list_launches(profile, count_durations(profile, Grouping(), Region()))
-    picks = picked(replace(launches, ranges_named=profile.named_ranges), range="cublasSgemmEx")
-    assert picks.weight.tolist() == [107]
-    assert picks.notes == ("one iteration: 1 x 107 = 107 of 1,106 launches",)
-    assert int((picks.stratum >= 0).sum()) == 143
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -253,3 +244,19 @@ def test_ids_beyond_the_last_are_refused() -> None:
             OptionError, match=f"last {last}: there is no such launch; the ids of the profile end at 5599"
         ):
             picked(launches, first=first, last=last, iterations=2)
+
+
+def listed_with_ranges(path: Path) -> LaunchList:
+    """Return the launches of a profile, and its named ranges."""
+    profile = read_profile([str(path)])
+    launches = list_launches(profile, count_durations(profile, Grouping(), Region()))
+    return replace(launches, ranges_named=profile.named_ranges)
+
+
+def test_a_small_recording_has_a_range_for_every_image(tmp_path: Path) -> None:
+    launches = listed_with_ranges(small_recordings.nsys_sqlite(tmp_path, "2023.4"))
+    picks = picked(launches, range=small_recordings.RANGE, occurrence=2)
+    assert launches.id[picks.row].tolist() == list(range(112, 168))
+    assert picks.weight.tolist() == [3] * 56
+    assert picks.notes == ("one iteration: 56 x 3 = 168 of 168 launches",)
+    assert int((picks.stratum >= 0).sum()) == small_recordings.LAUNCHES

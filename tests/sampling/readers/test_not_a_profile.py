@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sampling.errors import ProfileError
 from sampling.readers.registry import read_profile
+from tests import small_recordings
 
 CHATTER = "Processing [x.sqlite] with [/opt/nvidia/reports/x.py]... \n"
 API_TRACE = (
@@ -197,25 +199,19 @@ class TestFolders:
 
 
 @pytest.mark.parametrize(
-    ("file", "sentence"),
+    ("written", "sentence"),
     [
-        ("not-a-profile/nsys-nvtx-trace.csv", "an nsys NVTX trace"),
-        ("not-a-profile/nsys-report-not-exported.qdrep", "an Nsight Systems report that was not exported"),
-        (
-            "not-a-profile/nsys-stats-skipped-report.csv",
-            "'SKIPPED: nerf.sqlite does not contain ENUM_CUDA_MEMCPY_OPER table.'",
-        ),
-        ("ncu/a100-details.csv", "an Nsight Compute CSV"),
-        ("ncu/ncu2024.1-details.csv", "an Nsight Compute CSV"),
-        ("ncu/ncu2024.1-raw.csv", "an Nsight Compute CSV"),
-        ("rocm/mi100-mixbench-timestamps.csv", "a rocprof CSV"),
-        ("rocm/mi350x-training-rocprofv3.json.gz", "rocprofv3 JSON"),
-        ("nvprof/p100-deepspeech-training.txt.gz", "the output of nvprof"),
-        ("published/stem-ae-figure9-casio.csv", "a CSV with the columns 'label', 'name', 'xval', 'yval'"),
-        ("nsys-sqlite", "a folder, but not an nsys export"),
+        (small_recordings.ncu_raw, "an Nsight Compute CSV"),
+        (small_recordings.ncu_details, "an Nsight Compute CSV"),
+        (small_recordings.interval_log, "the output of a simulator"),
     ],
 )
-def test_real_files(shared_data: Path, file: str, sentence: str) -> None:
-    error = refused(shared_data / file)
+def test_small_recordings_of_others(tmp_path: Path, written: Callable[[Path], Path], sentence: str) -> None:
+    error = refused(written(tmp_path))
     assert sentence in error.message
     assert error.remedy
+
+
+def test_a_folder_of_profiles_is_no_export(tmp_path: Path) -> None:
+    small_recordings.nsys_sqlite(tmp_path, "2023.4")
+    assert "a folder, but not an nsys export" in refused(tmp_path).message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 from collections.abc import Sequence
 from pathlib import Path
@@ -121,28 +120,3 @@ def test_a_trace_without_kernels_is_refused(tmp_path: Path, rows: Sequence[str])
 @pytest.mark.parametrize("head", [b"", b"Name,type\nk,kernel\n", b"Timestamp (ns),Event Type,Name,Process\n"])
 def test_others_are_left_to_others(tmp_path: Path, head: bytes) -> None:
     assert not pipit_csv.recognise(InputFile("x", tmp_path, head, compressed=False))
-
-
-def test_the_real_file(shared_data: Path) -> None:
-    path = shared_data / "nsys-csv" / "cloverleaf_gpu_trace.csv"
-    with path.open(newline="") as stream:
-        events = [row for row in csv.DictReader(stream) if row["type"] == "kernel"]
-    entered = [row for row in events if row["Event Type"] == "Enter"]
-    left = [row for row in events if row["Event Type"] == "Leave"]
-    found = launches(read(path))
-    assert len(found) == len(entered) == 1312
-    assert found == sorted(
-        (
-            (
-                row["Name"],
-                int(row["Timestamp (ns)"]),
-                int(row["_matching_timestamp"]) - int(row["Timestamp (ns)"]),
-            )
-            for row in entered
-        ),
-        key=lambda launch: launch[1],
-    )
-    total = sum(int(row["Timestamp (ns)"]) for row in left) - sum(
-        int(row["Timestamp (ns)"]) for row in entered
-    )
-    assert sum(duration for *_, duration in found) == total

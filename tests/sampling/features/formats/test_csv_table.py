@@ -13,11 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from workload import Recording
 
 from sampling.errors import ProfileError
 from sampling.features.formats.registry import read_features
 from sampling.features.rows import FeatureRows
 from sampling.features.tables.identity import size_of
+from tests import small_recordings
 
 
 def csv_rows(folder: Path, text: str) -> FeatureRows:
@@ -351,22 +353,6 @@ def test_a_plan_is_called_a_plan(tmp_path: Path) -> None:
         read_features(str(path))
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("kineto-cpu-only.json.gz", "a Kineto .* trace of 30 events without a GPU kernel among them"),
-        ("nsys-api-rows-but-no-kernels.sqlite", "3 CUDA API calls but no kernel launches"),
-        ("nsys-six-tables.sqlite", "no CUDA tables at all: CUDA was not traced"),
-    ],
-)
-def test_a_trace_without_launches_is_not_called_a_profile(shared_data: Path, name: str, message: str) -> None:
-    with pytest.raises(ProfileError, match=message) as caught:
-        read_features(str(shared_data / "not-a-profile" / name))
-    assert "a profile" not in str(caught.value)
-    assert "durations" not in str(caught.value)
-    assert "it has no features of launches either; give a CSV of Nsight Compute" in str(caught.value)
-
-
 def test_a_trace_of_the_processor_alone_is_not_called_a_profile(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     event = '{"ph": "X", "cat": "cpu_op", "name": "add", "ts": 1, "dur": 2, "pid": 1, "tid": 1}'
@@ -382,10 +368,32 @@ def test_folders_and_missing_files_are_refused(tmp_path: Path) -> None:
         read_features(str(tmp_path / "none"))
 
 
-def test_real_profiles_are_no_features(shared_data: Path) -> None:
-    for name in ("nsys-sqlite/p2000-sort-nsys2020.4.sqlite", "kineto/tiny-capital-K-category.json.gz"):
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("kineto", "a Kineto .* trace of 28 events without a GPU kernel among them"),
+        ("nsys", "16 CUDA API calls but no kernel launches"),
+        ("nothing", "no CUDA tables at all: CUDA was not traced"),
+    ],
+)
+def test_a_small_trace_without_launches_is_not_called_a_profile(
+    tmp_path: Path, written: str, message: str
+) -> None:
+    if written == "kineto":
+        copies = small_recordings.copies_alone(small_recordings.batches())
+        path = small_recordings.kineto(tmp_path, "today", copies)
+    else:
+        copies = small_recordings.copies_alone(small_recordings.images())
+        path = small_recordings.nsys_sqlite(tmp_path, "2023.4", copies if written == "nsys" else Recording())
+    with pytest.raises(ProfileError, match=message) as caught:
+        read_features(str(path))
+    assert "a profile" not in str(caught.value)
+    assert "durations" not in str(caught.value)
+    assert "it has no features of launches either; give a CSV of Nsight Compute" in str(caught.value)
+
+
+def test_small_profiles_are_no_features(tmp_path: Path) -> None:
+    written = [small_recordings.nsys_sqlite(tmp_path, "2020.4"), small_recordings.kineto(tmp_path, "old")]
+    for path in (*written, small_recordings.nsys_csv(tmp_path, "2022.4")):
         with pytest.raises(ProfileError, match="a profile"):
-            read_features(str(shared_data / name))
-    for path in sorted((shared_data / "not-a-profile").iterdir()):
-        with pytest.raises(ProfileError):
             read_features(str(path))

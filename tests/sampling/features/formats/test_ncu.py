@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ncu_file import as_ncu_spells
 
 from sampling.errors import ProfileError
 from sampling.features.formats.registry import read_features
 from sampling.features.rows import FeatureRows
 from sampling.features.tables.number_cells import NumberLocale
+from tests import small_recordings
 
 IDENTITY = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name"]
 METRIC = ["Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type"]
@@ -71,56 +73,6 @@ def read(folder: Path, content: bytes, locale: NumberLocale = "C") -> FeatureRow
 def values(rows: FeatureRows, name: str) -> list[float]:
     """Return the values of a metric."""
     return np.asarray(rows.features.metrics[name]).tolist()
-
-
-def test_the_details_page_of_an_a100_reads_as_its_text_says(shared_data: Path) -> None:
-    rows = read_features(str(shared_data / "ncu" / "a100-details.csv"))
-    assert rows.format == "ncu-details"
-    assert len(rows) == 6
-    # Looked up in the file by hand.
-    assert values(rows, "Elapsed Cycles")[0] == 63_779
-    assert values(rows, "Duration")[0] == pytest.approx(56_060)
-    assert values(rows, "Duration")[5] == pytest.approx(30.86e6)
-    assert rows.features.units["Duration"] == "ns"
-    assert values(rows, "DRAM Frequency")[0] == pytest.approx(1.59e9)
-    assert values(rows, "Memory Throughput")[:2] == [23.97, 24.46]
-    assert rows.features.units["Memory Throughput"] == "%"
-    assert values(rows, "Memory Workload Analysis: Memory Throughput")[0] == pytest.approx(488.17e9)
-    assert rows.features.units["Memory Workload Analysis: Memory Throughput"] == "byte/s"
-    assert values(rows, "SM Active Cycles")[0] == 58_748.42
-    assert rows.grid is not None
-    assert rows.grid[3].tolist() == [216, 1, 1]
-    assert rows.block is not None
-    assert rows.block[5].tolist() == [256, 1, 1]
-    assert rows.names[0].endswith("jl_L992")
-    # Every metric row of the file is a value of a launch, but for the two that are text.
-    with (shared_data / "ncu" / "a100-details.csv").open(newline="") as stream:
-        printed = [cells for cells in csv.reader(stream) if len(cells) == 16]
-    numbers = [cells for cells in printed if cells[14].replace(",", "").replace(".", "").isdigit()]
-    known = sum(int(np.isfinite(column).sum()) for column in rows.features.metrics.values())
-    assert known == len(numbers)
-
-
-def test_both_pages_of_one_launch_agree(shared_data: Path) -> None:
-    long = read_features(str(shared_data / "ncu" / "ncu2024.1-details.csv"))
-    wide = read_features(str(shared_data / "ncu" / "ncu2024.1-raw.csv"))
-    assert (long.format, wide.format) == ("ncu-details", "ncu-raw")
-    assert long.names == wide.names == ("void Sobel<float>(uchar4 *, uchar4 *, int, int)",)
-    assert values(long, "Elapsed Cycles") == [30_221]
-    assert values(long, "Duration")[0] == pytest.approx(31_870)
-    assert values(wide, "gpu__time_duration.sum")[0] == pytest.approx(31_872)
-    assert wide.features.units["gpu__time_duration.sum"] == "ns"
-    assert values(wide, "dram__bytes_read.sum")[0] == pytest.approx(4_195_712)
-    assert values(wide, "launch__shared_mem_config_size")[0] == pytest.approx(8192)
-    assert values(wide, "lts__t_sectors.sum.per_second")[0] == pytest.approx(9.357492e9)
-    assert values(wide, "gpc__cycles_elapsed.avg.per_second")[0] == pytest.approx(941.629016e6)
-    assert values(wide, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") == [1_565_558]
-    assert np.isnan(values(wide, "LTS.TriageSCG.lts__throughput.avg.pct_of_peak_sustained_elapsed")[0])
-    assert "device__attribute_display_name" not in wide.features.metrics
-    # 840 columns, of which 11 identify the launch and 3 are text.
-    assert len(wide.features.metrics) == 826
-    assert values(long, "Registers Per Thread") == values(wide, "launch__registers_per_thread")
-    assert values(long, "Executed Instructions") == values(wide, "smsp__inst_executed.sum")
 
 
 def test_rules_chatter_and_program_output_are_no_rows(tmp_path: Path) -> None:
@@ -235,11 +187,6 @@ def test_units_that_are_not_known_or_not_there_are_noted(tmp_path: Path) -> None
     assert rows.notes == ("units that are not known are left as they are: furlong (x)",)
 
 
-def test_units_of_real_pages_are_known(shared_data: Path) -> None:
-    for path in sorted((shared_data / "ncu").iterdir()):
-        assert not any("units" in note for note in read_features(str(path)).notes), path
-
-
 def test_infinite_values_are_noted(tmp_path: Path) -> None:
     page = raw(
         ["a", "b"],
@@ -343,3 +290,47 @@ def test_english_numbers_prove_a_german_locale_wrong(tmp_path: Path) -> None:
     wide = raw(["c"], ["cycle"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1,234,567"))
     with pytest.raises(ProfileError, match=r"row 3, column c: '1,234,567'.*--number-locale"):
         read(tmp_path, wide, "de_DE")
+
+
+def numbers_printed(path: Path) -> list[str]:
+    """Return the values of a details page that are numbers, as its text has them."""
+    with path.open(newline="") as stream:
+        printed = [cells[14] for cells in csv.reader(stream) if len(cells) == 16]
+    return [value for value in printed if value.replace(",", "").replace(".", "").isdigit()]
+
+
+def test_a_small_details_page_reads_as_its_text_says(tmp_path: Path) -> None:
+    path = small_recordings.ncu_details(tmp_path)
+    rows = read_features(str(path))
+    assert rows.format == "ncu-details"
+    assert len(rows) == small_recordings.LAUNCHES
+    launches = small_recordings.images().launches
+    # Durations are printed with two decimals of a microsecond or of a millisecond.
+    assert values(rows, "Duration") == [
+        pytest.approx(launch.times.duration_ns, abs=5000 if launch.times.duration_ns >= 100_000 else 5)
+        for launch in launches
+    ]
+    assert rows.features.units["Duration"] == "ns"
+    assert values(rows, "Registers Per Thread") == [launch.kernel.registers for launch in launches]
+    assert rows.grid is not None
+    assert rows.grid.tolist() == [list(launch.grid) for launch in launches]
+    assert rows.block is not None
+    assert rows.block.tolist() == [list(launch.kernel.block) for launch in launches]
+    assert rows.name is not None
+    assert [rows.names[code] for code in rows.name] == [as_ncu_spells(each.kernel.name) for each in launches]
+    # Every metric row of the file is a value of a launch, but for those that are text.
+    known = sum(int(np.isfinite(column).sum()) for column in rows.features.metrics.values())
+    assert known == len(numbers_printed(path)) == 5 * small_recordings.LAUNCHES
+
+
+def test_both_small_pages_agree(tmp_path: Path) -> None:
+    long = read_features(str(small_recordings.ncu_details(tmp_path)))
+    wide = read_features(str(small_recordings.ncu_raw(tmp_path)))
+    assert (long.format, wide.format) == ("ncu-details", "ncu-raw")
+    assert long.names == wide.names
+    assert long.name is not None
+    np.testing.assert_array_equal(long.name, wide.name)
+    assert values(long, "Elapsed Cycles") == values(wide, "gpc__cycles_elapsed.avg")
+    assert values(long, "Executed Instructions") == values(wide, "smsp__inst_executed.sum")
+    assert values(long, "Grid Size") == values(wide, "launch__grid_size")
+    assert not any("units" in note for rows in (long, wide) for note in rows.notes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +27,7 @@ from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
+from tests import small_recordings
 
 NAN = float("nan")
 LOADS, STORES = CHARACTERISTICS[0][0], CHARACTERISTICS[1][0]
@@ -284,32 +284,13 @@ def test_no_published_characteristic_is_a_cost(spellings: tuple[str, ...]) -> No
     assert not any(is_cost(name, "inst") for name in spellings)
 
 
-def test_all_columns_of_a_details_page_are_no_costs(shared_data: Path) -> None:
-    metrics = read_features(str(shared_data / "ncu" / "a100-details.csv")).features
-    used = {name for name in metrics.metrics if not is_cost(name, metrics.units.get(name))}
-    assert used == {
-        *("Maximum Buffer Size", "# Pass Groups", "Stack Size", "Threads", "# SMs", "# TPCs"),
-        *("Local Memory Spilling Requests", "Local Memory Spilling Request Overhead", "L1/TEX Hit Rate"),
-        *("L2 Persisting Size", "L2 Compression Success Rate", "L2 Compression Ratio", "L2 Hit Rate"),
-        *("L2 Compression Input Sectors", "Avg. Active Threads Per Warp", "Executed Instructions"),
-        *("Avg. Not Predicated Off Threads Per Warp", "Avg. Executed Instructions Per Scheduler"),
-        *("Avg. Issued Instructions Per Scheduler", "Issued Instructions", "Block Size", "Grid Size"),
-        *("Registers Per Thread", "Shared Memory Configuration Size", "Driver Shared Memory Per Block"),
-        *("Dynamic Shared Memory Per Block", "Static Shared Memory Per Block", "Uses Green Context"),
-        *("Waves Per SM", "Block Limit SM", "Block Limit Registers", "Block Limit Shared Mem"),
-        *("Block Limit Warps", "Theoretical Active Warps per SM", "Theoretical Occupancy"),
-        *("Branch Instructions Ratio", "Branch Instructions", "Branch Efficiency", "Avg. Divergent Branches"),
-    }
-
-
 def test_all_columns_of_the_bundled_page_but_cycles_are_no_costs(sample_data: Path) -> None:
     metrics = read_features(str(sample_data / "resnet50-like-ncu-raw.csv.gz")).features
     costs = {name for name in metrics.metrics if is_cost(name, metrics.units.get(name))}
     assert costs == {"gpc__cycles_elapsed.avg"}
 
 
-def test_of_a_raw_page_no_rate_by_cycles_is_left(shared_data: Path) -> None:
-    metrics = read_features(str(shared_data / "ncu" / "ncu2024.1-raw.csv")).features
+def test_of_a_small_details_page_time_and_cycles_are_costs(tmp_path: Path) -> None:
+    metrics = read_features(str(small_recordings.ncu_details(tmp_path))).features
     used = {name for name in metrics.metrics if not is_cost(name, metrics.units.get(name))}
-    assert "smsp__inst_executed.sum" in used
-    assert not [name for name in used if re.search("stalled|issue_|cycle|per_second|pct_of_peak", name)]
+    assert used == {"Executed Instructions", "Grid Size", "Registers Per Thread"}

@@ -28,6 +28,7 @@ from sampling.profile.fingerprint import (
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
+from tests import small_recordings
 
 Build = Callable[..., LaunchTable]
 MASK = 2**64 - 1
@@ -442,25 +443,25 @@ def test_progress_is_told(launch_table: Build) -> None:
     assert told == [(1, 1, "comparing launches")]
 
 
-def test_real_recordings_of_one_run_align(shared_data: Path) -> None:
-    """The SQLite export knows its process, the CSV does not; both have the same 8,190 launches."""
-    sqlite = read_profile([str(shared_data / "nsys-sqlite/rtx3090-gaussian-nsys2022.4.sqlite")])
-    csv = read_profile([str(shared_data / "nsys-csv/rtx3090-gaussian-gputrace-nsys2022.4.csv")])
+def test_small_recordings_of_one_run_align(tmp_path: Path) -> None:
+    """The SQLite export knows its process, the CSV does not; both have the same launches."""
+    sqlite = read_profile([str(small_recordings.nsys_sqlite(tmp_path, "2022.4"))])
+    csv = read_profile([str(small_recordings.nsys_csv(tmp_path, "2022.4"))])
     found = align(recorded(sqlite), csv)
-    assert found.renumbered == ((11357, 0, 0, 0),)
+    assert found.renumbered == ((4242, 0, 0, 0),)
     assert found.launches_differing == 0
 
 
-def test_real_recordings_on_two_vendors_gpus_part_at_once(shared_data: Path) -> None:
-    h100, mi300x = (
-        read_profile([str(shared_data / "kineto" / f"{gpu}-qwen1.5-inference.json.gz")])
-        for gpu in ("h100", "mi300x")
+def test_small_recordings_of_two_programs_part_at_once(tmp_path: Path) -> None:
+    images, batches = (
+        read_profile([str(small_recordings.kineto(tmp_path, style, recording))])
+        for style, recording in (("today", small_recordings.images()), ("amd", small_recordings.batches()))
     )
-    counts = "1,516 launches here, 1,465 in the plan's recording; "
-    said = parting(recorded(h100, here=True), mi300x)
+    counts = "320 launches here, 168 in the plan's recording; "
+    said = parting(recorded(images, here=True), batches)
     assert f"{counts}launch 0 is " in said
-    assert "CatArrayBatchedCopy" in said
-    assert "vectorized_elementwise_kernel" in said
+    assert "unrolled_elementwise_kernel" in said
     assert len(said) < 650
-    assert f"{counts}record the" in parting(recorded(h100, here=True), mi300x, names_may_differ=True)
-    assert "they part between launches 0 and 5;" in parting(recorded(h100), mi300x)
+    assert f"{counts}record the" in parting(recorded(images, here=True), batches, names_may_differ=True)
+    # A fingerprint has a hash for each of up to 256 launches, so it tells where they part, too.
+    assert f"{counts}launch 0 is " in parting(recorded(images), batches)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import gzip
 import json
-from bisect import bisect_left
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,26 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kineto_file import Style
 
 from sampling.errors import ProfileError
-from sampling.profile.profile import Column, Device, KernelTable, LaunchSequence, Profile
+from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile
 from sampling.readers.input_file import open_input
 from sampling.readers.kineto import trace as kineto
 from sampling.readers.kineto.pieces import trace_pieces
+from tests import small_recordings
+from tests.sampling.readers.kineto.plain_json import (
+    annotations_told,
+    column,
+    events_of,
+    launches_by_plain_json,
+    launches_in_annotations,
+    names,
+    ranges,
+    read,
+    shapes,
+    told_of,
+)
 
 Json = dict[str, Any]
 
@@ -67,12 +80,6 @@ def trace(*events: Json, **top: Any) -> Json:
     return {"schemaVersion": 1, "deviceProperties": [], "traceEvents": list(events), "traceName": "t", **top}
 
 
-def read(path: Path) -> Profile:
-    with open_input(str(path)) as file:
-        assert kineto.recognise(file)
-        return kineto.read(file, KernelTable(), None)
-
-
 @pytest.fixture
 def reading(tmp_path: Path) -> Any:
     """Write a document (or its raw bytes) and read it."""
@@ -83,19 +90,6 @@ def reading(tmp_path: Path) -> Any:
         return read(path)
 
     return write_and_read
-
-
-def column(profile: Profile, name: Column) -> list[int]:
-    return [int(value) for batch in profile.batches((name,)) for value in batch[name]]
-
-
-def names(profile: Profile) -> list[str]:
-    return [profile.kernels.names.full(code) for code in column(profile, "name")]
-
-
-def shapes(profile: Profile) -> list[tuple[Any, Any]]:
-    signatures = [profile.kernels.signature(code) for code in column(profile, "signature")]
-    return [(signature.grid, signature.block) for signature in signatures]
 
 
 # --- one launch -------------------------------------------------------------------------------------------
@@ -553,85 +547,11 @@ def test_progress_can_stop_the_reading(tmp_path: Path) -> None:
         kineto.read(file, KernelTable(), stop)
 
 
-# --- recorded by others ------------------------------------------------------------------------------------
-
-REAL = {
-    "a100-recommendation-training.json.gz": (8_568, 170, 446_813, "api-start", 0),
-    "h100-qwen1.5-inference.json.gz": (1_465, 26, 45_432.698, "correlation", 436),
-    "mi250-minitoy-no-grid.json.gz": (14, 12, 110.881, "api-start", 0),
-    "mi300x-qwen1.5-inference.json.gz": (1_516, 28, 43_062.042, "correlation", 463),
-    "tiny-capital-K-category.json.gz": (4, 4, 30, "api-start", 0),
-    "v100-resnet50-training.json.gz": (9_538, 63, 635_237, "correlation", 736),
-    "v100x2-training-unsorted.json.gz": (19_370, 49, 977_859, "api-start", 0),
-}
-
-
-def launches_by_stdlib(path: Path, order: str) -> list[Json]:
-    """Return the kernel events in launch order, by a plain reading of the JSON."""
-    document = json.loads(gzip.decompress(path.read_bytes()))
-    events = document if isinstance(document, list) else document["traceEvents"]
-    events = [event for event in events if event["ph"] == "X"]
-    api = {"Runtime", "cuda_runtime", "cuda_driver"}
-    called = {event["args"]["correlation"]: event["ts"] for event in events if event.get("cat") in api}
-
-    def place(event: Json) -> tuple[float, float]:
-        number = event["args"]["correlation"]
-        return (called[number] if order == "api-start" else number), event["ts"]
-
-    return sorted((event for event in events if event.get("cat") in {"kernel", "Kernel"}), key=place)
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_traces_are_read_whole(shared_data: Path, name: str) -> None:
-    path = shared_data / "kineto" / name
-    launches, distinct, total_us, order, missing = REAL[name]
-    profile = read(path)
-    assert profile.launches == launches
-    assert len(profile.kernels.names) == distinct
-    assert sum(column(profile, "duration_ns")) == round(total_us * 1000)
-    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == (order, missing)
-
-    expected = launches_by_stdlib(path, order)
-    assert names(profile) == [event["name"] for event in expected]
-    assert column(profile, "duration_ns") == [round(event["dur"] * 1000) for event in expected]
-    assert column(profile, "start_ns") == [round(event["ts"] * 1000) for event in expected]
-    assert len(profile.sequences) == 1
-    assert profile.sequences[0].device == expected[0]["args"]["device"]
-
-
-def test_real_nvidia_grids_are_those_of_the_kernels(shared_data: Path) -> None:
-    path = shared_data / "kineto" / "h100-qwen1.5-inference.json.gz"
-    events = launches_by_stdlib(path, "correlation")
-    expected = [(tuple(event["args"]["grid"]), tuple(event["args"]["block"])) for event in events]
-    assert shapes(read(path)) == expected
-
-
-def test_real_amd_grids_come_from_the_calls(shared_data: Path) -> None:
-    folder = shared_data / "kineto"
-    assert all(grid is not None for grid, _ in shapes(read(folder / "mi250-minitoy-no-grid.json.gz")))
-    profile = read(folder / "mi300x-qwen1.5-inference.json.gz")
-    known = [shape for shape in shapes(profile) if shape[0] is not None]
-    assert len(known) == 1_516 - 463
-    # The GEMM launched with 71,680 work-items in groups of 256.
-    assert ((280, 1, 1), (256, 1, 1)) in known
-
-
-def test_a_real_trace_of_the_cpu_alone_is_refused(shared_data: Path) -> None:
-    with pytest.raises(ProfileError, match="30 events without a GPU kernel"):
-        read(shared_data / "not-a-profile" / "kineto-cpu-only.json.gz")
-
-
 # --- annotations -------------------------------------------------------------------------------------------
 
 
 def annotation(name: str | None, ts: Any, dur: Any, **changes: Any) -> Json:
     return {"ph": "X", "cat": "user_annotation", "name": name, "ts": ts, "dur": dur, "pid": 1, **changes}
-
-
-def ranges(profile: Profile, text: str) -> list[tuple[str, int, int, int]]:
-    found = profile.named_ranges(text)
-    assert found is not None
-    return [(each.text, each.sequence, each.first_ordinal, each.stop_ordinal) for each in found]
 
 
 def test_annotations_hold_the_launches_whose_calls_began_in_them(reading: Any) -> None:
@@ -680,47 +600,51 @@ def test_old_traces_have_the_annotations_of_pytorch_among_the_operators(reading:
     assert [text for text, *_ in ranges(profile, "")] == ["ProfilerStep#5", "Optimizer.step#SGD.step"]
 
 
-STEPS = {
-    "a100-recommendation-training.json.gz": [1_428] * 6,
-    "h100-qwen1.5-inference.json.gz": [1_029],
-    "mi300x-qwen1.5-inference.json.gz": [1_053],
-    "v100-resnet50-training.json.gz": [1_467] * 6,
-    "v100x2-training-unsorted.json.gz": [3_874] * 5,
-}
+# --- small recordings in every style -----------------------------------------------------------------------
+
+WHOLE = [(style, 0, "api-start") for style in ("today", "old", "amd")]
+CUT = [(style, 40, "correlation") for style in ("today", "old", "amd")]
 
 
-def launches_in_annotations(path: Path) -> dict[str, list[int]]:
-    """Return for every annotation of a real trace, by name, how many launches were called in it."""
-    document = json.loads(gzip.decompress(path.read_bytes()))
-    events = document if isinstance(document, list) else document["traceEvents"]
-    events = [event for event in events if event["ph"] == "X"]
-    api = {"Runtime", "cuda_runtime", "cuda_driver"}
-    called = {event["args"]["correlation"]: event["ts"] for event in events if event.get("cat") in api}
-    kernels = [event for event in events if event.get("cat") in {"kernel", "Kernel"}]
-    times = sorted(called[number] for event in kernels if (number := event["args"]["correlation"]) in called)
-    found: dict[str, list[int]] = {}
-    for event in events:
-        is_old = event.get("cat") == "Operator" and "#" in event["name"]
-        if is_old or event.get("cat") == "user_annotation":
-            until = event["ts"] + event["dur"]
-            launches = bisect_left(times, until) - bisect_left(times, event["ts"])
-            if launches:
-                found.setdefault(event["name"], []).append(launches)
-    return found
-
-
-@pytest.mark.parametrize("name", STEPS)
-def test_real_annotations_hold_what_a_plain_reading_counts(shared_data: Path, name: str) -> None:
-    path = shared_data / "kineto" / name
+@pytest.mark.parametrize(("style", "calls_lost", "order"), [*WHOLE, *CUT])
+def test_small_traces_are_read_whole(style: Style, calls_lost: int, order: str, tmp_path: Path) -> None:
+    path = small_recordings.kineto(tmp_path, style, calls_lost=calls_lost)
     profile = read(path)
-    expected = launches_in_annotations(path)
-    found: dict[str, list[int]] = {}
-    for text, _, first, stop in ranges(profile, ""):
-        found.setdefault(text, []).append(stop - first)
-    assert {text: sorted(counts) for text, counts in found.items()} == {
-        text: sorted(counts) for text, counts in expected.items()
-    }
+    recording = small_recordings.batches()
+    assert profile.launches == len(recording.launches)
+    assert sum(column(profile, "duration_ns")) == sum(each.times.duration_ns for each in recording.launches)
+    # Among the last 40 activities is the copy of the result.
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == (order, max(0, calls_lost - 1))
+    assert told_of(profile) == launches_by_plain_json(events_of(path), order)
+
+
+def test_small_nvidia_grids_are_those_of_the_kernels(tmp_path: Path) -> None:
+    recording = small_recordings.batches()
+    expected = [(launch.grid, launch.kernel.block) for launch in recording.launches]
+    assert shapes(read(small_recordings.kineto(tmp_path, "today"))) == expected
+
+
+def test_small_amd_grids_come_from_the_calls(tmp_path: Path) -> None:
+    recording = small_recordings.batches()
+    expected = [(launch.grid, launch.kernel.block) for launch in recording.launches]
+    assert shapes(read(small_recordings.kineto(tmp_path, "amd"))) == expected
+    known = shapes(read(small_recordings.kineto(tmp_path, "amd", calls_lost=40)))
+    assert known == [*expected[:-39], *[(None, None)] * 39]
+
+
+def test_a_small_trace_of_the_cpu_alone_is_refused(tmp_path: Path) -> None:
+    copies = small_recordings.copies_alone(small_recordings.batches())
+    path = small_recordings.kineto(tmp_path, "today", copies)
+    with pytest.raises(ProfileError, match="28 events without a GPU kernel"):
+        read(path)
+
+
+@pytest.mark.parametrize("style", ["today", "old", "amd"])
+def test_small_annotations_hold_what_a_plain_reading_counts(style: Style, tmp_path: Path) -> None:
+    path = small_recordings.kineto(tmp_path, style)
+    profile = read(path)
+    assert annotations_told(profile) == launches_in_annotations(events_of(path))
     steps = ranges(profile, "ProfilerStep#")
-    assert [stop - first for _, _, first, stop in steps] == STEPS[name]
+    assert len(steps) == 2
     assert all(before[3] == after[2] for before, after in pairwise(steps)), "steps follow each other"
-    assert steps[-1][3] == profile.launches
+    assert (steps[0][2], steps[-1][3]) == (0, profile.launches)

@@ -1,0 +1,34 @@
+"""What others recorded that is no profile is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.sampling.readers.test_not_a_profile import refused
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        ("not-a-profile/nsys-nvtx-trace.csv", "an nsys NVTX trace"),
+        ("not-a-profile/nsys-report-not-exported.qdrep", "an Nsight Systems report that was not exported"),
+        (
+            "not-a-profile/nsys-stats-skipped-report.csv",
+            "'SKIPPED: nerf.sqlite does not contain ENUM_CUDA_MEMCPY_OPER table.'",
+        ),
+        ("ncu/a100-details.csv", "an Nsight Compute CSV"),
+        ("ncu/ncu2024.1-details.csv", "an Nsight Compute CSV"),
+        ("ncu/ncu2024.1-raw.csv", "an Nsight Compute CSV"),
+        ("rocm/mi100-mixbench-timestamps.csv", "a rocprof CSV"),
+        ("rocm/mi350x-training-rocprofv3.json.gz", "rocprofv3 JSON"),
+        ("nvprof/p100-deepspeech-training.txt.gz", "the output of nvprof"),
+        ("published/stem-ae-figure9-casio.csv", "a CSV with the columns 'label', 'name', 'xval', 'yval'"),
+        ("nsys-sqlite", "a folder, but not an nsys export"),
+    ],
+)
+def test_files_of_other_formats_are_named(shared_data: Path, file: str, sentence: str) -> None:
+    error = refused(shared_data / file)
+    assert sentence in error.message
+    assert error.remedy
