@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Tests cluster a few hundred rows: threads would wait for one another longer than they compute.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("suite", deadline=None, max_examples=60, print_blob=True)
 settings.load_profile("suite")

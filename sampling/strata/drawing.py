@@ -115,10 +115,18 @@ def _rejection_sampled(
     missing = wanted.copy()
     while missing.any():
         stratum = np.repeat(np.arange(len(launches)), missing)
-        taken = np.union1d(taken, base[stratum] + _uniform(launches[stratum], rng))
+        taken = _sorted_distinct(np.concatenate([taken, base[stratum] + _uniform(launches[stratum], rng)]))
         have = np.bincount(np.searchsorted(base, taken, side="right") - 1, minlength=len(launches))
         missing = wanted - have
     return taken
+
+
+def _sorted_distinct(values: IntArray) -> IntArray:
+    """Return what `np.unique` does, for few values several times as fast."""
+    values.sort()
+    is_new = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=is_new[1:])
+    return values[is_new]
 
 
 def _is_in(sorted_values: IntArray, sorted_subset: IntArray) -> BoolArray:

@@ -61,7 +61,7 @@ def test_the_bound_covers_the_sample_data(file: str, method: str, sample_data: P
 def test_the_bound_covers_random_mixtures(
     seed: int, method: str, counts_of: CountsOf, mixture: Mixture
 ) -> None:
-    check_coverage(counts_of(mixture(seed, groups=12, launches=1200)), method)
+    check_coverage(counts_of(mixture(seed, groups=8, launches=400)), method)
 
 
 def test_the_spread_of_the_draws_is_what_the_bound_says(counts_of: CountsOf, mixture: Mixture) -> None:

@@ -226,12 +226,10 @@ def test_the_document_is_json_without_special_numbers(durations: list[int], laun
     assert json.loads(json.dumps(document, allow_nan=False))["kind"] == "plan"
 
 
-def small_plan(profile: LaunchTable) -> dict[str, Any]:
-    """Return a plan document to damage."""
-    document: dict[str, Any] = json.loads(
-        json.dumps(document_of(profile, count_durations(profile, Grouping())))
-    )
-    return document
+@pytest.fixture(scope="module")
+def small_plan(profile: LaunchTable) -> str:
+    """Return a plan document, written once for all tests that damage it."""
+    return json.dumps(document_of(profile, count_durations(profile, Grouping())))
 
 
 @pytest.mark.parametrize(
@@ -263,9 +261,9 @@ def small_plan(profile: LaunchTable) -> dict[str, Any]:
     ],
 )
 def test_a_damaged_plan_file_is_refused(
-    damage: Callable[[dict[str, Any]], object], message: str, profile: LaunchTable, tmp_path: Path
+    damage: Callable[[dict[str, Any]], object], message: str, small_plan: str, tmp_path: Path
 ) -> None:
-    document = small_plan(profile)
+    document = json.loads(small_plan)
     damage(document)
     with pytest.raises(PlanFileError, match=message):
         read_plan(written(document, tmp_path))

@@ -16,6 +16,7 @@ from sampling.errors import ProfileError
 from sampling.features.formats.registry import read_features
 from sampling.features.rows import FeatureRows
 from sampling.features.tables.number_cells import NumberLocale
+from sampling.readers.input_file import HEAD_BYTES
 from tests import small_recordings
 
 IDENTITY = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name"]
@@ -154,11 +155,12 @@ def test_the_raw_page_scales_by_its_second_row(tmp_path: Path) -> None:
 
 
 def test_a_raw_page_longer_than_the_head_is_whole(tmp_path: Path) -> None:
-    names = [f"metric__number_{index}.sum" for index in range(6000)]
-    page = raw(names, ["inst"] * 6000, (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, *range(6000)))
+    names = [f"metric__{'of_a_long_name_' * 20}number_{index}.sum" for index in range(500)]
+    page = raw(names, ["inst"] * 500, (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, *range(500)))
+    assert page.index(b"\n") > 2 * HEAD_BYTES
     rows = read(tmp_path, gzip.compress(page))
-    assert len(rows.features.metrics) == 6000
-    assert values(rows, names[-1]) == [5999]
+    assert len(rows.features.metrics) == 500
+    assert values(rows, names[-1]) == [499]
 
 
 def test_a_header_far_behind_the_lines_of_progress_is_found(tmp_path: Path) -> None:

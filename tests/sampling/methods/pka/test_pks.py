@@ -186,7 +186,7 @@ def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_weighted_k_means_is_as_good_as_that_of_repeated_rows(seed: int) -> None:
-    table, _ = blobs(seed, 5, 400)
+    table, _ = blobs(seed, 5, 200)
     rows = standardise(dict(zip("abc", table.T, strict=True)), ("a", "b", "c")).rows
     scores = principal_components(rows)
     assert len(scores) == 25
@@ -262,11 +262,11 @@ def test_clusters_of_the_sample_are_as_good_as_those_of_scikit_learn(sample_data
             k = len(groups)
             assert details["projected_errors"][k - 1] == groups.projected_error(cost)
             ours = squares_within(rows, groups.group_of_row)
-            theirs = [
+            theirs = (
                 KMeans(k, n_init=10, random_state=state).fit(rows.values, sample_weight=rows.count).inertia_
                 for state in range(5)
-            ]
-            assert ours <= max(theirs) * (1 + 1e-9), k
+            )
+            assert any(ours <= inertia * (1 + 1e-9) for inertia in theirs), k
 
 
 def test_fewest_groups_below_the_threshold_else_least_error() -> None:

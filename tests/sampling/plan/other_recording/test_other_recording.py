@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sampling.errors import AnalysisError, ProfileError
 from sampling.plan.design import make_design
 from sampling.plan.drawn_launches import find_drawn_launches
-from sampling.plan.judge import judge_design
+from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.other_recording.durations import durations_by_rank
 from sampling.plan.other_recording.plan_check import plan_error, planned_design
 from sampling.plan.other_recording.plan_judgement import NOT_RANDOM, PlanJudgement, find_original, judge_plan
@@ -29,7 +29,7 @@ from sampling.plan.plan_options import PlanOptions
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
-from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
@@ -91,6 +91,20 @@ def program() -> Program:
     )
 
 
+# What was planned of a profile before, but for its path: most tests plan the same program.
+_DOCUMENTS: dict[tuple[bytes, tuple[Grouping, Region], str, bool], str] = {}
+
+
+def written_document(path: Path, selection: tuple[Grouping, Region], method: str, replacing: bool) -> str:
+    """Make a plan of a profile on disk with seed 1, as it is written."""
+    profile = read_profile([str(path)])
+    counts = count_durations(profile, *selection)
+    plan = drawn_plan(counts, make_design(counts, method, Target(with_replacement=replacing), 1), 1)
+    launches = planned_launches(profile, plan, locate(profile, counts, plan))
+    options = PlanOptions(method, Target(with_replacement=replacing), *selection).as_json()
+    return json.dumps(plan_document(profile, counts, plan, launches, options=options))
+
+
 def planned(
     path: Path,
     folder: Path,
@@ -101,12 +115,11 @@ def planned(
     change: Callable[[dict[str, Any]], object] = lambda _: None,
 ) -> PlanFile:
     """Make a plan of a profile on disk with seed 1, write it, changed or not, and read it back."""
-    profile = read_profile([str(path)])
-    counts = count_durations(profile, *(selection or ALL))
-    plan = drawn_plan(counts, make_design(counts, method, Target(with_replacement=replacing), 1), 1)
-    launches = planned_launches(profile, plan, locate(profile, counts, plan))
-    options = PlanOptions(method, Target(with_replacement=replacing), *(selection or ALL)).as_json()
-    document = json.loads(json.dumps(plan_document(profile, counts, plan, launches, options=options)))
+    asked = (path.read_bytes(), selection or ALL, method, replacing)
+    if asked not in _DOCUMENTS:
+        _DOCUMENTS[asked] = written_document(path, *asked[1:])
+    document = json.loads(_DOCUMENTS[asked])
+    document["profile"]["files"][0]["path"] = str(path)
     change(document)
     target = folder / "plan.json"
     target.write_text(json.dumps(document), encoding="utf-8")
@@ -241,16 +254,27 @@ def test_redraws_come_from_the_strata_of_the_plans_own_profile(program: Program,
     assert found.expected_speedup == pytest.approx(total_ns / expected_ns)
 
 
+OwnJudgement = tuple[PlanFile, Profile, DurationCounts, Judgement]
+
+
+@pytest.fixture
+def own_judgement(program: Program, tmp_path: Path) -> OwnJudgement:
+    """Return a plan with its own profile, the reduction of that, and how the plan is judged on it."""
+    path = program.write(tmp_path / "a.parquet")
+    plan = planned(path, tmp_path)
+    own = read_profile([str(path)])
+    counts = count_durations(own, Grouping())
+    design = planned_design(counts, plan)
+    return plan, own, counts, judge_design(counts, design, REPEATS, SEED)
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=6)
 @given(factor=st.integers(1, 1000))
 def test_a_gpu_that_is_slower_by_a_factor_has_the_same_error(
-    factor: int, program: Program, tmp_path: Path
+    factor: int, program: Program, tmp_path: Path, own_judgement: OwnJudgement
 ) -> None:
-    path = program.write(tmp_path / "a.parquet")
-    plan = planned(path, tmp_path)
+    plan, own, counts, expected = own_judgement
     slower = replace(program, durations_ns=[factor * duration for duration in program.durations_ns])
-    own, counts = read_profile([str(path)]), count_durations(read_profile([str(path)]), Grouping())
-    expected = judge_design(counts, planned_design(counts, plan), REPEATS, SEED)
     found = judged(plan, slower.write(tmp_path / "b.parquet"))
     assert found.own.error == pytest.approx(plan_error(own, counts, plan).error, abs=1e-12)
     assert found.own.total_ns == factor * counts.total_duration_ns

@@ -106,12 +106,20 @@ def test_other_content_is_not_recognised(head: bytes) -> None:
     assert not nsys_sqlite.recognise(InputFile("x.sqlite", Path("x.sqlite"), head, compressed=False))
 
 
-@pytest.fixture
-def export_path(tmp_path: Path, exports: ModuleType) -> Path:
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory, exports: ModuleType) -> bytes:
+    """Return an export of 3,000 launches."""
     launches = [exports.Launch(10 * i, 10 * i + i % 7, i) for i in range(3000)]
-    path: Path = exports.export("2023.4", launches, [exports.Call(i, i) for i in range(3000)]).sqlite(
-        tmp_path / "it is 100% odd?#.sqlite"
-    )
+    export = exports.export("2023.4", launches, [exports.Call(i, i) for i in range(3000)])
+    content: bytes = export.sqlite(tmp_path_factory.mktemp("export") / "x.sqlite").read_bytes()
+    return content
+
+
+@pytest.fixture
+def export_path(tmp_path: Path, exported: bytes) -> Path:
+    """Return a copy of it to damage, under a name with characters that mean something in a URI."""
+    path = tmp_path / "it is 100% odd?#.sqlite"
+    path.write_bytes(exported)
     return path
 
 

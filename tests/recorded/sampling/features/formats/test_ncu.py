@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sampling.features.formats.registry import read_features
+from sampling.features.rows import FeatureRows
 from tests.sampling.features.formats.test_ncu import numbers_printed, values
 
 
-def test_the_details_page_of_an_a100_reads_as_its_text_says(shared_data: Path) -> None:
-    rows = read_features(str(shared_data / "ncu" / "a100-details.csv"))
+def test_the_details_page_of_an_a100_reads_as_its_text_says(
+    shared_data: Path, ncu_page: Callable[[str], FeatureRows]
+) -> None:
+    rows = ncu_page("a100-details.csv")
     assert rows.format == "ncu-details"
     assert len(rows) == 6
     # Looked up in the file by hand.
@@ -36,9 +39,9 @@ def test_the_details_page_of_an_a100_reads_as_its_text_says(shared_data: Path) -
     assert known == len(numbers_printed(shared_data / "ncu" / "a100-details.csv"))
 
 
-def test_both_pages_of_one_launch_agree(shared_data: Path) -> None:
-    long = read_features(str(shared_data / "ncu" / "ncu2024.1-details.csv"))
-    wide = read_features(str(shared_data / "ncu" / "ncu2024.1-raw.csv"))
+def test_both_pages_of_one_launch_agree(ncu_page: Callable[[str], FeatureRows]) -> None:
+    long = ncu_page("ncu2024.1-details.csv")
+    wide = ncu_page("ncu2024.1-raw.csv")
     assert (long.format, wide.format) == ("ncu-details", "ncu-raw")
     assert long.names == wide.names == ("void Sobel<float>(uchar4 *, uchar4 *, int, int)",)
     assert values(long, "Elapsed Cycles") == [30_221]
@@ -58,6 +61,6 @@ def test_both_pages_of_one_launch_agree(shared_data: Path) -> None:
     assert values(long, "Executed Instructions") == values(wide, "smsp__inst_executed.sum")
 
 
-def test_all_units_are_known(shared_data: Path) -> None:
+def test_all_units_are_known(shared_data: Path, ncu_page: Callable[[str], FeatureRows]) -> None:
     for path in sorted((shared_data / "ncu").iterdir()):
-        assert not any("units" in note for note in read_features(str(path)).notes), path
+        assert not any("units" in note for note in ncu_page(path.name).notes), path

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
@@ -33,8 +34,12 @@ def reduced(shared_data: Path) -> Callable[[str, GroupBy], DurationCounts]:
     """Return the reduction of a profile, each read once."""
 
     @cache
+    def profile_of(name: str) -> Profile:
+        return read_profile([str(shared_data / name)])
+
+    @cache
     def counts_of(name: str, by: GroupBy) -> DurationCounts:
-        return count_durations(read_profile([str(shared_data / name)]), Grouping(by))
+        return count_durations(profile_of(name), Grouping(by))
 
     return counts_of
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Callable
 
-from sampling.features.formats.registry import read_features
+from sampling.features.rows import FeatureRows
 from sampling.methods.pka.characteristics import is_cost
 
 
-def test_all_columns_of_a_details_page_are_no_costs(shared_data: Path) -> None:
-    metrics = read_features(str(shared_data / "ncu" / "a100-details.csv")).features
+def test_all_columns_of_a_details_page_are_no_costs(ncu_page: Callable[[str], FeatureRows]) -> None:
+    metrics = ncu_page("a100-details.csv").features
     used = {name for name in metrics.metrics if not is_cost(name, metrics.units.get(name))}
     assert used == {
         *("Maximum Buffer Size", "# Pass Groups", "Stack Size", "Threads", "# SMs", "# TPCs"),
@@ -27,8 +27,8 @@ def test_all_columns_of_a_details_page_are_no_costs(shared_data: Path) -> None:
     }
 
 
-def test_of_a_raw_page_no_rate_by_cycles_is_left(shared_data: Path) -> None:
-    metrics = read_features(str(shared_data / "ncu" / "ncu2024.1-raw.csv")).features
+def test_of_a_raw_page_no_rate_by_cycles_is_left(ncu_page: Callable[[str], FeatureRows]) -> None:
+    metrics = ncu_page("ncu2024.1-raw.csv").features
     used = {name for name in metrics.metrics if not is_cost(name, metrics.units.get(name))}
     assert "smsp__inst_executed.sum" in used
     assert not [name for name in used if re.search("stalled|issue_|cycle|per_second|pct_of_peak", name)]

@@ -1,0 +1,23 @@
+"""What is read of recorded files by more than one test, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from sampling.features.formats.registry import read_features
+from sampling.features.rows import FeatureRows
+
+
+@pytest.fixture(scope="session")
+def ncu_page(shared_data: Path) -> Callable[[str], FeatureRows]:
+    """Return a page of Nsight Compute by its file name."""
+
+    @cache
+    def page(name: str) -> FeatureRows:
+        return read_features(str(shared_data / "ncu" / name))
+
+    return page
