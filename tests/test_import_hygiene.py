@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,15 @@ def test_the_import_contracts_hold() -> None:
     )
     assert done.returncode == 0, done.stdout
     assert "0 broken" in done.stdout
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """An import inside a function counts as well."""
+    grimp = pytest.importorskip("grimp")
+    graph = grimp.build_graph("tui", "sampling", "scalemodel", cache_dir=None)
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    # Raises CycleError, which names the modules of a circle.
+    TopologicalSorter(imports).prepare()
 
 
 # pyarrow imports pandas as soon as it is given a Python or numpy value to convert.

@@ -19,7 +19,7 @@ from sampling.methods.method import GrownByRule, SplitRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import make_design
 from sampling.plan.overrides_file import overrides_document, read_overrides
-from sampling.plan.walk.known_tree import KnownTree
+from sampling.plan.walk.splitter import KnownTree
 from sampling.plan.walk.tree_walk import Place, Running, TreeWalk, with_decision
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.forest import forest_of
