@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
+from tui.options.flags import error_text
 from tui.registry import FIRST_WORDS, SECOND_WORDS, named_command
 from tui.scale.typed_values import with_flags_repeated
 from tui.terminal import diagnostics
@@ -56,7 +57,7 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if usage is None:
-            return diagnostics.exit_code_of(error)
+            return diagnostics.exit_code_of(error, error_text(error))
         diagnostics.fail(f"{_plain(usage())}; try `{_help_for(arguments)}`")
         return ExitCode.USAGE
 

@@ -11,6 +11,7 @@ from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off,
 from sampling.strata.target import Target
 from tui.engine.studies import progress_of, study_as_asked, target_of
 from tui.options.commands import TradeOffOptions
+from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas, emit
 from tui.text.trade_off import HEIGHT, TradeOff, missing_texts, trade_off_text
 
@@ -57,7 +58,7 @@ def _epsilons(given: str | None, target: Target) -> tuple[float, ...]:
     except ValueError as error:
         raise OptionError(f"--epsilons {given}: fractions by commas are meant") from error
     except OptionError as error:
-        raise OptionError(f"--epsilons {given}: {error.message}", remedy=error.remedy) from error
+        raise OptionError(f"--epsilons {given}: {with_flags(error.message)}", remedy=error.remedy) from error
     if not epsilons:
         raise OptionError("--epsilons names no epsilon", remedy="give fractions by commas, such as 0.01,0.02")
     return epsilons
@@ -79,5 +80,8 @@ def _rows(known: TradeOff) -> list[dict[str, Any]]:
     """Return a row an epsilon, ascending; where there is no plan, without figures but with the reason."""
     blank = dict.fromkeys(field.name for field in fields(TradeOffPoint))
     rows = [asdict(point) | {"no_plan": None} for point in known.points]
-    rows += [blank | {"epsilon": each.epsilon, "no_plan": each.problem.message} for each in known.missing]
+    rows += [
+        blank | {"epsilon": each.epsilon, "no_plan": with_flags(each.problem.message)}
+        for each in known.missing
+    ]
     return sorted(rows, key=lambda row: float(row["epsilon"]))

@@ -29,6 +29,7 @@ from tui.engine.feature_paths import workload_features
 from tui.engine.unused_options import note_unused, note_unused_features
 from tui.options.choices import NumberLocale
 from tui.options.commands import MethodOptions, OutputOptions, PlanningOptions, RegionOptions, SampleOptions
+from tui.options.flags import with_flags
 from tui.terminal.diagnostics import ProgressMeter, note
 
 
@@ -149,7 +150,7 @@ def study_of(
     finally:
         # Also on failure: a feature file that did not fit may be why the method failed.
         for report in reports:
-            note(report.sentence, quiet=options.quiet)
+            note(with_flags(report.sentence), quiet=options.quiet)
 
 
 def study_as_asked(paths: tuple[str, ...], options: MethodOptions) -> Study:

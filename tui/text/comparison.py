@@ -14,6 +14,7 @@ from tui.charts.grid import Grid
 from tui.charts.plain import plain
 from tui.charts.rich_sink import ansi
 from tui.charts.scatter import Point, scatter
+from tui.options.flags import with_flags
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, shortened, table
@@ -38,7 +39,7 @@ def comparison_row(profile: str, comparison: Comparison) -> Row:
         "profile": profile,
         "method": comparison.method,
         "applicable": design is not None,
-        "reason": comparison.reason,
+        "reason": None if comparison.reason is None else with_flags(comparison.reason),
         **dict.fromkeys((*FIGURES, *ERRORS)),
         "seconds": comparison.seconds,
     }

@@ -10,6 +10,7 @@ from sampling.plan.judge import Judgement
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study
 from tui.charts import quantities
+from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.text import facts
 
@@ -50,8 +51,8 @@ def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
     """Return what a script should see: findings, notes of the method, how files of features fitted."""
     return (
         *(finding.code for finding in study.findings),
-        *plan.design.notes,
-        *(report.sentence for report in study.reports),
+        *map(with_flags, plan.design.notes),
+        *(with_flags(report.sentence) for report in study.reports),
     )
 
 
