@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
 from tui.options.flags import error_text
-from tui.registry import FIRST_WORDS, SECOND_WORDS, named_command
+from tui.registry import FIRST_WORDS, SECOND_WORDS, command_named
 from tui.scale.typed_values import with_flags_repeated
 from tui.terminal import diagnostics
 from tui.terminal import tty as terminal
@@ -141,7 +141,8 @@ def _help_for(arguments: list[str]) -> str:
     first = arguments[0]
     if first.startswith("-"):
         return f"{diagnostics.PROGRAM} --help"
-    return f"{diagnostics.PROGRAM} {named_command(_with_command(arguments))} --help"
+    completed = _with_command(arguments)
+    return f"{diagnostics.PROGRAM} {command_named(completed) or completed[0]} --help"
 
 
 def _dispatched(arguments: list[str]) -> int:
@@ -154,9 +155,11 @@ def _dispatched(arguments: list[str]) -> int:
         return ExitCode.OK
     from tui.parser import build
 
+    # A completion names no command here: its words are in the environment.
+    parser = build(command_named(arguments))
     # Typer leaves a process in a completion run; else it returns the code of an Exit, or None. It makes an
     # Exit of an interruption too, without a word.
-    code = int(build()(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM) or ExitCode.OK)
+    code = int(parser(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM) or ExitCode.OK)
     if code == ExitCode.INTERRUPT:
         raise KeyboardInterrupt
     return code

@@ -22,8 +22,14 @@ EXIT_CODES = (
 )
 
 
-def build() -> typer.Typer:
-    """Return the Typer application with every command of the registry."""
+def build(command: str | None = None) -> typer.Typer:
+    """Return the Typer application.
+
+    Parameters
+    ----------
+    command : the one command to build, by its name in the registry; None: all, for a help or a completion
+        that lists them, and for words that name none.
+    """
     app = typer.Typer(
         name="kernelpoint",
         add_completion=True,
@@ -36,10 +42,16 @@ def build() -> typer.Typer:
         epilog=EXIT_CODES,
     )
     app.callback(invoke_without_command=True)(_without_command)
-    families = {name: _family(app, name, text) for name, text in FAMILIES.items()}
-    for name, command in COMMANDS.items():
+    names = COMMANDS if command is None else (command,)
+    families = {
+        family: _family(app, family, text)
+        for family, text in FAMILIES.items()
+        if any(name.startswith(f"{family} ") for name in names)
+    }
+    for name in names:
         family, _, last = name.rpartition(" ")
-        families.get(family, app).command(last, help=command.help, epilog=EXIT_CODES)(_callback(command))
+        chosen = COMMANDS[name]
+        families.get(family, app).command(last, help=chosen.help, epilog=EXIT_CODES)(_callback(chosen))
     return app
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, fields, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sampling.errors import SamplingError
-from sampling.plan.findings import Finding
 from sampling.text import Wording
 from tui.options.commands import OutputOptions
+
+if TYPE_CHECKING:
+    # The findings need numpy, and an error is told without it.
+    from sampling.plan.findings import Finding
 
 
 def with_flags(text: str, *, quote: str = "") -> str:
