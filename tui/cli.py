@@ -149,7 +149,7 @@ def _dispatched(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         # Typer imports pydantic before it runs anything: a third of the time this takes.
         from tui.output.writer import write_stdout
-        from tui.versions import versions
+        from tui.version import versions
 
         write_stdout(f"{versions()}\n")
         return ExitCode.OK

@@ -70,7 +70,7 @@ def _without_command(
     ] = False,
 ) -> None:
     if version:
-        from tui.versions import versions
+        from tui.version import versions
 
         typer.echo(versions())
         raise typer.Exit

@@ -23,8 +23,7 @@ from tui.options.commands import CompareOptions
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas, emit
 from tui.terminal.diagnostics import note
-from tui.text.comparison import HEIGHT, Row, comparison_row, comparison_text, scatter_text
-from tui.text.comparison_means import mean_rows
+from tui.text.comparison import HEIGHT, Row, comparison_row, comparison_text, mean_rows, scatter_text
 
 
 def run(options: CompareOptions) -> None:

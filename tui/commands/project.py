@@ -11,9 +11,8 @@ from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.projection.pkp import Lack, Projection, ProjectionRule, cumulative_ipc, project
 from sampling.simulators.registry import read_interval_logs
 from tui.charts.ipc import IpcCurve, ipc_chart
-from tui.charts.plain import plain
 from tui.charts.quantities import UNKNOWN, ratio, share, si
-from tui.charts.rich_sink import ansi
+from tui.charts.sinks import ansi, plain
 from tui.engine.kernel_values import chosen_log, values_by_kernel
 from tui.options.commands import ProjectOptions
 from tui.output.writer import Answer, Canvas, emit

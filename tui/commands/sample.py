@@ -11,7 +11,8 @@ from tui.engine.studies import plan_options, progress_of, study_as_asked
 from tui.options.choices import OutputFormat, PlanList
 from tui.options.commands import SampleOptions
 from tui.options.flags import with_flags
-from tui.output.writer import STDOUT, emit, write_stdout, write_text
+from tui.output.files import write_text
+from tui.output.writer import STDOUT, emit, write_stdout
 from tui.terminal.diagnostics import note
 from tui.text.plan import plan_answer
 from tui.text.plan_tables import launch_rows, list_answer

@@ -8,9 +8,10 @@ from typing import Any
 
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.study import Study
+from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.studies import study_as_asked
-from tui.options.command_line import command_line, options_of
+from tui.options.command_line import command_line, options_of, printed_plan_name
 from tui.options.commands import (
     CompareOptions,
     MethodOptions,
@@ -20,7 +21,6 @@ from tui.options.commands import (
     SummaryOptions,
     TreeOptions,
 )
-from tui.options.plan_name import printed_plan_name
 from tui.output.writer import Answer, Canvas, emit
 from tui.text import facts
 
@@ -85,8 +85,8 @@ def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas:
         facts.group_row(study, index) for index in range(min(_LARGEST, len(counts.groups)))
     ]
     left = len(counts.groups) - len(rows)
-    launches = quantities.counted(counts.launches, "launch", "launches")
-    groups = quantities.counted(len(counts.groups), "kernel group", "kernel groups")
+    launches = counted(counts.launches, "launch", "launches")
+    groups = counted(len(counts.groups), "kernel group", "kernel groups")
     total = quantities.duration(counts.total_duration_ns)
     parts = [
         f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",

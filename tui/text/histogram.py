@@ -5,8 +5,7 @@ from __future__ import annotations
 from sampling.plan.study import Study
 from tui.charts.grid import Grid
 from tui.charts.histogram import histogram
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi
+from tui.charts.sinks import ansi, plain
 from tui.output.writer import Canvas
 from tui.terminal.tables import shortened
 from tui.text import facts

@@ -9,6 +9,7 @@ from sampling.plan.design import PickedDesign
 from sampling.plan.judge import Judgement
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study
+from sampling.text import counted
 from tui.charts import quantities
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
@@ -60,7 +61,7 @@ def plan_text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Can
     """Return the plan's figures and the findings as lines."""
     design = plan.design
     samples = quantities.count(plan.samples)
-    launches = quantities.counted(study.counts.launches, "launch", "launches")
+    launches = counted(study.counts.launches, "launch", "launches")
     sampled, total, floor, estimate = map(
         quantities.duration,
         (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),

@@ -10,10 +10,10 @@ from itertools import takewhile
 from sampling.methods.registry import method_named
 from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.strata.target import Target
+from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import Grid
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi
+from tui.charts.sinks import ansi, plain
 from tui.charts.trade_off import trade_off_chart
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
@@ -121,7 +121,7 @@ def level_text(known: TradeOff) -> str | None:
     text = f"From epsilon {first:g} on the plan stays the same"
     if "group_epsilon" not in method_named(known.method).target_fields:
         return f"{text}."
-    asked = quantities.counted(known.target.min_samples, "launch", "launches") + " a stratum"
+    asked = counted(known.target.min_samples, "launch", "launches") + " a stratum"
     if known.target.group_epsilon is not None:
         asked = f"the bound of each kernel group, {known.target.group_epsilon:g}, and {asked}"
     return f"{text}: {asked} ask for more than epsilon does."
