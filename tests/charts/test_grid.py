@@ -108,7 +108,7 @@ def test_a_shortened_text_says_so() -> None:
 
 
 def test_charts_import_neither_rich_nor_textual() -> None:
-    sinks = "tui.charts.sinks, tui.charts.sinks, tui.terminal.tty"
+    sinks = "tui.charts.sinks, tui.terminal.tty"
     modules = f"tui.charts.histogram, tui.charts.tree, {sinks}"
     code = f"import sys, {modules}; print({{'rich', 'textual', 'typer', 'pandas'}} & sys.modules.keys())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
