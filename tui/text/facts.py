@@ -13,7 +13,6 @@ from sampling.plan.study import Study
 from sampling.profile.names import short_name
 from sampling.text import counted
 from tui.charts import quantities
-from tui.options.flags import findings_with_flags
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, shortened, table
@@ -102,7 +101,7 @@ def group_label(study: Study, index: int) -> str:
 
 def finding_rows(study: Study) -> list[dict[str, str]]:
     """Return the findings as the contract lists them."""
-    return [asdict(finding) for finding in findings_with_flags(study.findings)]
+    return [asdict(finding) for finding in study.findings]
 
 
 def findings_text(study: Study, canvas: Canvas) -> str:
@@ -112,7 +111,7 @@ def findings_text(study: Study, canvas: Canvas) -> str:
     if not study.findings:
         return "Findings: none"
     lines = ["Findings"]
-    for finding in findings_with_flags(study.findings):
+    for finding in study.findings:
         said = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
         text = printable(said, ascii_only=canvas.ascii_only)
         mark = "! " if finding.severity == "warning" else "- "
