@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import Field, fields
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
+from typer.main import get_command
 
 from sampling.errors import OptionError
 from tui.options.input_files import input_files, reading, why_not_written
@@ -22,14 +24,19 @@ EXIT_CODES = (
 )
 
 
-def build(command: str | None = None) -> typer.Typer:
-    """Return the Typer application.
+@cache
+def parser_of(command: str | None = None) -> Callable[..., Any]:
+    """Return what takes the arguments and runs the command; built once, also if a process runs several.
 
     Parameters
     ----------
     command : the one command to build, by its name in the registry; None: all, for a help or a completion
         that lists them, and for words that name none.
     """
+    return get_command(_application(command))
+
+
+def _application(command: str | None) -> typer.Typer:
     app = typer.Typer(
         name="kernelpoint",
         add_completion=True,
