@@ -338,7 +338,7 @@ def test_only_the_region_is_written(
     ("region", "blamed"),
     [
         (Region(include=("conv",)), "--include 'conv'"),
-        (Region(devices=(9,)), "--device 9"),
+        (Region(devices=(9,)), "`devices=9`"),
         (Region(include=("gemm",), launches=(1, 3)), "--include 'gemm'"),
     ],
 )
