@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sampling.text import joined_texts
+
 
 class SamplingError(Exception):
-    """A failure of the engine, told as one sentence and, where there is one, its remedy."""
+    """A failure of the engine, told as one sentence and, where there is one, its remedy.
+
+    Attributes
+    ----------
+    message, remedy : the two, in which parameters may be named (see `sampling.text.Wording`).
+    text : both.
+    """
 
     def __init__(self, message: str, *, remedy: str | None = None) -> None:
         self.message = message
         self.remedy = remedy
-        super().__init__(message if remedy is None else f"{message}; {remedy}")
+        self.text = message if remedy is None else joined_texts("; ", (message, remedy))
+        super().__init__(self.text)
 
 
 class ProfileError(SamplingError):
@@ -43,7 +52,7 @@ class ProfileError(SamplingError):
             place += f", row {row}"
         if column is not None:
             place += f", column {column}"
-        super().__init__(f"{place}: {message}", remedy=remedy)
+        super().__init__(joined_texts(": ", (place, message)), remedy=remedy)
 
 
 class PlanFileError(ProfileError):

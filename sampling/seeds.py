@@ -7,6 +7,7 @@ from enum import IntEnum
 import numpy as np
 
 from sampling.errors import OptionError
+from sampling.text import Wording
 
 
 class Stream(IntEnum):
@@ -25,5 +26,5 @@ def generator(seed: int, stream: Stream) -> np.random.Generator:
     OptionError : the seed is negative.
     """
     if seed < 0:
-        raise OptionError(f"--seed is 0 or more, not {seed}")
+        raise OptionError(Wording("`seed` is 0 or more, not {}", seed))
     return np.random.default_rng([seed, stream])

@@ -1,9 +1,69 @@
-"""Counts, lists, long names and misspelt ones, as messages write them."""
+"""Counts, lists, long names, misspelt ones and the names of parameters, as messages write them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
+
+_PARAMETER = re.compile(r"`([a-z_]+)(?:=([^`]*))?`")
+
+
+class Wording(str):
+    """A text that names parameters, in backticks: ``"`epsilon` is above 0"``, ``"give `group_by=name`"``.
+
+    It reads as it is. A program whose users know the parameters by other names has them put in by `renamed`,
+    into the words of the engine alone: what is filled in comes from the user and stays as it is.
+
+    Parameters
+    ----------
+    template : with a ``{}`` for each value, as `str.format` takes it.
+    values : what is filled in; of another `Wording` the parameters are renamed too.
+
+    >>> text = Wording("`kernel={!r}`: no kernel has it", "`kernel`")
+    >>> text, text.renamed({"kernel": "--kernel"})
+    ("`kernel='`kernel`'`: no kernel has it", "--kernel '`kernel`': no kernel has it")
+    """
+
+    template: str
+    values: tuple[object, ...]
+
+    def __new__(cls, template: str, *values: object) -> Wording:  # noqa: PYI034 - there are no subclasses
+        """Fill the values in."""
+        made = super().__new__(cls, template.format(*values))
+        made.template, made.values = template, values
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what a copy is made from: the words before anything is filled in."""
+        return (Wording, (self.template, *self.values))
+
+    def renamed(self, names: Mapping[str, str], quote: str = "") -> str:
+        """Return the text with other names for its parameters; one without another name stays.
+
+        Parameters
+        ----------
+        names : the other name of a parameter, which a value follows after a blank.
+        quote : what to put around a name and its value.
+        """
+
+        def other_name(found: re.Match[str]) -> str:
+            parameter, value = found.groups()
+            if parameter not in names:
+                return found[0]
+            words = names[parameter] if value is None else f"{names[parameter]} {value}"
+            return f"{quote}{words}{quote}"
+
+        template = _PARAMETER.sub(other_name, self.template)
+        values = (each.renamed(names, quote) if isinstance(each, Wording) else each for each in self.values)
+        return template.format(*values)
+
+
+def joined_texts(separator: str, texts: Iterable[str]) -> str:
+    """Return texts as one; of those that are a `Wording` the parameters can still be renamed."""
+    several = tuple(texts)
+    return Wording(separator.join("{}" for _ in several), *several)
 
 
 def counted(count: int, one: str, several: str | None = None) -> str:

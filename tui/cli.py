@@ -10,7 +10,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
-from tui.registry import FIRST_WORDS, SECOND_WORDS, named_command
+from tui.options.flags import error_text
+from tui.registry import FIRST_WORDS, SECOND_WORDS, command_named
 from tui.scale.typed_values import with_flags_repeated
 from tui.terminal import diagnostics
 from tui.terminal import tty as terminal
@@ -56,7 +57,7 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if usage is None:
-            return diagnostics.exit_code_of(error)
+            return diagnostics.exit_code_of(error, error_text(error))
         diagnostics.fail(f"{_plain(usage())}; try `{_help_for(arguments)}`")
         return ExitCode.USAGE
 
@@ -140,22 +141,25 @@ def _help_for(arguments: list[str]) -> str:
     first = arguments[0]
     if first.startswith("-"):
         return f"{diagnostics.PROGRAM} --help"
-    return f"{diagnostics.PROGRAM} {named_command(_with_command(arguments))} --help"
+    completed = _with_command(arguments)
+    return f"{diagnostics.PROGRAM} {command_named(completed) or completed[0]} --help"
 
 
 def _dispatched(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         # Typer imports pydantic before it runs anything: a third of the time this takes.
         from tui.output.writer import write_stdout
-        from tui.versions import versions
+        from tui.version import versions
 
         write_stdout(f"{versions()}\n")
         return ExitCode.OK
-    from tui.parser import build
+    from tui.parser import parser_of
 
+    # A completion names no command here: its words are in the environment.
+    parser = parser_of(command_named(arguments))
     # Typer leaves a process in a completion run; else it returns the code of an Exit, or None. It makes an
     # Exit of an interruption too, without a word.
-    code = int(build()(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM) or ExitCode.OK)
+    code = int(parser(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM) or ExitCode.OK)
     if code == ExitCode.INTERRUPT:
         raise KeyboardInterrupt
     return code

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import Field, fields
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
+from typer.main import get_command
 
 from sampling.errors import OptionError
 from tui.options.input_files import input_files, reading, why_not_written
@@ -22,8 +24,19 @@ EXIT_CODES = (
 )
 
 
-def build() -> typer.Typer:
-    """Return the Typer application with every command of the registry."""
+@cache
+def parser_of(command: str | None = None) -> Callable[..., Any]:
+    """Return what takes the arguments and runs the command; built once, also if a process runs several.
+
+    Parameters
+    ----------
+    command : the one command to build, by its name in the registry; None: all, for a help or a completion
+        that lists them, and for words that name none.
+    """
+    return get_command(_application(command))
+
+
+def _application(command: str | None) -> typer.Typer:
     app = typer.Typer(
         name="kernelpoint",
         add_completion=True,
@@ -36,10 +49,16 @@ def build() -> typer.Typer:
         epilog=EXIT_CODES,
     )
     app.callback(invoke_without_command=True)(_without_command)
-    families = {name: _family(app, name, text) for name, text in FAMILIES.items()}
-    for name, command in COMMANDS.items():
+    names = COMMANDS if command is None else (command,)
+    families = {
+        family: _family(app, family, text)
+        for family, text in FAMILIES.items()
+        if any(name.startswith(f"{family} ") for name in names)
+    }
+    for name in names:
         family, _, last = name.rpartition(" ")
-        families.get(family, app).command(last, help=command.help, epilog=EXIT_CODES)(_callback(command))
+        chosen = COMMANDS[name]
+        families.get(family, app).command(last, help=chosen.help, epilog=EXIT_CODES)(_callback(chosen))
     return app
 
 
@@ -58,7 +77,7 @@ def _without_command(
     ] = False,
 ) -> None:
     if version:
-        from tui.versions import versions
+        from tui.version import versions
 
         typer.echo(versions())
         raise typer.Exit

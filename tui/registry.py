@@ -86,9 +86,7 @@ SECOND_WORDS = {
 }
 
 
-def named_command(arguments: list[str]) -> str:
-    """Return the command that these arguments begin with: two words of them, one, or `open`."""
-    two = " ".join(arguments[:2])
-    if two in COMMANDS:
-        return two
-    return arguments[0] if arguments[0] in FIRST_WORDS else "open"
+def command_named(arguments: list[str]) -> str | None:
+    """Return the command that these arguments begin with, by two words of them or by one; None if none."""
+    names = (" ".join(arguments[:words]) for words in (2, 1))
+    return next((name for name in names if name in COMMANDS), None)

@@ -11,10 +11,10 @@ from sampling.arrays import FloatArray
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import INSTRUCTIONS
 from sampling.reduction.launch_list import LaunchList
-from sampling.text import counted, listed
+from sampling.text import Wording, counted, listed
 
-_REMEDY = (
-    "give --features the output of NVBit's instr_count, an ncu page with smsp__inst_executed.sum, "
+_REMEDY = Wording(
+    "give `features` the output of NVBit's instr_count, an ncu page with smsp__inst_executed.sum, "
     "or a CSV or Parquet with a column instructions"
 )
 # Nsight Compute counts an instruction once a warp; a column of another file does not say what it counts.

@@ -14,7 +14,7 @@ from sampling.features.names import demangled
 from sampling.features.rows import FeatureRows
 from sampling.profile.names import short_name
 from sampling.reduction.launch_list import LaunchList
-from sampling.text import counted, shortened
+from sampling.text import counted, joined_texts, shortened
 
 _EXAMPLES = 3
 _EXAMPLE_LENGTH = 40
@@ -58,7 +58,7 @@ class JoinReport:
         """The report as one line."""
         joined = f"{self.path} ({self.format}): {self.matched:,} of {counted(self.rows, 'row')} joined"
         if not self.joined_by:
-            return "; ".join([joined, *self.notes])
+            return joined_texts("; ", [joined, *self.notes])
         have = "has" if self.launches_without == 1 else "have"
         parts = [
             f"{joined} by {self.joined_by}",
@@ -75,7 +75,7 @@ class JoinReport:
                 f"{counted(self.unmatched_rows, 'row')} {match} no launch"
                 + _examples(self.first_unmatched, self.unmatched_rows)
             )
-        return "; ".join([*parts, *self.notes])
+        return joined_texts("; ", [*parts, *self.notes])
 
 
 def _examples(first: Sequence[str], count: int) -> str:

@@ -8,9 +8,6 @@ from sampling.arrays import IntArray
 from sampling.reduction.launch_features import Features
 from sampling.text import counted, shortened
 
-#: The option that says how a file writes its numbers, as messages name it.
-LOCALE_OPTION = "--number-locale"
-
 
 @dataclass(frozen=True, slots=True)
 class FeatureRows:

@@ -13,6 +13,7 @@ from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows
 from sampling.profile.profile import LaunchSequence
+from sampling.text import Wording
 
 _UNKNOWN = -1
 _NAMED = 4
@@ -196,18 +197,18 @@ class _Search:
         more = ", ..." if of_profile > _LISTED else ""
         files = f", as have {self.position.files} files in all" if self.position.files > 1 else ""
         if count > of_profile:
-            remedy = (
+            remedy = Wording(
                 "leave other processes' rows out, or give a file for each of the profile's, in this order"
             )
         elif count == 1:
-            remedy = (
+            remedy = Wording(
                 "give a file for each of them, in this order, or choose the one that it describes with "
-                "--process or --device"
+                "`processes` or `devices`"
             )
         else:
-            remedy = (
-                "choose those that it describes with --process or --device, or give a file for each of the "
-                "profile's, in this order"
+            remedy = Wording(
+                "choose those that it describes with `processes` or `devices`, or give a file for each "
+                "of the profile's, in this order"
             )
         return ProfileError(
             f"has rows of {have}{files}, and the profile launches of {of_profile:,} ({places}{more})",

@@ -134,7 +134,7 @@ class Method(Generic[OptionsT]):
     ----------
     source : paper and section.
     needs : what a profile must have beside name and duration.
-    published_grouping : its own paper's key, used by --group-by published.
+    published_grouping : its own paper's key, used where `published` is the grouping.
     options_type : its options, each with a default.
     target_fields : the fields of `Target` that it looks at beside epsilon, confidence and with_replacement.
     stratify : chooses strata of durations to draw from at random, so that a bound exists.

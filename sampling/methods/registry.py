@@ -8,7 +8,7 @@ from typing import Any
 from sampling.errors import OptionError
 from sampling.methods.method import GrownByRule, Method, SolvedTogether
 from sampling.methods.settings import option_names, option_value
-from sampling.text import nearest
+from sampling.text import Wording, nearest
 
 # Each has its method in ``METHOD``; it is imported when the method is asked for.
 _MODULES = {
@@ -73,16 +73,18 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
         target, separator, text = setting.partition("=")
         method, dot, option = target.partition(".")
         if not separator or not dot:
-            raise OptionError(f"--set takes METHOD.NAME=VALUE, not {setting!r}")
+            raise OptionError(Wording("`settings` takes METHOD.NAME=VALUE, not {!r}", setting))
         if method not in _MODULES:
             raise OptionError(
-                f"--set {setting}: no method {method!r}", remedy=nearest(method, list(_MODULES))
+                Wording("`settings={}`: no method {!r}", setting, method),
+                remedy=nearest(method, list(_MODULES)),
             )
         options_type = method_named(method).options_type
         known = option_names(options_type)
         if option not in known:
             raise OptionError(
-                f"--set {setting}: {method} has no option {option!r}", remedy=nearest(option, known)
+                Wording("`settings={}`: {} has no option {!r}", setting, method, option),
+                remedy=nearest(option, known),
             )
         if method == name:
             values[option] = option_value(options_type, option, text, setting)

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from sampling.errors import OptionError
 from sampling.strata.target import MOST_LAUNCHES
+from sampling.text import Wording
 
 _MEANING = "meaning"
 _SPAN = "span"
@@ -173,16 +174,20 @@ class _Option:
     def parsed(self, text: str, setting_text: str) -> Any:
         if self.choices:
             if text not in self.choices:
-                raise OptionError(f"--set {setting_text}: one of {', '.join(self.choices)} is meant")
+                raise OptionError(
+                    Wording("`settings={}`: one of {} is meant", setting_text, ", ".join(self.choices))
+                )
             return text
         if self.may_be_none and text == "none":
             return None
         try:
             value = self.kind(text)
         except ValueError as error:
-            raise OptionError(f"--set {setting_text}: {text!r} is not {_KINDS[self.kind]}") from error
+            raise OptionError(
+                Wording("`settings={}`: {!r} is not {}", setting_text, text, _KINDS[self.kind])
+            ) from error
         if isinstance(value, int) and abs(value) > MOST_LAUNCHES:
-            raise OptionError(f"--set {setting_text}: numbers go to 2^53")
+            raise OptionError(Wording("`settings={}`: numbers go to 2^53", setting_text))
         return value
 
 

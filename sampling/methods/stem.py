@@ -1,6 +1,6 @@
 """STEM-only: Allegro's splitting and sizes on kernels grouped by name. [STEM+ROOT section V-A]
 
-Under one and the same ``--group-by`` it is Allegro; the papers differ in the grouping alone.
+Under one and the same grouping it is Allegro; the papers differ in the grouping alone.
 """
 
 from __future__ import annotations

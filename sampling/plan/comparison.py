@@ -125,7 +125,7 @@ class MethodComparison:
         try:
             design = self._design(method, fresh, launches)
         except AnalysisError as error:
-            return Comparison(method, None, None, str(error), time.perf_counter() - started)
+            return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
         judgement = judge_design(counts, design, self._repeats, self._seed, self._progress)
         return Comparison(method, design, judgement, None, seconds)

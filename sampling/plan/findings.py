@@ -17,7 +17,7 @@ from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.overlap import DeviceTime
 from sampling.reduction.region import selected_sequences
-from sampling.text import counted
+from sampling.text import Wording, counted
 
 Severity = Literal["note", "warning"]
 
@@ -140,7 +140,7 @@ def _communication_kernels(evidence: Evidence) -> Finding | None:
         f"{counted(launches, 'launch', 'launches')} {are} collective communication "
         f"({_percent(share)} of the time); {they_wait} for other GPUs, which a one-GPU simulator cannot "
         f"reproduce, so the bound does not carry over to {their} simulated time.",
-        "leave them out with `--exclude communication` and account for them separately",
+        Wording("leave them out with `exclude=communication` and account for them separately"),
     )
 
 
@@ -227,7 +227,7 @@ def _no_grid(evidence: Evidence) -> Finding | None:
         f"{counted(launches, 'launch', 'launches')} ({_percent(launches / counts.launches)}) "
         f"{'has' if launches == 1 else 'have'} no grid and block: launches of different shapes share a "
         "group, which widens its spread; splitting and bound still hold.",
-        "record with a profiler that stores launch shapes, or group all by `--group-by name`",
+        Wording("record with a profiler that stores launch shapes, or group all by `group_by=name`"),
     )
 
 
@@ -243,7 +243,7 @@ def _several_devices(evidence: Evidence) -> Finding | None:
         f"The launches come from {processes} process{'es' if processes > 1 else ''} and {devices} device "
         f"number{'s' if devices > 1 else ''}; each is sampled apart, so the plan is larger than one of them "
         "needs and its bound covers their sum.",
-        "choose one with `--device` or `--process`, or pool them with `--pool-devices`",
+        Wording("choose one with `devices` or `processes`, or pool them with `pool_devices`"),
     )
 
 
@@ -285,7 +285,7 @@ def _not_worth_sampling(evidence: Evidence) -> Finding | None:
         )
         remedies.append(
             "simulate everything, "
-            + ("accept a larger `--epsilon`, " if plan.random else "")
+            + ("accept a larger `epsilon`, " if plan.random else "")
             + "or compare other methods"
         )
     if plan.groups_whole:
@@ -295,11 +295,11 @@ def _not_worth_sampling(evidence: Evidence) -> Finding | None:
             f"{groups} ({_percent(plan.share_whole)} of the time) {'are' if several else 'is'} simulated "
             f"whole: under the bounds asked for, sampling {'them' if several else 'it'} saves nothing."
         )
-        looser = "a larger `--group-epsilon`, or none" if plan.bounds_groups else "a larger `--epsilon`"
+        looser = "a larger `group_epsilon`, or none" if plan.bounds_groups else "a larger `epsilon`"
         remedies.append(f"accept {looser}")
     if not sentences:
         return None
-    return Finding("not-worth-sampling", "note", " ".join(sentences), "; or ".join(remedies))
+    return Finding("not-worth-sampling", "note", " ".join(sentences), Wording("; or ".join(remedies)))
 
 
 def _nothing_to_leave_out(launches: int) -> Finding:
@@ -308,7 +308,7 @@ def _nothing_to_leave_out(launches: int) -> Finding:
         sentence, remedy = "There is one launch, so nothing can be left out.", "simulate it"
     else:
         sentence = f"Each of the {launches:,} launches is a kernel group of its own: none stands for another."
-        remedy = "simulate everything, group by `--group-by name`, or record more of the program"
+        remedy = Wording("simulate everything, group by `group_by=name`, or record more of the program")
     return Finding("not-worth-sampling", "note", sentence, remedy)
 
 

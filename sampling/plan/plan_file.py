@@ -27,6 +27,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
+from sampling.text import Wording
 
 SCHEMA = 1
 
@@ -266,7 +267,7 @@ def read_plan(path: str) -> PlanFile:
         )
         _check_whole(plan)
     except OptionError as error:
-        raise PlanFileError(f"a plan with bad options ({error})", path=path) from error
+        raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PlanFileError(
             f"a plan file that lacks or garbles {error}", path=path, remedy="make the plan again"

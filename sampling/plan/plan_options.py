@@ -14,6 +14,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, as_given
 from sampling.reduction.written_region import written_region
 from sampling.strata.target import Target
+from sampling.text import Wording
 
 #: What only the plans of some methods record, and the types of the values.
 _OF_SOME_METHODS: Mapping[str, tuple[type, ...]] = {
@@ -103,8 +104,9 @@ def recorded_selection(options: Mapping[str, Any], path: str) -> tuple[Grouping,
         )
         return Grouping(GroupBy(options["group_by"]), bool(options["pool_devices"])), region
     except (KeyError, TypeError, ValueError, AttributeError, OptionError) as error:
+        what = error.text if isinstance(error, OptionError) else error
         raise PlanFileError(
-            f"a plan whose options lack or garble {error}", path=path, remedy=_REMEDY
+            Wording("a plan whose options lack or garble {}", what), path=path, remedy=_REMEDY
         ) from error
 
 
@@ -136,4 +138,4 @@ def recorded_target(options: Mapping[str, Any], path: str) -> Target:
     try:
         return Target(options["epsilon"], options["confidence"], options["with_replacement"], **of_some)
     except OptionError as error:
-        raise PlanFileError(f"a plan with bad options ({error})", path=path) from error
+        raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error

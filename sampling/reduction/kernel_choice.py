@@ -1,4 +1,4 @@
-"""Which kernel group a user means by `--kernel`."""
+"""Which kernel group is meant by a rank or a part of a key."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sampling.errors import OptionError
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.text import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +17,24 @@ class KernelChoice:
     others: int = 0
 
 
-def choose_kernel(counts: DurationCounts, wanted: str | None) -> KernelChoice:
+def choose_kernel(counts: DurationCounts, kernel: str | None) -> KernelChoice:
     """Return the group of "#3" (rank), or the largest whose key contains the text; the largest if None.
 
     Raises
     ------
     OptionError : no group has that rank, or contains that text.
     """
-    if wanted is None:
+    if kernel is None:
         return KernelChoice(0)
-    if wanted.startswith("#") and wanted[1:].isdecimal():
-        rank = int(wanted[1:])
+    if kernel.startswith("#") and kernel[1:].isdecimal():
+        rank = int(kernel[1:])
         if not 1 <= rank <= len(counts.groups):
-            raise OptionError(f"--kernel {wanted}: ranks run from #1 to #{len(counts.groups)}")
+            raise OptionError(Wording("`kernel={}`: ranks run from #1 to #{}", kernel, len(counts.groups)))
         return KernelChoice(rank - 1)
-    matches = [index for index, group in enumerate(counts.groups) if wanted in group.key]
+    matches = [index for index, group in enumerate(counts.groups) if kernel in group.key]
     if not matches:
         raise OptionError(
-            f"--kernel {wanted!r}: no kernel group's key contains it (case counts)",
+            Wording("`kernel={!r}`: no kernel group's key contains it (case counts)", kernel),
             remedy="`kernelpoint groups` lists them",
         )
     return KernelChoice(matches[0], len(matches) - 1)

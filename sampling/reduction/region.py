@@ -14,6 +14,7 @@ from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.parallel import ordered_map
 from sampling.profile.names import is_communication
 from sampling.profile.profile import LaunchSequence, Profile, Span
+from sampling.text import Wording
 
 COMMUNICATION = "communication"
 
@@ -47,7 +48,9 @@ class Region:
 
     def __post_init__(self) -> None:
         if self.named_range == "":
-            raise OptionError("--range is empty", remedy="give a range's name, or a part of it")
+            raise OptionError(
+                Wording("`named_range` is empty"), remedy="give a range's name, or a part of it"
+            )
         for pattern in (*self.include, *self.exclude):
             try:
                 re.compile(pattern)
@@ -149,15 +152,18 @@ def _selected_ids(profile: Profile, region: Region) -> tuple[Selection, ...]:
             chosen.append(Selection(span, slice(start, stop), first_id + start))
     if not chosen:
         raise EmptySelectionError(
-            f"--launches {as_given(region.launches)} leaves no launch "
-            f"(ids run from 0 to {profile.launches - 1})",
+            Wording(
+                "`launches={}` leaves no launch (ids run from 0 to {})",
+                as_given(region.launches),
+                profile.launches - 1,
+            ),
             remedy="ids are counted over the whole profile, before other filters",
         )
     return tuple(chosen)
 
 
 def as_given(bounds: tuple[int | None, int | None] | None) -> str:
-    """Return a window as it is written on the command line."""
+    """Return a window as people write it: its first and its last bound, a colon between."""
     return ":".join("" if bound is None else str(bound) for bound in bounds or (None, None))
 
 
@@ -166,12 +172,16 @@ def _within_ranges(profile: Profile, text: str, chosen: Sequence[Selection]) -> 
     found = profile.named_ranges(text)
     if found is None:
         raise NotApplicableError(
-            f"--range needs named ranges, and a profile of the format {profile.format} has none",
+            Wording(
+                "`named_range` needs named ranges, and a profile of the format {} has none", profile.format
+            ),
             remedy=f"give {_RANGES_ARE_IN}",
         )
     if not found:
         raise EmptySelectionError(
-            f"--range {text!r} leaves no launch: none was issued in a range whose name contains it",
+            Wording(
+                "`named_range={!r}` leaves no launch: none was issued in a range whose name contains it", text
+            ),
             remedy=_names_there_are(profile),
         )
     runs = np.array([(each.sequence, each.first_ordinal, each.stop_ordinal) for each in found])
@@ -183,8 +193,8 @@ def _within_ranges(profile: Profile, text: str, chosen: Sequence[Selection]) -> 
     left = tuple(part for each, rows in inside if (part := each.narrowed(rows)) is not None)
     if not left:
         raise EmptySelectionError(
-            f"--range {text!r} leaves no launch of those that the other filters keep",
-            remedy="leave out --device, --process, --launches or the range",
+            Wording("`named_range={!r}` leaves no launch of those that the other filters keep", text),
+            remedy=Wording("leave out `devices`, `processes`, `launches` or the range"),
         )
     return left
 
@@ -211,7 +221,7 @@ def _within_time(
     """Keep the launches that start in a window of time."""
     if "start_ns" not in profile.columns:
         raise NotApplicableError(
-            "--time needs the start of every launch, and this profile does not have it",
+            Wording("`time_ns` needs the start of every launch, and this profile does not have it"),
             remedy="give the recording itself, or a table with a column start_ns",
         )
     spans = profile.spans
@@ -236,7 +246,7 @@ def _within_time(
     if not left:
         last_ns = max(latest_ns[clock] - origin_ns[clock] for clock in origin_ns)
         raise EmptySelectionError(
-            f"--time {as_given(time_ns)} leaves no launch (they start from 0 to {last_ns} ns)",
+            Wording("`time_ns={}` leaves no launch (they start from 0 to {} ns)", as_given(time_ns), last_ns),
             remedy="times are nanoseconds after the first launch of the whole profile",
         )
     return left
@@ -249,17 +259,17 @@ def _first_and_last(profile: Profile, span: Span) -> tuple[int, int]:
 
 def _sequences_left(profile: Profile, region: Region) -> frozenset[int]:
     left = dict(enumerate(profile.sequences))
-    filters: tuple[tuple[str, tuple[int, ...], Callable[[LaunchSequence], int]], ...] = (
-        ("process", region.processes, lambda sequence: sequence.process),
-        ("device", region.devices, lambda sequence: sequence.device),
+    filters: tuple[tuple[str, str, tuple[int, ...], Callable[[LaunchSequence], int]], ...] = (
+        ("processes", "process", region.processes, lambda sequence: sequence.process),
+        ("devices", "device", region.devices, lambda sequence: sequence.device),
     )
-    for what, wanted, number in filters:
+    for parameter, what, wanted, number in filters:
         there = sorted({number(sequence) for sequence in left.values()})
         if wanted:
             left = {index: sequence for index, sequence in left.items() if number(sequence) in wanted}
         if not left:
             raise EmptySelectionError(
-                f"--{what} {','.join(map(str, wanted))} leaves no launch",
+                Wording(f"`{parameter}={','.join(map(str, wanted))}` leaves no launch"),
                 remedy=f"the {what} numbers here are {', '.join(map(str, there))}",
             )
     return frozenset(left)
@@ -287,7 +297,7 @@ def names_kept(profile: Profile, region: Region, present: BoolArray) -> BoolArra
         kept &= profile.kernels.names.matching(_matcher(patterns))[: len(kept)] == wanted
         if not kept.any():
             raise EmptySelectionError(
-                f"--{option} {' '.join(map(repr, patterns))} leaves no launch",
+                Wording(f"`{option}={{}}` leaves no launch", " ".join(map(repr, patterns))),
                 remedy="`kernelpoint groups` lists the kernel names",
             )
     return kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sampling.errors import OptionError
 from sampling.reduction.region import Region
+from sampling.text import Wording
 
 
 def written_region(
@@ -28,24 +29,24 @@ def written_region(
     OptionError : one is not made of numbers, a window ends before it begins, or the range's name is empty.
     """
     return Region(
-        devices=_numbers("--device", device),
-        processes=_numbers("--process", process),
+        devices=_numbers("devices", device),
+        processes=_numbers("processes", process),
         include=include,
         exclude=exclude,
-        launches=_window("--launches", launches, "ids as A:B, A: or :B are meant, counted from 0"),
-        time_ns=_window("--time", time, "nanoseconds as A:B, A: or :B are meant, counted from 0"),
+        launches=_window("launches", launches, "ids as A:B, A: or :B are meant, counted from 0"),
+        time_ns=_window("time_ns", time, "nanoseconds as A:B, A: or :B are meant, counted from 0"),
         named_range=named_range,
     )
 
 
-def _numbers(flag: str, values: tuple[str, ...]) -> tuple[int, ...]:
+def _numbers(parameter: str, values: tuple[str, ...]) -> tuple[int, ...]:
     try:
         return tuple(int(part) for value in values for part in value.split(","))
     except ValueError as error:
-        raise OptionError(f"{flag} {' '.join(values)}: numbers are meant") from error
+        raise OptionError(Wording(f"`{parameter}={{}}`: numbers are meant", " ".join(values))) from error
 
 
-def _window(flag: str, text: str | None, meant: str) -> tuple[int | None, int | None] | None:
+def _window(parameter: str, text: str | None, meant: str) -> tuple[int | None, int | None] | None:
     if text is None:
         return None
     first, colon, last = text.partition(":")
@@ -54,5 +55,5 @@ def _window(flag: str, text: str | None, meant: str) -> tuple[int | None, int | 
     except ValueError:
         low, high, colon = None, None, ""
     if not colon or min(low or 0, high or 0) < 0 or (high is not None and (low or 0) > high):
-        raise OptionError(f"{flag} {text}: {meant}, A not above B")
+        raise OptionError(Wording(f"`{parameter}={{}}`: {meant}, A not above B", text))
     return low, high

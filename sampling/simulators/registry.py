@@ -22,6 +22,7 @@ from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
+from sampling.text import Wording
 
 #: What an exporter writes: relative path and content of each file.
 Exported = tuple[tuple[str, str], ...]
@@ -113,5 +114,5 @@ def _recognised(file: InputFile) -> IntervalLogReader:
     raise ProfileError(
         "neither a visualizer log of Accel-Sim nor a CSV with the columns cycle, instructions and ctas",
         path=file.path,
-        remedy="give one, or say which it is with --from",
+        remedy=Wording("give one, or say which it is with `source`"),
     )

@@ -15,6 +15,7 @@ from sampling.splitting.grower import TreeGrower
 from sampling.splitting.rule import ClusterArrays, Halves, SplitRule
 from sampling.splitting.tree import Verdict
 from sampling.strata.strata import Clusters, measured_clusters
+from sampling.text import Wording
 
 #: Group key -> path -> the user's decision.
 Overrides = Mapping[str, Mapping[str, Verdict]]
@@ -68,7 +69,9 @@ def groups_overridden(counts: DurationCounts, overrides: Overrides) -> IntArray:
         raise OverrideError(
             "an override names a kernel group that is not in this profile",
             key=unknown[0],
-            remedy="overrides hold for one --group-by; `kernelpoint groups --format json` lists the keys",
+            remedy=Wording(
+                "overrides hold for one `group_by`; `kernelpoint groups --format json` lists the keys"
+            ),
         )
     return np.array(sorted(index_of_key[key] for key in overrides), dtype=np.int64)
 

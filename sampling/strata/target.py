@@ -7,6 +7,7 @@ from functools import cached_property
 from statistics import NormalDist
 
 from sampling.errors import OptionError
+from sampling.text import Wording
 
 #: Below this a bound is finer than the rounding of the sums it is made of.
 LEAST_EPSILON = 1e-9
@@ -45,22 +46,26 @@ class Target:
     noise_floor: float = 0.05
 
     def __post_init__(self) -> None:
-        _check_fraction("--epsilon", self.epsilon, 1)
+        _check_fraction("epsilon", self.epsilon, 1)
         if self.group_epsilon is not None:
-            _check_fraction("--group-epsilon", self.group_epsilon, 1)
+            _check_fraction("group_epsilon", self.group_epsilon, 1)
         # A confidence of 1 is not meant as 1 %, so that is not suggested.
-        _check_fraction("--confidence", self.confidence, 2)
+        _check_fraction("confidence", self.confidence, 2)
         if self.confidence > MOST_CONFIDENCE:
-            raise OptionError(f"--confidence is at most 1 - 1e-12, not {self.confidence:.17g}")
-        for flag, value in (("--epsilon", self.epsilon), ("--group-epsilon", self.group_epsilon)):
+            raise OptionError(Wording("`confidence` is at most 1 - 1e-12, not {:.17g}", self.confidence))
+        for name, value in (("epsilon", self.epsilon), ("group_epsilon", self.group_epsilon)):
             if value is not None and value < LEAST_EPSILON:
-                raise OptionError(f"{flag} is at least {LEAST_EPSILON:g}, not {value:g}")
+                raise OptionError(Wording(f"`{name}` is at least {LEAST_EPSILON:g}, not {value:g}"))
         if self.confidence < LEAST_CONFIDENCE:
-            raise OptionError(f"--confidence is at least {LEAST_CONFIDENCE:g}, not {self.confidence:g}")
+            raise OptionError(
+                Wording("`confidence` is at least {:g}, not {:g}", LEAST_CONFIDENCE, self.confidence)
+            )
         if not 1 <= self.min_samples <= MOST_LAUNCHES:
-            raise OptionError(f"--min-samples is 1 to 2^53, not {self.min_samples}")
+            raise OptionError(Wording("`min_samples` is 1 to 2^53, not {}", self.min_samples))
         if not 0 <= self.noise_floor < 1:
-            raise OptionError(f"--noise-floor is a fraction from 0, below 1, not {self.noise_floor:g}")
+            raise OptionError(
+                Wording("`noise_floor` is a fraction from 0, below 1, not {:g}", self.noise_floor)
+            )
 
     @cached_property
     def z(self) -> float:
@@ -68,8 +73,8 @@ class Target:
         return normal_quantile(self.confidence)
 
 
-def _check_fraction(flag: str, value: float, least_per_cent: float) -> None:
+def _check_fraction(name: str, value: float, least_per_cent: float) -> None:
     if 0 < value < 1:
         return
     hint = f"; did you mean {value / 100:g}?" if least_per_cent <= value < 100 else ""
-    raise OptionError(f"{flag} is a fraction between 0 and 1, not {value:g}{hint}")
+    raise OptionError(Wording(f"`{name}` is a fraction between 0 and 1, not {value:g}{hint}"))

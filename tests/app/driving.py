@@ -27,7 +27,7 @@ from tui.app.plan.screen import PlanScreen
 from tui.app.running import session_of
 from tui.app.split_tree.screen import SplitTreeScreen
 from tui.app.views import FIRST_VIEW, VIEWS
-from tui.charts.plain import plain
+from tui.charts.sinks import plain
 from tui.options.commands import MethodOptions, OpenOptions
 
 GOLDEN = Path(__file__).parent / "golden"

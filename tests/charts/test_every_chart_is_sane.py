@@ -24,10 +24,9 @@ from tui.app.frame.chart import Chart
 from tui.charts.grid import MARKER, PLAIN, SELECTED, Grid, runs
 from tui.charts.histogram import histogram
 from tui.charts.ipc import IpcCurve, ipc_chart
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi, to_text
 from tui.charts.scale import error_chart, prediction_chart
 from tui.charts.scatter import Point, scatter
+from tui.charts.sinks import ansi, plain, to_text
 from tui.charts.size_plot import Mark, SizePlot, size_chart
 from tui.charts.trade_off import trade_off_chart
 

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from tui.charts.glyphs import ASCII, ASCII_FILLS, LETTERS, UNICODE, cluster_style, cluster_symbol
 from tui.charts.grid import AXIS, LABEL, MARKER, PLAIN, PROPOSED, Grid, blank, fitted, put, runs, stack
-from tui.charts.palette import CLUSTER_COLOURS, ansi_code, style_name
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi, to_text
+from tui.charts.sinks import CLUSTER_COLOURS, ansi, ansi_code, plain, style_name, to_text
 from tui.charts.sparkline import sparkline
 
 
@@ -110,7 +108,7 @@ def test_a_shortened_text_says_so() -> None:
 
 
 def test_charts_import_neither_rich_nor_textual() -> None:
-    sinks = "tui.charts.plain, tui.charts.rich_sink, tui.terminal.tty"
+    sinks = "tui.charts.sinks, tui.terminal.tty"
     modules = f"tui.charts.histogram, tui.charts.tree, {sinks}"
     code = f"import sys, {modules}; print({{'rich', 'textual', 'typer', 'pandas'}} & sys.modules.keys())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid
-from tui.charts.histogram import histogram, histogram_data
-from tui.charts.histogram_layout import LEFT, lay_out
-from tui.charts.plain import plain
+from tui.charts.histogram import LEFT, histogram, histogram_data, lay_out
+from tui.charts.sinks import plain
 
 GOLDEN = Path(__file__).parent / "golden"
 LEVELS = " ▁▂▃▄▅▆▇█"

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid
 from tui.charts.ipc import AFTER, BEFORE, IpcCurve, ipc_chart
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi
+from tui.charts.sinks import ansi, plain
 
 GOLDEN = Path(__file__).parent / "golden"
 LEFT = 7

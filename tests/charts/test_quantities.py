@@ -8,17 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.quantities import (
-    TIME_UNITS,
-    count,
-    counted,
-    duration,
-    duration_range,
-    ratio,
-    share,
-    si,
-    si_tick,
-)
+from sampling.text import counted
+from tui.charts.quantities import TIME_UNITS, count, duration, duration_range, ratio, share, si, si_tick
 
 FACTORS = dict(TIME_UNITS)
 

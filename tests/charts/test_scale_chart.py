@@ -18,9 +18,8 @@ from scalemodel.prediction.predict import predict
 from scalemodel.prediction.rules import RULES
 from scalemodel.prediction.validation import validate
 from tui.charts.grid import AXIS, LABEL, Grid
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi
 from tui.charts.scale import MEASURED, SIMULATED, error_chart, prediction_chart
+from tui.charts.sinks import ansi, plain
 from tui.charts.size_plot import Mark, SizePlot, size_chart
 from tui.charts.value_axis import value_axis
 

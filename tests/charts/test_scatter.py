@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.charts.grid import AXIS, SELECTED, Grid
-from tui.charts.plain import plain
 from tui.charts.scatter import Point, scatter
+from tui.charts.sinks import plain
 from tui.charts.value_axis import ticks_across, value_axis
 
 LETTERS = "ABCDEFGHIJKL"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sampling.plan.trade_off import TradeOffPoint, default_epsilons
 from tui.charts.grid import Grid
-from tui.charts.plain import plain
+from tui.charts.sinks import plain
 from tui.charts.trade_off import CHOSEN, OTHER, trade_off_chart
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -15,7 +15,7 @@ from tui.app.state import Session, decisions, same_overrides
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.commands import SampleOptions
 from tui.options.input_files import why_not_written
-from tui.output.writer import write_text
+from tui.output.files import write_text
 
 _DIGITS = 8
 

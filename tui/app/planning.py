@@ -15,7 +15,14 @@ from sampling.splitting.groups import Overrides
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
 from tui.app.plan_problems import why_not_planned
 from tui.app.state import Session
-from tui.engine.studies import choice_of, grouping_of, open_profile, region_of, target_of
+from tui.engine.studies import (
+    choice_of,
+    grouping_of,
+    open_profile,
+    region_of,
+    target_of,
+    with_flags_in_findings,
+)
 from tui.options.commands import SampleOptions
 
 _REPORT_SECONDS = 0.1
@@ -99,9 +106,10 @@ def _reads(options: SampleOptions) -> object:
 
 
 def _ready(studied: Study) -> Study:
+    shown = with_flags_in_findings(studied)
     # Computed on first use: here, so that the screen does not wait for it.
-    _ = studied.groups
-    return studied
+    _ = shown.groups
+    return shown
 
 
 def throttled(report: Progress, is_cancelled: Callable[[], bool]) -> Progress:

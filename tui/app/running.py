@@ -13,6 +13,7 @@ from tui.app.state import Session, Undoable, decisions
 from tui.app.views import FIRST_VIEW
 from tui.options.command_line import options_of
 from tui.options.commands import MethodOptions, OutputOptions, SampleOptions
+from tui.options.flags import error_text
 from tui.output.writer import write_stdout
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import ExitCode, exit_code_of, note
@@ -43,7 +44,7 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
     elif (kept := _kept_decisions(app.session)) is not None:
         error.add_note(kept)
     if hangup.is_busy():
-        hangup.end_now(ExitCode.OK if error is None else exit_code_of(error))
+        hangup.end_now(ExitCode.OK if error is None else exit_code_of(error, error_text(error)))
     if error is not None:
         raise error
 

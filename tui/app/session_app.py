@@ -16,6 +16,7 @@ from tui.app.loading import LoadingScreen
 from tui.app.messages import StudyFailed, StudyProgress, StudyReady
 from tui.app.state import Session, studied, taken_back, undoable
 from tui.options.commands import SampleOptions
+from tui.options.flags import error_text
 from tui.terminal.printable import printable
 
 # The engine is imported where it is needed: the first paint does not wait for numpy.
@@ -152,7 +153,7 @@ class SessionApp(App[None]):
         if self.session.study is None:
             self.fail(event.error)
             return
-        self.session = taken_back(self.session, self._shown, str(event.error))
+        self.session = taken_back(self.session, self._shown, error_text(event.error))
 
     def fail(self, error: Exception) -> None:
         """End the app: the workload cannot be shown, or there is a defect."""

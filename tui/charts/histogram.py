@@ -3,25 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
 
 from sampling.arrays import IntArray
-from tui.charts.glyphs import glyph_set
-from tui.charts.grid import LABEL, Grid, blank, copy, fitted, put
-from tui.charts.histogram_axes import draw_count_axis, draw_duration_axis
-from tui.charts.histogram_data import HistogramData, histogram_data
-from tui.charts.histogram_layout import LEFT, Plot, is_log_possible, lay_out
-from tui.charts.histogram_marks import draw_bars, draw_proposal, draw_splits, draw_symbols
+from sampling.text import counted
+from tui.charts.axis import Tick, linear_time_ticks, log_time_ticks, multiples, round_step
+from tui.charts.glyphs import GlyphSet, cluster_style, cluster_symbol, glyph_set
+from tui.charts.grid import AXIS, LABEL, MARKER, PROPOSED, Grid, blank, copy, fitted, put
+from tui.charts.histogram_data import HistogramData, histogram_data, useful_bins
 from tui.charts.legend import Entry, cluster_entries, legend, proposal_entry
-from tui.charts.quantities import counted, duration_range
+from tui.charts.quantities import duration_range, si, si_tick
 from tui.charts.sparkline import sparkline
-
-__all__ = ["HistogramData", "histogram", "histogram_data"]
 
 SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4
+LEFT = 7
+"""The columns before the plot: a count of at most five glyphs, a blank, and the axis."""
 
 _AXIS_ROWS = 2
 _ROWS_A_LEGEND_ROW = 5
+_WIDEST_BAR = 6
+_NO_BIN = -1
+_ROWS_A_TICK = 4
+_SPECK = "."
+_COLUMNS_A_LINE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the bins of a histogram are in its grid.
+
+    Attributes
+    ----------
+    foot : the row of the duration axis; the bars are in the rows above it.
+    bins : how many bins there are.
+    bin_of_column : (width,) index of the bin that stands in each column of the grid, -1 for none.
+    """
+
+    foot: int
+    bins: int
+    bin_of_column: npt.NDArray[np.intp]
+
+    def columns_of(self, bin_index: int) -> tuple[int, int]:
+        """The first and the last column of a bin."""
+        columns = np.flatnonzero(self.bin_of_column == bin_index)
+        return int(columns[0]), int(columns[-1])
+
+    def column_of(self, bin_index: int) -> int:
+        """The middle column of a bin."""
+        return sum(self.columns_of(bin_index)) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A histogram under construction: the grid to draw on, and what to draw."""
+
+    grid: Grid
+    data: HistogramData
+    layout: Layout
+    glyphs: GlyphSet
+    ascii_only: bool
 
 
 def histogram(
@@ -54,7 +99,7 @@ def histogram(
     """
     if values_ns.size == 0:
         return _words(["no launches"], width, height, ascii_only=ascii_only)
-    log = log and is_log_possible(values_ns)
+    log = log and _is_log_possible(values_ns)
     clusters = clusters or [(int(values_ns.min()), int(values_ns.max()))]
     if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
         data = histogram_data(values_ns, counts, clusters, max(width, 1), log=log)
@@ -64,15 +109,171 @@ def histogram(
     layout = lay_out(values_ns, width, height - _AXIS_ROWS - words.height, log=log)
     data = histogram_data(values_ns, counts, clusters, layout.bins, log=log)
     plot = Plot(blank(width, height), data, layout, glyph_set(ascii_only=ascii_only), ascii_only)
-    draw_count_axis(plot)
-    draw_duration_axis(plot, int(values_ns.max()), log=log)
-    draw_bars(plot)
-    draw_splits(plot, clusters)
+    _draw_count_axis(plot)
+    _draw_duration_axis(plot, int(values_ns.max()), log=log)
+    _draw_bars(plot)
+    _draw_splits(plot, clusters)
     if threshold_ns is not None:
-        draw_proposal(plot, values_ns, threshold_ns)
-    draw_symbols(plot)
+        _draw_proposal(plot, values_ns, threshold_ns)
+    _draw_symbols(plot)
     copy(words, plot.grid, height - words.height, LEFT)
     return plot.grid
+
+
+def lay_out(values_ns: IntArray, width: int, foot: int, *, log: bool) -> Layout:
+    """Bins for `values_ns`, one or more columns wide, in the columns from `LEFT` on.
+
+    On a logarithmic axis an empty column keeps the bin of zeros apart.
+    """
+    columns = width - LEFT
+    bin_of_column = np.full(width, _NO_BIN, dtype=np.intp)
+    if log and (values_ns <= 0).any():
+        bins = columns - 1
+        bin_of_column[LEFT] = 0
+        bin_of_column[LEFT + 2 :] = np.arange(1, bins)
+        return Layout(foot, bins, bin_of_column)
+    bins = useful_bins(values_ns, columns, log=log)
+    used = min(columns, bins * _WIDEST_BAR)
+    first = LEFT + (columns - used) // 2
+    bin_of_column[first : first + used] = np.arange(used) * bins // used
+    return Layout(foot, bins, bin_of_column)
+
+
+def _is_log_possible(values_ns: IntArray) -> bool:
+    """Whether there are durations that a logarithmic axis can set apart."""
+    positive = values_ns[values_ns > 0]
+    if positive.size == 0:
+        return False
+    return positive.size < values_ns.size or bool(positive.min() < positive.max())
+
+
+def _draw_count_axis(plot: Plot) -> None:
+    """The axis of launches: the highest bar's at the top, 0 at the foot, round numbers between."""
+    grid, foot, glyphs = plot.grid, plot.layout.foot, plot.glyphs
+    grid.glyph[:foot, LEFT - 1] = glyphs.vertical
+    grid.style[: foot + 1, LEFT - 1] = AXIS
+    grid.glyph[foot, LEFT - 1] = glyphs.corner
+    for row, text in _count_ticks(int(plot.data.counts.max()), foot):
+        put(grid, row, 0, f"{text:>{LEFT - 2}} ", LABEL)
+        if row < foot:
+            put(grid, row, LEFT - 1, glyphs.tick_left, AXIS)
+
+
+def _count_ticks(most: int, foot: int) -> list[tuple[int, str]]:
+    """(row, label): the row is the one that a bar of so many launches just reaches."""
+    step = round_step(1, most, max(foot // _ROWS_A_TICK, 1))
+    ticks = [(foot - max(round(n * foot / most), 1), si_tick(n)) for n in multiples(1, most, step)]
+    return [(foot, "0"), *((row, text) for row, text in ticks if 1 < row < foot - 1), (0, si(most))]
+
+
+def _draw_duration_axis(plot: Plot, longest_ns: int, *, log: bool) -> None:
+    """The axis of durations, and its labels in the row below."""
+    grid, foot, glyphs = plot.grid, plot.layout.foot, plot.glyphs
+    put(grid, foot, LEFT, glyphs.horizontal * (grid.width - LEFT), AXIS)
+    if plot.data.has_zero_bin:
+        put(grid, foot, LEFT + 1, glyphs.gap, AXIS)
+    for tick in _duration_ticks(plot, longest_ns, log=log):
+        put(grid, foot, tick.column, glyphs.tick_down, AXIS)
+        put(grid, foot + 1, tick.text_column, tick.text, LABEL)
+
+
+def _duration_ticks(plot: Plot, longest_ns: int, *, log: bool) -> list[Tick]:
+    edges_ns, right = plot.data.edges_ns, plot.grid.width - 1
+
+    def column_of(ns: int) -> int:
+        return plot.layout.column_of(plot.data.bin_of(ns))
+
+    if not log:
+        return linear_time_ticks(int(edges_ns[0]), longest_ns, column_of, 0, right)
+    if not plot.data.has_zero_bin:
+        return log_time_ticks(int(edges_ns[0]), longest_ns, column_of, 0, right)
+    zero = Tick(LEFT, "0", LEFT)
+    return [zero, *log_time_ticks(int(edges_ns[1]), longest_ns, column_of, LEFT + 3, right)]
+
+
+def _draw_bars(plot: Plot) -> None:
+    """A bar in every column whose bin has launches, at least a speck, in its cluster's style."""
+    dominant = plot.data.cluster_counts.argmax(axis=0)
+    most = int(plot.data.counts.max())
+    for column, bin_index in enumerate(plot.layout.bin_of_column.tolist()):
+        launches = int(plot.data.counts[bin_index]) if bin_index >= 0 else 0
+        if launches:
+            cluster = int(dominant[bin_index])
+            bar = _bar(launches, most, cluster, plot)
+            plot.grid.glyph[plot.layout.foot - len(bar) : plot.layout.foot, column] = list(bar[::-1])
+            plot.grid.style[plot.layout.foot - len(bar) : plot.layout.foot, column] = cluster_style(cluster)
+
+
+def _bar(launches: int, most: int, cluster: int, plot: Plot) -> str:
+    """The glyphs of a bar from its foot up."""
+    foot, levels = plot.layout.foot, plot.glyphs.levels
+    if plot.ascii_only:
+        cells = round(launches * foot / most)
+        return cluster_symbol(cluster, ascii_only=True) * cells or _SPECK
+    steps = max(round(launches * foot * len(levels) / most), 1)
+    full, part = divmod(steps, len(levels))
+    return levels[-1] * full + (levels[part - 1] if part else "")
+
+
+def _draw_splits(plot: Plot, clusters: Sequence[tuple[int, int]]) -> None:
+    """A line between every two neighbouring clusters, above the bars; only their feet if too many."""
+    crowded = (len(clusters) - 1) * _COLUMNS_A_LINE > plot.grid.width - LEFT
+    for (_, below_ns), (above_ns, _) in pairwise(clusters):
+        column = _column_between(plot, below_ns, above_ns)
+        if not crowded:
+            _draw_line(plot, column, plot.glyphs.split, MARKER)
+        put(plot.grid, plot.layout.foot, column, plot.glyphs.split_foot, MARKER)
+
+
+def _draw_proposal(plot: Plot, values_ns: IntArray, threshold_ns: int) -> None:
+    """A line where a split is proposed; none if it would leave one side without launches."""
+    above_ns = values_ns[values_ns > threshold_ns]
+    if above_ns.size == 0 or threshold_ns < values_ns.min():
+        return
+    column = _column_between(plot, threshold_ns, int(above_ns.min()))
+    _draw_line(plot, column, plot.glyphs.proposed, PROPOSED)
+    put(plot.grid, plot.layout.foot, column, plot.glyphs.proposed_foot, PROPOSED)
+
+
+def _column_between(plot: Plot, below_ns: int, above_ns: int) -> int:
+    """The column for a line between two durations: amid the gap between their bars, else on the lower bar."""
+    left = plot.layout.columns_of(plot.data.bin_of(below_ns))[1]
+    right = plot.layout.columns_of(plot.data.bin_of(above_ns))[0]
+    if right - left > 1:
+        return (left + right) // 2
+    return min(left, right) if _height(plot, left) < _height(plot, right) else max(left, right)
+
+
+def _height(plot: Plot, column: int) -> int:
+    """The cells that the bars take in a column."""
+    styles = plot.grid.style[: plot.layout.foot, column]
+    return int(((styles >= 0) & (styles < MARKER)).sum())
+
+
+def _draw_line(plot: Plot, column: int, line: str, style: int) -> None:
+    styles = plot.grid.style[: plot.layout.foot, column]
+    free = np.flatnonzero((styles < 0) | (styles >= MARKER))
+    plot.grid.glyph[free, column] = line
+    plot.grid.style[free, column] = style
+
+
+def _draw_symbols(plot: Plot) -> None:
+    """The symbol of each of several clusters, on the axis below its bars; left out where there is no room."""
+    clusters = plot.data.cluster_counts.shape[0]
+    axis = plot.grid.glyph[plot.layout.foot]
+    for cluster in range(clusters if clusters > 1 else 0):
+        bins = np.flatnonzero(plot.data.cluster_counts[cluster])
+        if bins.size == 0:
+            continue
+        first = plot.layout.columns_of(int(bins[0]))[0]
+        last = plot.layout.columns_of(int(bins[-1]))[1]
+        columns = sorted(range(first, last + 1), key=lambda column: abs(2 * column - first - last))
+        for glyph in (plot.glyphs.horizontal, plot.glyphs.tick_down):
+            free = [column for column in columns if axis[column] == glyph]
+            if free:
+                symbol = cluster_symbol(cluster, ascii_only=plot.ascii_only)
+                put(plot.grid, plot.layout.foot, free[0], symbol, cluster_style(cluster))
+                break
 
 
 def _entries(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sampling.text import counted
 from tui.charts.glyphs import cluster_style, cluster_symbol, glyph_set
 from tui.charts.grid import LABEL, PROPOSED, Grid, blank, fitted, put
-from tui.charts.quantities import count, counted, duration, duration_range
+from tui.charts.quantities import count, duration, duration_range
 
 _GAP = 3
 _FLOWING_GAP = 2

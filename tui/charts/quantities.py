@@ -74,11 +74,6 @@ def count(n: int) -> str:
     return f"{n:,}"
 
 
-def counted(number: int, one: str, several: str) -> str:
-    """How many of something, in words: ``"1 launch"``, ``"1,952 launches"``."""
-    return f"{count(number)} {one if number == 1 else several}"
-
-
 def ratio(x: float | None) -> str:
     """A speedup or another ratio, to three digits: ``"31.2x"``; ``"-"`` where there is none."""
     return UNKNOWN if x is None or not math.isfinite(x) else f"{_three_digits(x)}x"

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tui.charts.axis import Tick, place
-from tui.charts.axis_lines import draw_across, draw_upward, left_of
 from tui.charts.glyphs import GlyphSet, glyph_set
 from tui.charts.grid import AXIS, LABEL, Grid, blank, copy, fitted, put
 from tui.charts.legend import Entry, flowing_legend, is_whole, legend
-from tui.charts.value_axis import ValueAxis, value_axis
+from tui.charts.value_axis import ValueAxis, draw_across, draw_upward, left_of, value_axis
 
 SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4

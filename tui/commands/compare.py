@@ -20,10 +20,10 @@ from tui.engine.studies import (
 from tui.engine.unused_options import note_unused_in_comparison
 from tui.options.choices import OutputFormat
 from tui.options.commands import CompareOptions
+from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas, emit
 from tui.terminal.diagnostics import note
-from tui.text.comparison import HEIGHT, Row, comparison_row, comparison_text, scatter_text
-from tui.text.comparison_means import mean_rows
+from tui.text.comparison import HEIGHT, Row, comparison_row, comparison_text, mean_rows, scatter_text
 
 
 def run(options: CompareOptions) -> None:
@@ -89,8 +89,8 @@ def _compared(
         compared = comparison.compare(method, grouping_of(options, method))
         yield comparison_row(profile, compared)
         if compared.design is not None:
-            notes += [f"{said}{method}: {text}" for text in compared.design.notes]
-    notes += [f"{said}{report.sentence}" for report in comparison.reports]
+            notes += [f"{said}{method}: {with_flags(text)}" for text in compared.design.notes]
+    notes += [f"{said}{with_flags(report.sentence)}" for report in comparison.reports]
     for report in comparison.reports:
         if several and report.joined_by == "id" and (None, report.path) in files:
             raise OptionError(

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from sampling.errors import OptionError
 from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.studies import open_profile, progress_of, region_of
 from tui.options.commands import ConvertOptions
-from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit, new_file, scratch_file
+from tui.output.files import new_file, scratch_file
+from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit
 
 
 def run(options: ConvertOptions) -> None:
@@ -30,9 +32,7 @@ def run(options: ConvertOptions) -> None:
         Answer(
             "convert",
             results,
-            lambda _: (
-                f"{quantities.counted(launches, 'launch', 'launches')}, {quantities.count(written)} bytes"
-            ),
+            lambda _: f"{counted(launches, 'launch', 'launches')}, {quantities.count(written)} bytes",
         ),
         options,
         to_stderr=target is None,

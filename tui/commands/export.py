@@ -8,7 +8,7 @@ from sampling.errors import OptionError
 from sampling.plan.plan_file import read_plan
 from sampling.simulators.registry import exporter_named
 from tui.options.commands import ExportOptions
-from tui.output.folder import write_folder
+from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, write_stdout
 from tui.terminal.diagnostics import note
 

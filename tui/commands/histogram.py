@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from sampling.plan.study import Study
-from tui.charts.histogram_data import HistogramData, histogram_data
+from tui.charts.histogram_data import histogram_data
 from tui.engine.studies import chosen_kernel, study_as_asked
 from tui.options.commands import HistogramOptions
 from tui.output.writer import Answer, Canvas, emit
 from tui.text import facts
-from tui.text.histogram import histogram_text
+from tui.text.histogram import histogram_results, histogram_rows, histogram_text
 
 _BINS = 60
 _HEIGHT = 20
@@ -27,43 +26,13 @@ def run(options: HistogramOptions) -> None:
     emit(
         Answer(
             "histogram",
-            _results(study, group, clusters, data),
+            histogram_results(study, group, clusters, data),
             lambda canvas: _text(study, group, options, canvas),
-            rows=_rows(clusters, data),
+            rows=histogram_rows(clusters, data),
             warnings=tuple(finding.code for finding in study.findings),
         ),
         options,
     )
-
-
-def _results(
-    study: Study, group: int, clusters: list[tuple[int, int]], data: HistogramData
-) -> dict[str, Any]:
-    return {
-        "key": study.counts.groups[group].key,
-        "rank": group + 1,
-        "edges_ns": data.edges_ns.tolist(),
-        "counts": data.counts.tolist(),
-        "clusters": [
-            {"low_ns": low, "high_ns": high, "launches": int(counts.sum()), "counts": counts.tolist()}
-            for (low, high), counts in zip(clusters, data.cluster_counts, strict=True)
-        ],
-    }
-
-
-def _rows(clusters: list[tuple[int, int]], data: HistogramData) -> list[dict[str, Any]]:
-    return [
-        {
-            "low_ns": int(data.edges_ns[index]),
-            "high_ns": int(data.edges_ns[index + 1]),
-            "count": int(data.counts[index]),
-            **{
-                f"cluster_{number}": int(data.cluster_counts[number, index])
-                for number in range(len(clusters))
-            },
-        }
-        for index in range(len(data.counts))
-    ]
 
 
 def _text(study: Study, group: int, options: HistogramOptions, canvas: Canvas) -> str:

@@ -2,82 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from sampling.methods.registry import DEFAULT_METHOD
-from sampling.plan.study import Study
-from tui.charts import quantities
 from tui.engine.studies import study_of
 from tui.options.commands import InfoOptions
-from tui.output.writer import Answer, Canvas, emit
-from tui.text import facts
+from tui.output.writer import Answer, emit
+from tui.text.info import info_results, info_text
 
 
 def run(options: InfoOptions) -> None:
     """Read, study, show."""
     study = study_of(options.profiles, options, method=DEFAULT_METHOD)
-    results = _results(study)
+    results = info_results(study)
     codes = tuple(finding.code for finding in study.findings)
-    emit(Answer("info", results, lambda canvas: _text(study, results, canvas), warnings=codes), options)
-
-
-def _results(study: Study) -> dict[str, Any]:
-    profile, counts = study.profile, study.counts
-    return {
-        "format": profile.format,
-        "files": [{"path": file.path, "launches": file.launches} for file in profile.files],
-        "product": profile.facts.product,
-        "launch_order": profile.facts.launch_order,
-        "launches": counts.launches,
-        "names": counts.names,
-        "kernel_groups": len(counts.groups),
-        "total_duration_ns": counts.total_duration_ns,
-        "devices": facts.device_rows(study),
-        "processes": len({sequence.process for sequence in study.sequences}),
-        "streams": _streams(study),
-        "span_ns": study.span_ns,
-        "findings": facts.finding_rows(study),
-    }
-
-
-def _streams(study: Study) -> int | None:
-    """Return how many streams launch kernels, counted apart for every process and device."""
-    profile = study.profile
-    if "stream" not in profile.columns:
-        return None
-    seen: set[tuple[int, int]] = set()
-    for selection in study.counts.selected:
-        stream = profile.read(selection.span, ("stream",))["stream"][selection.rows]
-        seen.update((selection.span.sequence, number) for number in np.unique(stream).tolist())
-    return len(seen)
-
-
-def _text(study: Study, results: dict[str, Any], canvas: Canvas) -> str:
-    span_ns = results["span_ns"]
-    lines = [
-        ("format", results["format"] + (f" ({results['product']})" if results["product"] else "")),
-        ("launches", quantities.count(results["launches"])),
-        ("kernel names", quantities.count(results["names"])),
-        ("kernel groups", quantities.count(results["kernel_groups"])),
-        ("kernel time", quantities.duration(results["total_duration_ns"])),
-        ("span", "not recorded" if span_ns is None else quantities.duration(span_ns)),
-        ("processes", str(results["processes"])),
-        ("streams", "not recorded" if results["streams"] is None else str(results["streams"])),
-        ("launch order", results["launch_order"]),
-        *(("device", _device(row)) for row in results["devices"]),
-    ]
-    body = "\n".join(f"{label:<14}{text}" for label, text in lines)
-    return f"{body}\n\n{facts.findings_text(study, canvas)}"
-
-
-def _device(row: dict[str, Any]) -> str:
-    text = f"{row['device']} of process {row['process']}: {quantities.count(row['launches'])} launches"
-    if row["name"] is not None:
-        text += f", {row['name']}"
-    if row["sm_count"] is not None:
-        text += f", {row['sm_count']} SMs"
-    if row["overlap_share"] is not None:
-        text += f", busy {quantities.duration(row['busy_ns'])}"
-    return text
+    emit(Answer("info", results, lambda canvas: info_text(study, results, canvas), warnings=codes), options)

@@ -7,6 +7,7 @@ from typing import Any
 
 from sampling.plan.other_recording.plan_judgement import PlanJudgement, judge_plan
 from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.studies import open_profile, progress_of
 from tui.options.choices import AlignBy
@@ -106,7 +107,7 @@ def _comparison(found: PlanJudgement) -> str:
 
 def _text(results: dict[str, Any]) -> str:
     share = {name: quantities.share(results[name]) for name in _SHARES if results[name] is not None}
-    samples = quantities.counted(results["samples"], "launch", "launches")
+    samples = counted(results["samples"], "launch", "launches")
     strata = facts.strata_text(results["strata"])
     estimate, total = map(quantities.duration, (results["estimate_ns"], results["total_duration_ns"]))
     text = (

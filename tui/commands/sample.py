@@ -10,7 +10,9 @@ from sampling.plan.plan_file import find_planned_launches, plan_text
 from tui.engine.studies import plan_options, progress_of, study_as_asked
 from tui.options.choices import OutputFormat, PlanList
 from tui.options.commands import SampleOptions
-from tui.output.writer import STDOUT, emit, write_stdout, write_text
+from tui.options.flags import with_flags
+from tui.output.files import write_text
+from tui.output.writer import STDOUT, emit, write_stdout
 from tui.terminal.diagnostics import note
 from tui.text.plan import plan_answer
 from tui.text.plan_tables import launch_rows, list_answer
@@ -23,7 +25,7 @@ def run(options: SampleOptions) -> None:
     study = study_as_asked(options.profiles, options)
     plan = drawn_plan(study.counts, study.design, options.seed)
     for text in study.design.notes:
-        note(text, quiet=options.quiet)
+        note(with_flags(text), quiet=options.quiet)
     judgement = None
     with progress_of(options) as progress:
         if options.judge and options.list is None:

@@ -20,7 +20,7 @@ from scalemodel.scale_down.scaled_model import (
 from scalemodel.scale_down.target_config import read_target
 from tui.options.input_files import reading
 from tui.options.scale import ScaleDeriveOptions
-from tui.output.folder import write_folder
+from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, Canvas, emit, write_stdout
 from tui.scale.typed_values import sizes_of
 from tui.terminal.diagnostics import note

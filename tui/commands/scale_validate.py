@@ -12,10 +12,9 @@ from scalemodel.inputs.benchmark_table import read_benchmarks
 from scalemodel.measurements import Scaling
 from scalemodel.prediction.rules import RULES
 from scalemodel.prediction.validation import Score, Validation, validate
-from tui.charts.plain import plain
 from tui.charts.quantities import UNKNOWN, share
-from tui.charts.rich_sink import ansi
 from tui.charts.scale import error_chart
+from tui.charts.sinks import ansi, plain
 from tui.options.scale import ScaleValidateOptions
 from tui.output.writer import Answer, Canvas, emit
 from tui.scale.questions import rules_of, unused_options

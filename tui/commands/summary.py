@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import fields
 from typing import Any
 
 from sampling.methods.registry import DEFAULT_METHOD, method_named
-from sampling.plan.study import Study
-from tui.charts import quantities
 from tui.engine.studies import study_as_asked
-from tui.options.command_line import command_line, options_of
+from tui.options.command_line import command_line, options_of, printed_plan_name
 from tui.options.commands import (
     CompareOptions,
     MethodOptions,
@@ -20,12 +17,9 @@ from tui.options.commands import (
     SummaryOptions,
     TreeOptions,
 )
-from tui.options.plan_name import printed_plan_name
-from tui.output.writer import Answer, Canvas, emit
+from tui.output.writer import Answer, emit
 from tui.text import facts
-
-_LARGEST = 10
-_NEXT_LABELS = ("Next  ", "      ", "      ")
+from tui.text.summary import LARGEST, summary_text
 
 
 def run(options: SummaryOptions) -> None:
@@ -43,7 +37,7 @@ def show(profiles: tuple[str, ...], options: MethodOptions, command: str = "summ
         "kernel_groups": len(study.counts.groups),
         "total_duration_ns": study.counts.total_duration_ns,
         "findings": facts.finding_rows(study),
-        "groups": [facts.group_row(study, index) for index in range(min(_LARGEST, len(study.counts.groups)))],
+        "groups": [facts.group_row(study, index) for index in range(min(LARGEST, len(study.counts.groups)))],
         "plan": facts.design_row(study),
         "next": following,
     }
@@ -51,7 +45,7 @@ def show(profiles: tuple[str, ...], options: MethodOptions, command: str = "summ
         Answer(
             command,
             results,
-            human=lambda canvas: _text(study, profiles, following, canvas),
+            human=lambda canvas: summary_text(study, profiles, following, canvas),
             warnings=tuple(finding.code for finding in study.findings),
         ),
         options,
@@ -77,39 +71,3 @@ def _next(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
 def _stepped(method: str) -> str:
     """Return whose decisions to look at: ROOT's, whose rule is the simplest, unless another was asked for."""
     return method if method != DEFAULT_METHOD and method_named(method).trees is not None else "root"
-
-
-def _text(study: Study, profiles: tuple[str, ...], following: list[str], canvas: Canvas) -> str:
-    counts = study.counts
-    rows: list[dict[str, Any]] = [
-        facts.group_row(study, index) for index in range(min(_LARGEST, len(counts.groups)))
-    ]
-    left = len(counts.groups) - len(rows)
-    launches = quantities.counted(counts.launches, "launch", "launches")
-    groups = quantities.counted(len(counts.groups), "kernel group", "kernel groups")
-    total = quantities.duration(counts.total_duration_ns)
-    parts = [
-        f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
-        f"{launches} in {groups}, {total} of kernel time",
-        "",
-        facts.short_groups_table(study, rows, canvas),
-        *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
-        "",
-        facts.findings_text(study, canvas),
-        "",
-        *_labelled("Plan  ", facts.design_line(study).splitlines(), canvas),
-        *(f"{label}{line}" for label, line in zip(_NEXT_LABELS, following, strict=True)),
-    ]
-    return "\n".join(parts)
-
-
-def _labelled(label: str, lines: list[str], canvas: Canvas) -> list[str]:
-    """Return lines wrapped behind a label, all below it indented as far."""
-    indent = " " * len(label)
-    wrapped = [part for line in lines for part in textwrap.wrap(line, canvas.width - len(label))]
-    return [f"{indent if number else label}{part}" for number, part in enumerate(wrapped)]
-
-
-def _on(study: Study) -> str:
-    name = facts.device_name(study)
-    return "" if name is None else f", {name}"

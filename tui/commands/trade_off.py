@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, replace
-from typing import Any
+from dataclasses import replace
 
 from sampling.errors import OptionError
-from sampling.plan.study import Study
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
 from sampling.strata.target import Target
 from tui.engine.studies import progress_of, study_as_asked, target_of
 from tui.options.commands import TradeOffOptions
-from tui.output.writer import Answer, Canvas, emit
-from tui.text.trade_off import HEIGHT, TradeOff, missing_texts, trade_off_text
+from tui.options.flags import with_flags
+from tui.output.writer import emit
+from tui.text.trade_off import TradeOff, trade_off_answer
 
 
 def run(options: TradeOffOptions) -> None:
@@ -39,7 +38,7 @@ def run(options: TradeOffOptions) -> None:
     if not points:
         raise missing[0].problem
     known = TradeOff(options.method, target, epsilons, points, missing)
-    emit(_answer(study, known, options), options)
+    emit(trade_off_answer(study, known, options), options)
 
 
 def _epsilons(given: str | None, target: Target) -> tuple[float, ...]:
@@ -57,27 +56,7 @@ def _epsilons(given: str | None, target: Target) -> tuple[float, ...]:
     except ValueError as error:
         raise OptionError(f"--epsilons {given}: fractions by commas are meant") from error
     except OptionError as error:
-        raise OptionError(f"--epsilons {given}: {error.message}", remedy=error.remedy) from error
+        raise OptionError(f"--epsilons {given}: {with_flags(error.message)}", remedy=error.remedy) from error
     if not epsilons:
         raise OptionError("--epsilons names no epsilon", remedy="give fractions by commas, such as 0.01,0.02")
     return epsilons
-
-
-def _answer(study: Study, known: TradeOff, options: TradeOffOptions) -> Answer:
-    def text(canvas: Canvas) -> str:
-        return trade_off_text(known, options.width or canvas.width, options.height or HEIGHT, canvas)
-
-    return Answer(
-        "trade-off",
-        _rows(known),
-        text,
-        warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
-    )
-
-
-def _rows(known: TradeOff) -> list[dict[str, Any]]:
-    """Return a row an epsilon, ascending; where there is no plan, without figures but with the reason."""
-    blank = dict.fromkeys(field.name for field in fields(TradeOffPoint))
-    rows = [asdict(point) | {"no_plan": None} for point in known.points]
-    rows += [blank | {"epsilon": each.epsilon, "no_plan": each.problem.message} for each in known.missing]
-    return sorted(rows, key=lambda row: float(row["epsilon"]))

@@ -29,6 +29,7 @@ from tui.engine.feature_paths import workload_features
 from tui.engine.unused_options import note_unused, note_unused_features
 from tui.options.choices import NumberLocale
 from tui.options.commands import MethodOptions, OutputOptions, PlanningOptions, RegionOptions, SampleOptions
+from tui.options.flags import findings_with_flags, with_flags
 from tui.terminal.diagnostics import ProgressMeter, note
 
 
@@ -137,7 +138,7 @@ def study_of(
     reports: list[JoinReport] = []
     try:
         with progress_of(options) as progress:
-            return study(
+            studied = study(
                 open_profile(paths, progress),
                 grouping,
                 region,
@@ -146,10 +147,16 @@ def study_of(
                 progress,
                 reports.append,
             )
+            return with_flags_in_findings(studied)
     finally:
         # Also on failure: a feature file that did not fit may be why the method failed.
         for report in reports:
-            note(report.sentence, quiet=options.quiet)
+            note(with_flags(report.sentence), quiet=options.quiet)
+
+
+def with_flags_in_findings(studied: Study) -> Study:
+    """Return a study whose findings, which its plan file will have too, name flags and no parameters."""
+    return replace(studied, findings=findings_with_flags(studied.findings))
 
 
 def study_as_asked(paths: tuple[str, ...], options: MethodOptions) -> Study:

@@ -1,4 +1,4 @@
-"""A command with its options as the line a person would type: "copy as command"."""
+"""A command with its options as the line a person would type, "copy as command", and the file it names."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import os
 import shlex
 from collections.abc import Collection, Iterator
 from dataclasses import Field, fields
+from itertools import chain, count
+from pathlib import Path
 from typing import Any, TypeVar
 
-from tui.options.commands import OutputOptions
+from tui.options.commands import OutputOptions, SampleOptions
+from tui.options.input_files import input_files, why_not_written
 from tui.terminal.diagnostics import PROGRAM
 from tui.terminal.printable import printable
 
@@ -79,3 +82,27 @@ def _flag_and_value(flags: tuple[str, ...], text: str) -> list[str]:
     if long is not None and text.startswith("-") and text != "-":
         return [f"{long}={text}"]
     return [flags[0], text]
+
+
+PLAN_NAME = "plan.json"
+
+
+def free_name(name: str) -> str:
+    """Return a name in the current folder that nothing has: this one, or with a number before its suffix."""
+    path = Path(name)
+    names = chain([name], (str(path.with_stem(f"{path.stem}-{number}")) for number in count(2)))
+    return next(each for each in names if not Path(each).exists())
+
+
+def printed_plan_name(options: SampleOptions) -> str:
+    """Return what to write behind the ``-o`` of a `sample` that is printed, to be run as it is.
+
+    It is plan.json, however often the line is run, unless the command reads that: as its split decisions, or
+    as a file of the folder that is its recording.
+    """
+    inputs = input_files(options)
+    if why_not_written(Path(PLAN_NAME), inputs) is None:
+        return PLAN_NAME
+    # In a folder that is read itself nothing is written, whatever its name.
+    names = (free_name("../" * above + PLAN_NAME) for above in range(len(Path.cwd().parts)))
+    return next((name for name in names if why_not_written(Path(name), inputs) is None), PLAN_NAME)

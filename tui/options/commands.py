@@ -44,10 +44,20 @@ class RegionOptions(OutputOptions):
         False, "Let a kernel group span processes and devices.", "--pool-devices", panel=_REGION
     )
     device: tuple[str, ...] = option(
-        (), "Only these devices (repeat, or 0,1).", "--device", panel=_REGION, metavar="N"
+        (),
+        "Only these devices (repeat, or 0,1).",
+        "--device",
+        panel=_REGION,
+        metavar="N",
+        parameters={"devices": "--device"},
     )
     process: tuple[str, ...] = option(
-        (), "Only these processes (repeat, or 7,8).", "--process", panel=_REGION, metavar="N"
+        (),
+        "Only these processes (repeat, or 7,8).",
+        "--process",
+        panel=_REGION,
+        metavar="N",
+        parameters={"processes": "--process"},
     )
     include: tuple[str, ...] = option(
         (), "Only kernels whose full name matches.", "--include", panel=_REGION, metavar="REGEX"
@@ -68,9 +78,15 @@ class RegionOptions(OutputOptions):
         "--time",
         panel=_REGION,
         metavar="A:B",
+        parameters={"time_ns": "--time"},
     )
     range: str | None = option(
-        None, "Only launches of this NVTX or annotation range.", "--range", panel=_REGION, metavar="TEXT"
+        None,
+        "Only launches of this NVTX or annotation range.",
+        "--range",
+        panel=_REGION,
+        metavar="TEXT",
+        parameters={"named_range": "--range"},
     )
 
 
@@ -109,7 +125,12 @@ class PlanningOptions(RegionOptions):
         False, "Draw with replacement, as the papers derive.", "--with-replacement", panel=_PLAN
     )
     set: tuple[str, ...] = option(
-        (), "An option of one method.", "--set", panel=_PLAN, metavar="METHOD.NAME=VALUE"
+        (),
+        "An option of one method.",
+        "--set",
+        panel=_PLAN,
+        metavar="METHOD.NAME=VALUE",
+        parameters={"settings": "--set"},
     )
 
 
@@ -264,7 +285,10 @@ class JudgeOptions(OutputOptions):
         (), "The profile it was made from, or another recording of the same program.", "PROFILE"
     )
     align: AlignBy = option(
-        AlignBy.NAMES, "What launches of another recording must share with the plan's.", "--align"
+        AlignBy.NAMES,
+        "What launches of another recording must share with the plan's.",
+        "--align",
+        parameters={"names_may_differ": f"--align {AlignBy.ORDER}"},
     )
     repeats: int = option(100, "Draws.", "--repeats", metavar="R", least=1)
     fail_above: float | None = option(

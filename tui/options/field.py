@@ -6,6 +6,7 @@ made from there and cannot drift apart.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
@@ -18,6 +19,7 @@ def option(
     metavar: str | None = None,
     least: int | None = None,
     fraction: bool = False,
+    parameters: Mapping[str, str] | None = None,
 ) -> Any:
     """Return a field that is an option: its default, its help and its flags.
 
@@ -27,9 +29,12 @@ def option(
     metavar : what its value is called there.
     least : the least value, None where any is accepted.
     fraction : whether it is from 0 to below 1.
+    parameters : the engine's parameter that it gives, and what is typed for it; None where the parameter has
+        the field's name, and the flag is typed.
     """
     shown = {"help": text, "flags": flags, "panel": panel, "metavar": metavar}
-    return field(default=default, metadata={**shown, "least": least, "fraction": fraction})
+    accepted = {"least": least, "fraction": fraction}
+    return field(default=default, metadata={**shown, **accepted, "parameters": parameters})
 
 
 def argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:

@@ -1,4 +1,4 @@
-"""Owns stdout, and is the one writer of files: whole or not at all."""
+"""Owns stdout: what a command answers, in every form, there or in the file of ``-o``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ import os
 import re
 import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from sampling.errors import OptionError
 from sampling.json_text import finite, json_text
 from tui.options.choices import OutputFormat
 from tui.options.commands import OutputOptions
-from tui.options.input_files import why_not_written
+from tui.output.files import new_file
 from tui.terminal import tty as terminal
 from tui.terminal.printable import printable, printable_lines
 from tui.version import __version__
@@ -164,77 +161,6 @@ def _markdown_text(rows: Sequence[Row]) -> str:
         for row in rows
     ]
     return "\n".join(lines) + "\n"
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """Give a temporary file in the target's folder, renamed to it when all is written, else removed.
-
-    A link is followed, and what is no file (a pipe, a device) is written to, never replaced.
-
-    Raises
-    ------
-    OptionError : the command reads it, or the folder it is in: a recording cannot be made again.
-    OSError : it is a folder, or nothing can be written there.
-    """
-    why_not = why_not_written(path)
-    if why_not is not None:
-        raise OptionError(f"{path} {why_not}", remedy="give another file to write")
-    path = path.resolve()
-    if path.is_dir():
-        raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
-    if not path.parent.is_dir():
-        raise FileNotFoundError(2, "there is no such folder to write in", str(path.parent))
-    if path.exists() and not path.is_file():
-        with scratch_file() as scratch:
-            yield scratch
-            with scratch.open("rb") as source, path.open("wb") as target:
-                shutil.copyfileobj(source, target)
-        return
-    temporary = _beside(path)
-    try:
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        if error.filename in {None, str(temporary)}:
-            # A full disk is told without a name, and the temporary file's means nothing to anybody.
-            error.filename = str(path)
-        raise
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def write_text(text: str, path: Path) -> None:
-    """Write a file of text, whole or not at all.
-
-    Raises
-    ------
-    OptionError, OSError : see `new_file`.
-    """
-    with new_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def _beside(path: Path) -> Path:
-    """Return a new empty file in the same folder."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
-    os.close(handle)
-    return Path(name)
-
-
-@contextmanager
-def scratch_file() -> Iterator[Path]:
-    """Give a temporary file for what cannot be written to a pipe directly."""
-    with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as stream:
-        yield Path(stream.name)
 
 
 def copy_to_stdout(path: Path) -> None:

@@ -11,10 +11,9 @@ from scalemodel.measurements import Measurements
 from scalemodel.prediction.cliff import CurveStep
 from scalemodel.prediction.outcome import Bounds, Outcome, Prediction
 from scalemodel.prediction.rules import RULES
-from tui.charts.plain import plain
 from tui.charts.quantities import UNKNOWN, ratio, share
-from tui.charts.rich_sink import ansi
 from tui.charts.scale import prediction_chart
+from tui.charts.sinks import ansi, plain
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale.interval_text import bounds_sentences, bounds_text

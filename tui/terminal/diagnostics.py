@@ -66,18 +66,23 @@ def fail(text: str) -> None:
     note(f"error: {one_line}")
 
 
-def exit_code_of(error: Exception) -> ExitCode:
-    """Say what failed, on one line, and return the exit code for it."""
+def exit_code_of(error: Exception, text: str) -> ExitCode:
+    """Say what failed, on one line, and return the exit code for it.
+
+    Parameters
+    ----------
+    text : what the error says.
+    """
     also = "".join(f"; {added}" for added in getattr(error, "__notes__", ()))
     for kind, code in _CODES:
         if isinstance(error, kind):
-            fail(f"{error}{also}")
+            fail(f"{text}{also}")
             return code
     if isinstance(error, OSError) and error.strerror is not None:
         where = "reading or writing" if error.filename is None else error.filename
         fail(f"{where}: {error.strerror}{also}")
         return ExitCode.ANALYSIS
-    what = f"internal error: {type(error).__name__}: {error}{also}"
+    what = f"internal error: {type(error).__name__}: {text}{also}"
     fail(f"{what}; the traceback is in {_traceback_file(error)}")
     return ExitCode.ANALYSIS
 

@@ -1,19 +1,20 @@
-"""The comparison of methods as text: a table with the reasons of those left out, or a scatter."""
+"""The comparison of methods as text: a table with the reasons of those left out, a scatter, and the means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from sampling.methods.registry import method_names
-from sampling.plan.comparison import Comparison
+from sampling.plan.comparison import Comparison, Mean, mean_comparison
 from tui.charts import quantities
 from tui.charts.glyphs import LETTERS, cluster_style
 from tui.charts.grid import Grid
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi
 from tui.charts.scatter import Point, scatter
+from tui.charts.sinks import ansi, plain
+from tui.options.flags import with_flags
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, shortened, table
@@ -38,7 +39,7 @@ def comparison_row(profile: str, comparison: Comparison) -> Row:
         "profile": profile,
         "method": comparison.method,
         "applicable": design is not None,
-        "reason": comparison.reason,
+        "reason": None if comparison.reason is None else with_flags(comparison.reason),
         **dict.fromkeys((*FIGURES, *ERRORS)),
         "seconds": comparison.seconds,
     }
@@ -168,3 +169,92 @@ def reason_lines(rows: Sequence[Row], canvas: Canvas) -> list[str]:
             break_on_hyphens=False,
         )
     return lines
+
+
+@dataclass(frozen=True, slots=True)
+class MeanRows:
+    """The rows of means, and for each mean that is not given why.
+
+    Attributes
+    ----------
+    rows : one a method and set of workloads.
+    notes : a sentence for each value that could be none.
+    """
+
+    rows: list[Row]
+    notes: list[str]
+
+
+def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> MeanRows:
+    """Return a row a method and set of workloads: first over all, then over sets that some methods apply to.
+
+    Means over different workloads do not compare. So where a method applies to some of them only, the others
+    are summed up over the same ones too; of a single workload its own rows say that already.
+
+    Parameters
+    ----------
+    workloads : the rows of each, the same methods in the same order.
+    """
+    applies = {
+        rows[0]["method"]: frozenset(place for place, row in enumerate(rows) if row["applicable"])
+        for rows in zip(*workloads, strict=True)
+    }
+    everywhere = frozenset(range(len(workloads)))
+    partial = sorted({places for places in applies.values() if places} - {everywhere}, key=sorted)
+    summed = [
+        (method, places)
+        for places in (everywhere, *partial)
+        for method, of_method in applies.items()
+        if of_method == places or (of_method > places and len(places) > 1)
+    ]
+    means = MeanRows([], [])
+    for method, places in summed:
+        there = [row for place in sorted(places) for row in workloads[place] if row["method"] == method]
+        row = _mean_row(there, len(workloads), mean)
+        means.rows.append(row)
+        is_one_of_several = sum(each == method for each, _ in summed) > 1
+        means.notes.extend(_why_none(row, there, f" over {len(there)}" if is_one_of_several else ""))
+    return means
+
+
+def _why_none(mean: Row, there: Sequence[Row], which: str) -> Iterator[str]:
+    """Yield why values of a mean are not given.
+
+    Parameters
+    ----------
+    there : the rows that it is of.
+    which : of the method's means, where there are several.
+    """
+    method = mean["method"]
+    if mean["error_mean"] is None:
+        exact = next(row["profile"] for row in there if row["error_mean"] == 0)
+        yield (
+            f"{method}: its error is 0 on {exact}, so a geometric mean{which} would be 0 whatever the others "
+            "are; not given"
+        )
+    if mean["speedup"] is None:
+        endless = next(row["profile"] for row in there if row["speedup"] is None)
+        yield f"{method}: it samples no time on {endless}, so a mean speedup{which} is not known"
+
+
+def _mean_row(there: Sequence[Row], workloads: int, mean: Mean) -> Row:
+    method = there[0]["method"]
+    found = mean_comparison(
+        method, [row["speedup"] for row in there], [row["error_mean"] for row in there], mean
+    )
+    means = f"({'geometric' if mean == 'geometric' else 'harmonic'} speedup, {mean} error)"
+    over = f"{MEAN_OF}{found.profiles} {means}"
+    if found.profiles < workloads:
+        over = f"{MEAN_OF}{found.profiles} of {workloads} {means}: " + ", ".join(
+            row["profile"] for row in there
+        )
+    return {
+        "profile": over,
+        "method": method,
+        "applicable": True,
+        "reason": None,
+        **dict.fromkeys((*FIGURES, *ERRORS)),
+        "speedup": found.speedup,
+        "error_mean": found.error,
+        "seconds": sum(row["seconds"] for row in there),
+    }

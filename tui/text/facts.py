@@ -11,6 +11,7 @@ from sampling.plan.design import AnyDesign, Design
 from sampling.plan.judge import Judgement
 from sampling.plan.study import Study
 from sampling.profile.names import short_name
+from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
@@ -184,7 +185,7 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
     head = (
         f"{row['method']}, epsilon {row['epsilon']:g} at confidence {row['confidence']:g}: "
         f"{quantities.count(row['samples'])} of "
-        f"{quantities.counted(study.counts.launches, 'launch', 'launches')}, "
+        f"{counted(study.counts.launches, 'launch', 'launches')}, "
         f"speedup {quantities.ratio(row['speedup'])}"
     )
     return f"{head}\n{bounds_line(study.design, judgement)}"
@@ -192,7 +193,7 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
 
 def strata_text(strata: int) -> str:
     """Return how many strata, in words."""
-    return quantities.counted(strata, "stratum", "strata")
+    return counted(strata, "stratum", "strata")
 
 
 def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
@@ -221,7 +222,7 @@ def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
 
 def draws_text(repeats: int) -> str:
     """Return how often a plan was drawn, in words."""
-    return quantities.counted(repeats, "draw", "draws")
+    return counted(repeats, "draw", "draws")
 
 
 def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:

@@ -1,12 +1,14 @@
-"""A kernel group's histogram below its key, as `histogram` prints it and view 1 copies it."""
+"""A kernel group's histogram, as `histogram` prints it in every form and view 1 copies it."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from sampling.plan.study import Study
 from tui.charts.grid import Grid
 from tui.charts.histogram import histogram
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi
+from tui.charts.histogram_data import HistogramData
+from tui.charts.sinks import ansi, plain
 from tui.output.writer import Canvas
 from tui.terminal.tables import shortened
 from tui.text import facts
@@ -28,3 +30,35 @@ def histogram_text(study: Study, group: int, canvas: Canvas, height: int, *, log
     )
     grid = group_histogram(study, group, canvas.width, height, log=log, ascii_only=canvas.ascii_only)
     return f"{key}\n{ansi(grid) if canvas.color else plain(grid)}"
+
+
+def histogram_results(
+    study: Study, group: int, clusters: list[tuple[int, int]], data: HistogramData
+) -> dict[str, Any]:
+    """Return the bins and clusters of a kernel group as the contract's `histogram` has them."""
+    return {
+        "key": study.counts.groups[group].key,
+        "rank": group + 1,
+        "edges_ns": data.edges_ns.tolist(),
+        "counts": data.counts.tolist(),
+        "clusters": [
+            {"low_ns": low, "high_ns": high, "launches": int(counts.sum()), "counts": counts.tolist()}
+            for (low, high), counts in zip(clusters, data.cluster_counts, strict=True)
+        ],
+    }
+
+
+def histogram_rows(clusters: list[tuple[int, int]], data: HistogramData) -> list[dict[str, Any]]:
+    """Return a row a bin, with the launches of each cluster."""
+    return [
+        {
+            "low_ns": int(data.edges_ns[index]),
+            "high_ns": int(data.edges_ns[index + 1]),
+            "count": int(data.counts[index]),
+            **{
+                f"cluster_{number}": int(data.cluster_counts[number, index])
+                for number in range(len(clusters))
+            },
+        }
+        for index in range(len(data.counts))
+    ]

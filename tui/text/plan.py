@@ -9,7 +9,9 @@ from sampling.plan.design import PickedDesign
 from sampling.plan.judge import Judgement
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study
+from sampling.text import counted
 from tui.charts import quantities
+from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.text import facts
 
@@ -50,8 +52,8 @@ def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
     """Return what a script should see: findings, notes of the method, how files of features fitted."""
     return (
         *(finding.code for finding in study.findings),
-        *plan.design.notes,
-        *(report.sentence for report in study.reports),
+        *map(with_flags, plan.design.notes),
+        *(with_flags(report.sentence) for report in study.reports),
     )
 
 
@@ -59,7 +61,7 @@ def plan_text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Can
     """Return the plan's figures and the findings as lines."""
     design = plan.design
     samples = quantities.count(plan.samples)
-    launches = quantities.counted(study.counts.launches, "launch", "launches")
+    launches = counted(study.counts.launches, "launch", "launches")
     sampled, total, floor, estimate = map(
         quantities.duration,
         (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),

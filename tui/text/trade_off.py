@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import takewhile
+from typing import Any
 
 from sampling.methods.registry import method_named
+from sampling.plan.study import Study
 from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.strata.target import Target
+from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import Grid
-from tui.charts.plain import plain
-from tui.charts.rich_sink import ansi
+from tui.charts.sinks import ansi, plain
 from tui.charts.trade_off import trade_off_chart
-from tui.output.writer import Canvas
+from tui.options.commands import TradeOffOptions
+from tui.options.flags import with_flags
+from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, table
 
@@ -121,7 +125,7 @@ def level_text(known: TradeOff) -> str | None:
     text = f"From epsilon {first:g} on the plan stays the same"
     if "group_epsilon" not in method_named(known.method).target_fields:
         return f"{text}."
-    asked = quantities.counted(known.target.min_samples, "launch", "launches") + " a stratum"
+    asked = counted(known.target.min_samples, "launch", "launches") + " a stratum"
     if known.target.group_epsilon is not None:
         asked = f"the bound of each kernel group, {known.target.group_epsilon:g}, and {asked}"
     return f"{text}: {asked} ask for more than epsilon does."
@@ -167,3 +171,28 @@ def trade_off_table(known: TradeOff) -> str:
 
 def _share(bound: float | None) -> str:
     return quantities.UNKNOWN if bound is None else quantities.share(bound)
+
+
+def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) -> Answer:
+    """Return the points in every form."""
+
+    def text(canvas: Canvas) -> str:
+        return trade_off_text(known, options.width or canvas.width, options.height or HEIGHT, canvas)
+
+    return Answer(
+        "trade-off",
+        _answer_rows(known),
+        text,
+        warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
+    )
+
+
+def _answer_rows(known: TradeOff) -> list[dict[str, Any]]:
+    """Return a row an epsilon, ascending; where there is no plan, without figures but with the reason."""
+    blank = dict.fromkeys(field.name for field in fields(TradeOffPoint))
+    rows = [asdict(point) | {"no_plan": None} for point in known.points]
+    rows += [
+        blank | {"epsilon": each.epsilon, "no_plan": with_flags(each.problem.message)}
+        for each in known.missing
+    ]
+    return sorted(rows, key=lambda row: float(row["epsilon"]))

@@ -10,12 +10,11 @@ from sampling.errors import OptionError
 from sampling.plan.walk.tree_walk import Running, TreeWalk
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import SplitNode, Verdict
+from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import Grid
 from tui.charts.histogram import histogram
-from tui.charts.plain import plain
-from tui.charts.quantities import counted
-from tui.charts.rich_sink import ansi
+from tui.charts.sinks import ansi, plain
 from tui.charts.tree import tree
 from tui.output.writer import Canvas
 from tui.terminal.tables import shortened

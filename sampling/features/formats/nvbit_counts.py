@@ -22,7 +22,7 @@ from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
 from sampling.readers.input_file import InputFile
 from sampling.reduction.launch_features import Features
-from sampling.text import counted
+from sampling.text import Wording, counted
 
 FORMAT = "nvbit-instr-count"
 
@@ -90,7 +90,9 @@ def _refuse_several_runs(file: InputFile, line: IntArray, number: IntArray) -> N
             "the log of several processes or runs",
             path=file.path,
             row=int(line[row]),
-            remedy="give the log of one process, and choose its launches with --process or --device",
+            remedy=Wording(
+                "give the log of one process, and choose its launches with `processes` or `devices`"
+            ),
         )
 
 

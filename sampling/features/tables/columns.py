@@ -10,11 +10,10 @@ import numpy as np
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
-from sampling.features.rows import LOCALE_OPTION
 from sampling.features.tables.number_cells import NumberCells, distinct_numbers
 from sampling.readers.csv_cells import Table, texts
 from sampling.readers.parquet_source import float_values
-from sampling.text import listed
+from sampling.text import Wording, listed
 
 
 class TextCodes:
@@ -132,7 +131,7 @@ class NumberColumn:
             path=self._path,
             row=line,
             column=self.name,
-            remedy=f"correct the cell, or name the numbers' locale with {LOCALE_OPTION}",
+            remedy=Wording("correct the cell, or name the numbers' locale with `number_locale`"),
         )
 
 
@@ -180,10 +179,10 @@ def refuse_other_locale(
     text = cell if isinstance(cell, str) else cell.decode("utf-8", "replace")
     if german >= 0:
         shown_by = "a decimal comma" if "," in text else "dots between groups of thousands"
-        remedy = f"if the file was written under such a locale, give {LOCALE_OPTION} de_DE"
+        remedy = Wording("if the file was written under such a locale, give `number_locale=de_DE`")
     else:
         shown_by = "commas between groups of thousands"
-        remedy = f"the file was not written under de_DE: leave {LOCALE_OPTION} out, or give en_US"
+        remedy = Wording("the file was not written under de_DE: leave `number_locale` out, or give en_US")
     raise ProfileError(
         f"'{text}' is a number with {shown_by}",
         path=path,

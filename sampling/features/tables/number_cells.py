@@ -14,8 +14,8 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray
 from sampling.arrow import to_arrow_texts, to_numpy
-from sampling.features.rows import LOCALE_OPTION
 from sampling.readers.csv_cells import NULLS
+from sampling.text import Wording
 
 NumberLocale = Literal["C", "en_US", "de_DE"]
 
@@ -142,7 +142,7 @@ def distinct_numbers(numbers: NumberCells, distinct: Any, codes: AnyIntArray) ->
 
 
 def _doubt(cell: str, reading: str, other: str) -> str:
-    return f"{cell} was {reading}; if {other}, give {LOCALE_OPTION} de_DE"
+    return Wording("{} was {}; if {}, give `number_locale=de_DE`", cell, reading, other)
 
 
 def _as_text(cells: Any) -> Any:

@@ -19,8 +19,9 @@ from sampling.splitting.rule import costs_in_words
 from sampling.splitting.tree import SplitNode, SplitTree, Verdict
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
+from sampling.text import Wording
 
-_NOT_REPLACED = "joint always draws without replacement; --with-replacement is not used"
+_NOT_REPLACED = Wording("joint always draws without replacement; `with_replacement` is not used")
 
 
 @dataclass(frozen=True, slots=True)

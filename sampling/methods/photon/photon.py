@@ -17,6 +17,7 @@ from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_features import BlockVectors
 from sampling.reduction.launch_list import LaunchList
+from sampling.text import Wording
 
 _WARP_THREADS = 32
 # Rows of a matrix of distances, and its cells, that are held at once.
@@ -26,8 +27,8 @@ MOST_CELLS = 1 << 22
 MOST_COMPARISONS = 4_000_000_000
 # More than a GPU executes in a day; with at most this and the cells above, sums stay below 2^63.
 _MOST_WARPS = 1 << 40
-_REMEDY = (
-    "give --features the basic-block vectors of an NVBit tool: two lines a kernel, "
+_REMEDY = Wording(
+    "give `features` the basic-block vectors of an NVBit tool: two lines a kernel, "
     "'Kernel<id>,<blocks>,<warps>,<name>' and its counts"
 )
 
@@ -146,7 +147,7 @@ def _kept_rows(
             raise NotApplicableError(
                 f"photon compares all {len(first_rows):,} distinct vectors with every launch it keeps, "
                 f"{len(kept):,} of the first {done:,}, and time grows with their product",
-                remedy="give a larger photon.distance, or part of the profile by --launches A:B",
+                remedy=Wording("give a larger photon.distance, or part of the profile by `launches=A:B`"),
             )
         if progress is not None:
             progress(done, len(first_rows), "comparing basic-block vectors")

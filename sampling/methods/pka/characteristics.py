@@ -18,6 +18,7 @@ from sampling.methods.pka.distinct_rows import DistinctRows, distinct_rows
 from sampling.methods.settings import setting
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
+from sampling.text import Wording
 
 #: Which metrics launches are compared by, as `column_setting` says.
 ColumnChoice = Literal["published", "all"]
@@ -137,15 +138,17 @@ def require_characteristics(found: Characteristics, method: str) -> None:
         )
     raise NotApplicableError(
         f"{method} needs metrics of every launch; {lacking:,} of {launches:,} launches lack them",
-        remedy=recording_remedy() + (", or choose two-level" if found.complete[0] else ""),
+        remedy=Wording("{}, or choose two-level", recording_remedy())
+        if found.complete[0]
+        else recording_remedy(),
     )
 
 
 def recording_remedy() -> str:
     """Return what to record for methods that need characteristics, and how to pass it on."""
-    return (
+    return Wording(
         f"record {len(CHARACTERISTICS) + 1} metrics with the ncu command that `kernelpoint methods` prints, "
-        "and give the page to --features"
+        "and give the page to `features`"
     )
 
 

@@ -31,7 +31,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_features import Features
 from sampling.reduction.launch_list import LaunchList
 
-# Fixed, so that --seed does not move the groups. (docs/methods.md, 7 Principal Kernel Analysis)
+# Fixed, so that the plan's seed does not move the groups. (docs/methods.md, 7 Principal Kernel Analysis)
 _SEED = 0
 
 
@@ -91,7 +91,7 @@ def select_kernels(
 ) -> Selection:
     """Return the principal kernels of the first launches, all of which are complete.
 
-    The seed of k-means is fixed, so that ``--seed`` does not move the groups.
+    The seed of k-means is fixed, so that the plan's ``seed`` does not move the groups.
     """
     rng = np.random.default_rng(_SEED)
     features = launches.features or Features()

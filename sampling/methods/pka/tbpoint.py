@@ -36,6 +36,7 @@ from sampling.methods.settings import FRACTION, MethodOptions, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_features import Features
+from sampling.text import Wording
 
 #: Distances between all pairs of so many launches take 1.6 GB, and are held twice.
 MOST_LAUNCHES = 20_000
@@ -68,7 +69,7 @@ def pick(request: PickRequest[Options]) -> Picks:
         raise NotApplicableError(
             f"tbpoint compares all pairs of launches: {len(launches):,} would need "
             f"{len(launches) ** 2 * 8 / 1e9:,.0f} GB of memory, so it takes at most {MOST_LAUNCHES:,}",
-            remedy="select fewer by --launches A:B, or choose pks",
+            remedy=Wording("select fewer by `launches=A:B`, or choose pks"),
         )
     found = find_characteristics(launches, options.columns)
     require_characteristics(found, "tbpoint")

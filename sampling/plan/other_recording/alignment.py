@@ -19,6 +19,7 @@ from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.fingerprint import SequenceFingerprint, block_digests, signature_hashes
 from sampling.profile.profile import Dimensions, LaunchSequence, Profile
 from sampling.progress import Progress
+from sampling.text import Wording
 
 PIECE_LAUNCHES = 1 << 20
 _MOST_LISTED = 6
@@ -29,8 +30,8 @@ _OTHER_PROGRAM = (
     "record the same program again with the same input and settings, or make a plan of this recording"
 )
 _OTHER_ORDER = f"launches are probably missing, added or in another order here: {_OTHER_PROGRAM}"
-_OTHER_NAMES = (
-    "if it is the same program and its kernels merely have other names or grids here, give --align order"
+_OTHER_NAMES = Wording(
+    "if it is the same program and its kernels merely have other names or grids here, give `names_may_differ`"
 )
 
 

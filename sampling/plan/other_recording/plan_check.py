@@ -17,6 +17,7 @@ from sampling.profile.file_state import sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
+from sampling.text import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,7 @@ def is_random(plan: PlanFile) -> bool:
     try:
         return method_named(plan.options["method"]).draws_at_random
     except OptionError as error:
-        raise PlanFileError(f"a plan with bad options ({error})", path=plan.path) from error
+        raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=plan.path) from error
 
 
 def _design(plan: PlanFile, clusters: Clusters) -> Design:

@@ -41,7 +41,7 @@ def test_the_first_metric_that_all_launches_have_counts(with_metrics: Callable[.
 
 
 def test_what_there_is_instead_is_listed(with_metrics: Callable[..., LaunchList]) -> None:
-    with pytest.raises(NotApplicableError, match=r"3 of 3 have none \(there are insts, m\); give --features"):
+    with pytest.raises(NotApplicableError, match=r"3 of 3 have none \(there are insts, m\); give `features`"):
         instruction_counts(with_metrics(insts=[1, 2, 3], m=[1, 2, 3]), "sieve")
     many = {f"m{index}": [1, 2, 3] for index in range(900)}
     with pytest.raises(

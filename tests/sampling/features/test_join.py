@@ -261,13 +261,13 @@ def test_a_file_of_one_process_needs_one_to_be_chosen(launch_table: Build, tmp_p
     profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
     path = pages(tmp_path, (77, 0))
     with pytest.raises(
-        ProfileError, match=r"one process and device, .* launches of 2 \(5:0, 9:0\).*--process"
+        ProfileError, match=r"one process and device, .* launches of 2 \(5:0, 9:0\).*`processes`"
     ):
         joined(profile, path)
     features, _ = joined(profile, path, region=Region(processes=(9,)))
     equal(features.metrics["m"], [0, 1])
     bare = table_file(tmp_path, [{"name": "f", "m": 4}])
-    with pytest.raises(ProfileError, match="--process or --device"):
+    with pytest.raises(ProfileError, match="`processes` or `devices`"):
         joined(profile, bare)
     features, _ = joined(profile, bare, region=Region(processes=(5,)))
     equal(features.metrics["m"], [4, NAN])

@@ -263,8 +263,8 @@ def test_a_setting_sets_the_option_of_its_method(
 @pytest.mark.parametrize(
     ("method", "setting", "message"),
     [
-        ("root", "variant=script", "--set takes METHOD.NAME=VALUE, not 'variant=script'"),
-        ("root", "root.variant", "--set takes METHOD.NAME=VALUE"),
+        ("root", "variant=script", "`settings` takes METHOD.NAME=VALUE, not 'variant=script'"),
+        ("root", "root.variant", "`settings` takes METHOD.NAME=VALUE"),
         ("root", "rot.variant=script", "no method 'rot'; did you mean 'root'"),
         ("root", "zzz.variant=script", "no method 'zzz'; there are .*root.*random"),
         ("root", "root.varient=script", "root has no option 'varient'; did you mean 'variant'"),
@@ -295,17 +295,17 @@ def test_an_unknown_method_names_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epsilon": 5.0}, r"--epsilon is a fraction between 0 and 1, not 5; did you mean 0.05\?"),
-        ({"epsilon": 0.0}, r"--epsilon is a fraction between 0 and 1, not 0$"),
-        ({"epsilon": -0.1}, "--epsilon"),
-        ({"epsilon": float("nan")}, "--epsilon"),
+        ({"epsilon": 5.0}, r"`epsilon` is a fraction between 0 and 1, not 5; did you mean 0.05\?"),
+        ({"epsilon": 0.0}, r"`epsilon` is a fraction between 0 and 1, not 0$"),
+        ({"epsilon": -0.1}, "`epsilon`"),
+        ({"epsilon": float("nan")}, "`epsilon`"),
         ({"confidence": 95.0}, r"did you mean 0.95\?"),
-        ({"confidence": 1.0}, "--confidence"),
-        ({"confidence": 1e-17}, "--confidence is at least 1e-09"),
-        ({"min_samples": 0}, "--min-samples is 1 to"),
-        ({"min_samples": 10**20}, "--min-samples is 1 to"),
-        ({"noise_floor": 1.0}, "--noise-floor"),
-        ({"group_epsilon": 5.0}, r"--group-epsilon .* did you mean 0.05\?"),
+        ({"confidence": 1.0}, "`confidence`"),
+        ({"confidence": 1e-17}, "`confidence` is at least 1e-09"),
+        ({"min_samples": 0}, "`min_samples` is 1 to"),
+        ({"min_samples": 10**20}, "`min_samples` is 1 to"),
+        ({"noise_floor": 1.0}, "`noise_floor`"),
+        ({"group_epsilon": 5.0}, r"`group_epsilon` .* did you mean 0.05\?"),
     ],
 )
 def test_a_target_that_is_no_fraction_is_refused(options: dict[str, Any], message: str) -> None:

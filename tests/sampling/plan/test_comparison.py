@@ -76,7 +76,7 @@ def test_what_lacks_features_is_not_applicable_and_the_others_still_run(profile:
         assert found[method].judgement is None
         reason = found[method].reason
         assert reason is not None
-        assert "--features" in reason or "single-iteration.range" in reason
+        assert "`features`" in reason or "single-iteration.range" in reason
 
 
 def test_picks_have_one_error_and_no_bound(profile: LaunchTable, tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_groups_that_only_a_census_bounds(find: Find) -> None:
         "3 kernel groups (25.0 % of the time) are simulated whole: under the bounds asked for, sampling them "
         "saves nothing."
     )
-    assert fast.remedy == "accept a larger `--group-epsilon`, or none"
+    assert fast.remedy == "accept a larger `group_epsilon`, or none"
     slow = find(["k"] * 100, SPREAD, plan=PlanCost("joint", 90, 1.5, groups_whole=1, share_whole=0.9))[
         "not-worth-sampling"
     ]
@@ -224,7 +224,7 @@ def test_groups_that_only_a_census_bounds(find: Find) -> None:
     assert "1 kernel group (90.0 % of the time) is simulated whole" in slow.message
     no_group_bound = PlanCost("joint", 20, 5.0, groups_whole=1, share_whole=0.1, bounds_groups=False)
     finding = find(["k"] * 100, SPREAD, plan=no_group_bound)["not-worth-sampling"]
-    assert finding.remedy == "accept a larger `--epsilon`"
+    assert finding.remedy == "accept a larger `epsilon`"
 
 
 def test_only_groups_larger_than_the_least_sample_count_as_simulated_whole(
@@ -239,7 +239,7 @@ def test_only_groups_larger_than_the_least_sample_count_as_simulated_whole(
     looked = study(profile, Grouping(GroupBy.NAME), Region(), Target(group_epsilon=0.01))
     (finding,) = [finding for finding in looked.findings if finding.code == "not-worth-sampling"]
     assert "1 kernel group (" in finding.message
-    assert finding.remedy.endswith("accept a larger `--group-epsilon`, or none")
+    assert finding.remedy.endswith("accept a larger `group_epsilon`, or none")
 
 
 def test_a_study_brings_them_together(launch_table: Callable[..., LaunchTable]) -> None:

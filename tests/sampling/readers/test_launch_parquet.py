@@ -337,9 +337,9 @@ def test_only_the_region_is_written(
 @pytest.mark.parametrize(
     ("region", "blamed"),
     [
-        (Region(include=("conv",)), "--include 'conv'"),
-        (Region(devices=(9,)), "--device 9"),
-        (Region(include=("gemm",), launches=(1, 3)), "--include 'gemm'"),
+        (Region(include=("conv",)), "`include='conv'`"),
+        (Region(devices=(9,)), "`devices=9`"),
+        (Region(include=("gemm",), launches=(1, 3)), "`include='gemm'`"),
     ],
 )
 def test_an_empty_region_is_not_written(

@@ -91,15 +91,15 @@ def test_a_selection_knows_the_ids_of_the_whole_profile(profile: LaunchTable) ->
 @pytest.mark.parametrize(
     ("region", "message"),
     [
-        (Region(devices=(5,)), r"--device 5 leaves no launch; the device numbers here are 0, 1"),
-        (Region(processes=(3, 4)), r"--process 3,4 leaves no launch; the process numbers here are 0, 1"),
-        (Region(processes=(1,), devices=(5,)), r"--device 5 leaves"),
-        (Region(launches=(12, 20)), r"--launches 12:20 leaves no launch \(ids run from 0 to 11\)"),
-        (Region(include=("conv",)), r"--include 'conv' leaves no launch"),
-        (Region(include=("^relu",), exclude=("nccl", "relu")), r"--exclude 'relu' leaves no launch"),
-        (Region(include=("nccl",), exclude=("communication",)), r"--exclude 'communication' leaves"),
-        (Region(launches=(0, 1), exclude=("gemm",)), r"--exclude 'gemm' leaves"),
-        (Region(include=("gemm",), launches=(1, 3)), r"--include 'gemm' leaves"),
+        (Region(devices=(5,)), r"`devices=5` leaves no launch; the device numbers here are 0, 1"),
+        (Region(processes=(3, 4)), r"`processes=3,4` leaves no launch; the process numbers here are 0, 1"),
+        (Region(processes=(1,), devices=(5,)), r"`devices=5` leaves"),
+        (Region(launches=(12, 20)), r"`launches=12:20` leaves no launch \(ids run from 0 to 11\)"),
+        (Region(include=("conv",)), r"`include='conv'` leaves no launch"),
+        (Region(include=("^relu",), exclude=("nccl", "relu")), r"`exclude='relu'` leaves no launch"),
+        (Region(include=("nccl",), exclude=("communication",)), r"`exclude='communication'` leaves"),
+        (Region(launches=(0, 1), exclude=("gemm",)), r"`exclude='gemm'` leaves"),
+        (Region(include=("gemm",), launches=(1, 3)), r"`include='gemm'` leaves"),
     ],
 )
 def test_the_filter_that_leaves_nothing_is_named(region: Region, message: str, profile: LaunchTable) -> None:
@@ -114,7 +114,7 @@ def test_what_is_no_regular_expression_is_refused(where: str) -> None:
 
 
 def test_an_empty_range_name_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"--range is empty"):
+    with pytest.raises(OptionError, match=r"`named_range` is empty"):
         Region(named_range="")
 
 
@@ -219,19 +219,20 @@ def test_names_are_filtered_within_ranges_and_times(timed: LaunchTable) -> None:
 @pytest.mark.parametrize(
     ("region", "message"),
     [
-        (Region(time_ns=(1401, None)), r"--time 1401: leaves no launch \(they start from 0 to 1400 ns\)"),
-        (Region(time_ns=(5, 5)), r"--time 5:5 leaves no launch"),
-        (Region(time_ns=(0, 10), devices=(1,)), r"--time 0:10 leaves no launch"),
+        (Region(time_ns=(1401, None)), r"`time_ns=1401:` leaves no launch \(they start from 0 to 1400 ns\)"),
+        (Region(time_ns=(5, 5)), r"`time_ns=5:5` leaves no launch"),
+        (Region(time_ns=(0, 10), devices=(1,)), r"`time_ns=0:10` leaves no launch"),
         (
             Region(named_range="forward"),
             (
-                r"--range 'forward' leaves no launch: none was issued in a range whose name contains it; "
+                r"`named_range='forward'` leaves no launch: none was issued in a range whose name "
+                r"contains it; "
                 r"names there are: 'step 1', 'step 2', 'inner', 'late'$"
             ),
         ),
-        (Region(named_range="late", launches=(0, 5)), r"--range 'late' leaves no launch of those"),
-        (Region(named_range="inner", time_ns=(0, 10)), r"--time 0:10 leaves"),
-        (Region(named_range="inner", include=("conv",)), r"--include 'conv' leaves"),
+        (Region(named_range="late", launches=(0, 5)), r"`named_range='late'` leaves no launch of those"),
+        (Region(named_range="inner", time_ns=(0, 10)), r"`time_ns=0:10` leaves"),
+        (Region(named_range="inner", include=("conv",)), r"`include='conv'` leaves"),
     ],
 )
 def test_the_time_or_range_that_leaves_nothing_is_named(
@@ -248,7 +249,7 @@ def test_only_a_few_names_are_listed() -> None:
 
 
 def test_what_a_profile_does_not_record_cannot_be_asked_for(profile: LaunchTable) -> None:
-    with pytest.raises(NotApplicableError, match=r"--time needs the start .* start_ns"):
+    with pytest.raises(NotApplicableError, match=r"`time_ns` needs the start .* start_ns"):
         selections(profile, Region(time_ns=(0, 5)))
     with pytest.raises(NotApplicableError, match=r"format test has none; give an nsys SQLite .*Kineto"):
         selections(profile, Region(named_range="step"))

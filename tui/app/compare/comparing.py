@@ -16,6 +16,7 @@ from tui.app.planning import CancelledError, throttled
 from tui.engine.comparing import comparison_of
 from tui.engine.studies import grouping_of
 from tui.options.commands import CompareOptions
+from tui.options.flags import with_flags
 from tui.text.comparison import Row, comparison_row
 
 THREAD = "kernelpoint-compare"
@@ -108,6 +109,6 @@ def _compare(
         tell(MethodProgress(generation, method, "designing"))
         progress(0, 0, "designing")
         compared = comparison.compare(method, grouping_of(options, method))
-        notes = () if compared.design is None else compared.design.notes
+        notes = () if compared.design is None else tuple(map(with_flags, compared.design.notes))
         tell(MethodCompared(generation, comparison_row(" ".join(options.profiles), compared), notes))
-    return tuple(report.sentence for report in comparison.reports)
+    return tuple(with_flags(report.sentence) for report in comparison.reports)

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from tui.app.compare.presenter import CompareLine, compare_lines
 from tui.charts.grid import fitted
-from tui.charts.palette import style_name
+from tui.charts.sinks import style_name
 from tui.terminal.printable import printable
 from tui.text.comparison import Row
 

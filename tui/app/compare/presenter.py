@@ -9,6 +9,7 @@ from enum import StrEnum
 from sampling.methods.registry import method_named, method_names
 from sampling.plan.study import Study
 from sampling.strata.target import Target
+from sampling.text import counted
 from tui.app.overrides_file import printed_options
 from tui.app.state import Session, decisions
 from tui.charts import quantities
@@ -138,7 +139,7 @@ def what_to_say(findings: Findings | None, row: Row | None, session: Session) ->
     notes = [note for of, note in findings.notes if of in told_of]
     taken = decisions(session.overrides)
     if taken and row["method"] == session.options.method:
-        notes.insert(0, f"here without your {quantities.counted(taken, 'split decision', 'split decisions')}")
+        notes.insert(0, f"here without your {counted(taken, 'split decision', 'split decisions')}")
     beyond = _beyond_root(target_of(findings.asked))
     if "min_samples" in method.target_fields and beyond and _is_root_faster(findings, row):
         notes.insert(0, beyond)

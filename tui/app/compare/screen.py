@@ -36,6 +36,7 @@ from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.state import Session
+from tui.options.flags import error_text
 from tui.output.writer import Canvas
 from tui.text.comparison import Row, comparison_text, scatter_text
 
@@ -159,7 +160,7 @@ class CompareScreen(ViewScreen):
                 notes=(*known.notes, *notes),
                 doing=None,
                 ending=Ending.DONE if error is None else Ending.FAILED,
-                problem=None if error is None else str(error),
+                problem=None if error is None else error_text(error),
             ),
         )
 

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.charts.grid import Grid, blank, put, runs
-from tui.charts.palette import style_name
+from tui.charts.sinks import style_name
 from tui.terminal.printable import printable
 
 Draw = Callable[[int, int], Grid]

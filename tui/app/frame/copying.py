@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from sampling.errors import OptionError
 from tui.app.session_app import SessionApp
-from tui.output.writer import new_file
+from tui.output.files import new_file
 
 _MOST_COPIED_BYTES = 70_000
 """Terminals drop longer clipboard sequences without a word."""

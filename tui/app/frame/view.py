@@ -17,6 +17,7 @@ from tui.app.frame.line import HeaderLine, KeysLine, Line
 from tui.app.frame.page import FindingsScreen
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
+from tui.options.flags import error_text
 from tui.terminal.printable import printable_lines
 
 
@@ -99,7 +100,7 @@ class ViewScreen(CopyingScreen):
         A view with a place of its own for such words overrides this, and calls it for everything else.
         """
         if isinstance(error, SamplingError | ScaleModelError | OSError):
-            self.app.say(str(error), failed=True)
+            self.app.say(error_text(error), failed=True)
         else:
             self.app.fail(error)
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from sampling.plan.study import Study
+from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session, decisions
 from tui.charts import quantities
-from tui.options.command_line import command_line
-from tui.options.plan_name import printed_plan_name
+from tui.options.command_line import command_line, printed_plan_name
 from tui.scale import status as scale_status
 from tui.terminal.printable import printable
 from tui.terminal.tables import shortened
@@ -93,7 +93,7 @@ def _who(session: Session, study: Study) -> str:
 
 def _drawn(study: Study) -> str:
     samples = quantities.count(study.design.samples)
-    return f"{samples} of {quantities.counted(study.counts.launches, 'launch', 'launches')}"
+    return f"{samples} of {counted(study.counts.launches, 'launch', 'launches')}"
 
 
 def status_lines(session: Session, study: Study) -> list[str]:

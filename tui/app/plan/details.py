@@ -17,6 +17,7 @@ from sampling.progress import Progress
 from sampling.strata.target import Target
 from tui.app.state import Session
 from tui.engine.studies import target_of
+from tui.options.flags import error_text
 from tui.text.plan_tables import Listing, launch_listing, stratum_listing
 from tui.text.trade_off import TradeOff
 
@@ -69,7 +70,7 @@ class PlanDetails:
         try:
             check_has_trade_off(self.session.options.method)
         except OptionError as error:
-            return str(error)
+            return error_text(error)
         return ""
 
     @cached_property

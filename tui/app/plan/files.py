@@ -11,10 +11,10 @@ from sampling.progress import Progress
 from sampling.simulators.registry import exporter_named
 from tui.app.plan.details import PlanDetails, launches_found
 from tui.engine.studies import plan_options
+from tui.options.command_line import PLAN_NAME
+from tui.options.flags import error_text
 from tui.options.input_files import why_not_written
-from tui.options.plan_name import PLAN_NAME
-from tui.output.folder import write_folder
-from tui.output.writer import write_text
+from tui.output.files import write_folder, write_text
 
 
 def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
@@ -88,4 +88,4 @@ def failure_words(error: SamplingError | OSError) -> str:
     """Return why nothing was written or found, with the file that the system names."""
     if isinstance(error, OSError) and error.strerror is not None:
         return f"{error.filename}: {error.strerror}"
-    return str(error)
+    return error_text(error)

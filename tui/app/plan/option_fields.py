@@ -15,6 +15,7 @@ from sampling.strata.target import Target
 from tui.engine.studies import target_of
 from tui.engine.unused_options import unused_settings
 from tui.options.commands import SampleOptions
+from tui.options.flags import with_flags
 
 _FLAGS = {option.name: option.metadata.get("flags", ("",))[0] for option in fields(SampleOptions)}
 # The round fractions of three decades.
@@ -37,7 +38,7 @@ def checked(options: SampleOptions) -> SampleOptions:
         check_settings(options.set)
         generator(options.seed, Stream.DESIGN)
     except OptionError as error:
-        raise OptionError(error.message.removeprefix("--"), remedy=error.remedy) from error
+        raise OptionError(with_flags(error.message).removeprefix("--"), remedy=error.remedy) from error
     return options
 
 

@@ -21,6 +21,7 @@ from tui.app.actions import FORM, bindings
 from tui.app.plan.option_fields import OPTION_FIELDS, OptionField
 from tui.charts.grid import fitted
 from tui.options.commands import SampleOptions
+from tui.options.flags import error_text
 from tui.terminal.printable import printable
 
 _LABEL = 19
@@ -295,7 +296,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         try:
             options = self.field.taken(self._base(), text)
         except OptionError as error:
-            self._attempt = Attempt(self.field, text or "-", None, str(error))
+            self._attempt = Attempt(self.field, text or "-", None, error_text(error))
             self._draw()
             return
         self._try(options, at_once=True)

@@ -8,10 +8,11 @@ from enum import StrEnum
 
 from sampling.plan.design import AnyDesign
 from sampling.plan.trade_off import NoPoint, TradeOffPoint
+from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan.details import PlanDetails
 from tui.app.state import Session, decisions
-from tui.charts.quantities import count, counted, duration, ratio, share
+from tui.charts.quantities import count, duration, ratio, share
 from tui.options.choices import PlanList
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import TradeOffOptions

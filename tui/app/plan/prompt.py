@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from sampling.simulators.registry import exporter_names
 from tui.app.frame.line import Line
 from tui.app.plan.files import why_not_there
-from tui.options.plan_name import PLAN_NAME, free_name
+from tui.options.command_line import PLAN_NAME, free_name
 
 
 @dataclass

@@ -9,6 +9,7 @@ from sampling.plan.study import Study
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Verdict
+from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan_problems import in_few_words
 from tui.app.split_tree.walking import WalkSpec
@@ -18,6 +19,7 @@ from tui.charts.grid import Grid, blank
 from tui.charts.tree import tree
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import TreeOptions
+from tui.options.flags import error_text
 from tui.text import facts
 from tui.text.tree import TreeStop, node_name
 
@@ -29,7 +31,7 @@ def node_title(stop: TreeStop, study: Study | None, method: str, *, log: bool) -
     """Return the group and which of its decisions is looked at; the axis and whose trees these are."""
     taken = len(stop.nodes)
     if stop.node is None:
-        place = f"all {quantities.counted(taken, 'decision', 'decisions')}"
+        place = f"all {counted(taken, 'decision', 'decisions')}"
     elif stop.node.index == taken:
         place = f"decision {quantities.count(taken + 1)}, {node_name(stop.node.path)}"
     else:
@@ -54,13 +56,13 @@ def decided_words(spec: WalkSpec, group: int, path: str) -> str:
 
 def undone_words(decisions_left: int) -> str:
     """Return that a decision is taken back, and how many are left."""
-    left = quantities.counted(decisions_left, "decision", "decisions")
+    left = counted(decisions_left, "decision", "decisions")
     return f"taken back; {left} of yours left"
 
 
 def refused_words(error: SamplingError, overrides: Overrides, method: str) -> str:
     """Return why what was asked of the walk cannot be done."""
-    return str(in_few_words(error, overrides, f"in the trees of {method}"))
+    return error_text(in_few_words(error, overrides, f"in the trees of {method}"))
 
 
 def tree_command(

@@ -25,14 +25,14 @@ from sampling.features.formats.ncu.report import (
     unit_notes,
 )
 from sampling.features.formats.ncu.units import base_unit, unknown_units
-from sampling.features.rows import LOCALE_OPTION, FeatureRows
+from sampling.features.rows import FeatureRows
 from sampling.features.tables.columns import TextColumn, infinite_notes, refuse_other_locale
 from sampling.features.tables.number_cells import NumberCells, NumberLocale, distinct_numbers
 from sampling.progress import Progress
 from sampling.readers.csv_cells import texts
 from sampling.readers.input_file import InputFile
 from sampling.reduction.launch_features import Features
-from sampling.text import listed
+from sampling.text import Wording, listed
 
 FORMAT = "ncu-details"
 
@@ -89,7 +89,7 @@ def _launches(identities: Identities, file: InputFile) -> tuple[IntArray, IntArr
             path=file.path,
             row=int(identities.line[row]),
             column="ID",
-            remedy="give each report as a file of its own: --features may be repeated",
+            remedy=Wording("give each report as a file of its own: `features` may be repeated"),
         )
     order = np.lexsort((identities.id[first_rows], identities.process[first_rows]))
     rank = np.empty(len(order), dtype=np.int64)
@@ -191,7 +191,7 @@ class _Cells:
                 path=self._path,
                 row=int(line[int(np.argmax(is_text))]),
                 column=_VALUE,
-                remedy=f"correct the cell, or name the numbers' locale with {LOCALE_OPTION}",
+                remedy=Wording("correct the cell, or name the numbers' locale with `number_locale`"),
             )
 
 

@@ -23,6 +23,7 @@ from sampling.features.tables.text_lines import only_lines, row_lines
 from sampling.progress import Progress
 from sampling.readers.csv_cells import Layout, Part, Table, header_cells, parse, pieces
 from sampling.readers.input_file import InputFile
+from sampling.text import Wording
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)
 #: A row starts with two whole numbers, the ID and the process; in quotes where the header's cells are.
@@ -139,7 +140,7 @@ def _refuse_other_header(file: InputFile, header: Header, text: bytes) -> None:
         raise ProfileError(
             "holds several Nsight Compute reports one after the other",
             path=file.path,
-            remedy="give each report as a file of its own: --features may be repeated",
+            remedy=Wording("give each report as a file of its own: `features` may be repeated"),
         )
 
 

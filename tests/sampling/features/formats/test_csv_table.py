@@ -139,7 +139,7 @@ def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
     assert listed(rows.features.metrics["m"]) == [31.87, 1234.5]
     assert listed(rows.features.metrics["k"]) == [1_048_576, 7]
     with pytest.raises(
-        ProfileError, match=r"row 2, column m: '31,87' .* a decimal comma; .*--number-locale de_DE"
+        ProfileError, match=r"row 2, column m: '31,87' .* a decimal comma; .*`number_locale=de_DE`"
     ):
         csv_rows(tmp_path, text)
     with pytest.raises(
@@ -282,7 +282,7 @@ def test_the_row_labels_of_pandas_are_no_metric(tmp_path: Path) -> None:
         ("id,comment\n1,x\n", "without a column of numbers"),
         ("name,grid,m\nf,many,2\n", "row 2, column grid: 'many' is no size"),
         ("name,grid_x,m\nf,4,2\n", "column grid_x but none grid_y"),
-        ('id,m\n1,"31,87"\n', r"row 2, column m: '31,87' .*--number-locale de_DE"),
+        ('id,m\n1,"31,87"\n', r"row 2, column m: '31,87' .*`number_locale=de_DE`"),
     ],
 )
 def test_a_wrong_table_is_refused_with_its_row(tmp_path: Path, text: str, message: str) -> None:

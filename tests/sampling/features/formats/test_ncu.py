@@ -216,20 +216,20 @@ def test_german_numbers_need_the_option(tmp_path: Path) -> None:
     page = details(
         metric(0, "A", "Duration", "us", "31,87"), metric(0, "A", "Elapsed Cycles", "cycle", "30.221")
     )
-    with pytest.raises(ProfileError, match=r"row 2, column Metric Value: '31,87'.*--number-locale de_DE"):
+    with pytest.raises(ProfileError, match=r"row 2, column Metric Value: '31,87'.*`number_locale=de_DE`"):
         read(tmp_path, page)
     rows = read(tmp_path, page, "de_DE")
     assert values(rows, "Duration")[0] == pytest.approx(31_870)
     assert values(rows, "Elapsed Cycles") == [30_221]
     wide = raw(["c"], ["cycle"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "5195632,000000"))
-    with pytest.raises(ProfileError, match=r"row 3, column c: .*--number-locale de_DE"):
+    with pytest.raises(ProfileError, match=r"row 3, column c: .*`number_locale=de_DE`"):
         read(tmp_path, wide)
     assert values(read(tmp_path, wide, "de_DE"), "c") == [5_195_632]
 
 
 def test_a_number_that_could_be_german_is_noted(tmp_path: Path) -> None:
     rows = read(tmp_path, details(metric(0, "A", "Elapsed Cycles", "cycle", "30.221")))
-    assert any("--number-locale de_DE" in note for note in rows.notes)
+    assert any("`number_locale=de_DE`" in note for note in rows.notes)
 
 
 @pytest.mark.parametrize(
@@ -285,12 +285,12 @@ def test_english_numbers_prove_a_german_locale_wrong(tmp_path: Path) -> None:
     page = details(
         metric(0, "A", "Elapsed Cycles", "cycle", "1,000"), metric(0, "A", "Duration", "us", "1,500.5")
     )
-    wrong = r"row 3, column Metric Value: '1,500.5' is .* commas between .*; .* leave --number-locale out"
+    wrong = r"row 3, column Metric Value: '1,500.5' is .* commas between .*; .* leave `number_locale` out"
     with pytest.raises(ProfileError, match=wrong):
         read(tmp_path, page, "de_DE")
     assert values(read(tmp_path, page), "Elapsed Cycles") == [1000]
     wide = raw(["c"], ["cycle"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1,234,567"))
-    with pytest.raises(ProfileError, match=r"row 3, column c: '1,234,567'.*--number-locale"):
+    with pytest.raises(ProfileError, match=r"row 3, column c: '1,234,567'.*`number_locale`"):
         read(tmp_path, wide, "de_DE")
 
 

@@ -104,7 +104,7 @@ def test_a_number_that_another_locale_reads_otherwise_is_noted_with_the_option()
     (note,) = notes("30,221", "12")
     assert "30,221" in note
     assert "30221" in note
-    assert "--number-locale de_DE" in note
+    assert "`number_locale=de_DE`" in note
     assert "30.221" in notes("30.221", "7")[0]
 
 

@@ -394,7 +394,7 @@ def test_the_tree_ends_in_the_strata(
 def test_with_replacement_is_said_not_to_be_used(counts_of: CountsOf) -> None:
     strata = strata_of(counts_of({"k": [1, 2, 3]}), Target(with_replacement=True))
     assert not strata.with_replacement
-    assert strata.notes == ("joint always draws without replacement; --with-replacement is not used",)
+    assert strata.notes == ("joint always draws without replacement; `with_replacement` is not used",)
 
 
 def covered(counts: DurationCounts, target: Target, repeats: int = 1000) -> float:

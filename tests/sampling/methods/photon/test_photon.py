@@ -213,7 +213,7 @@ def test_progress_ends_at_its_totals() -> None:
 @pytest.mark.parametrize(
     ("rows", "features", "message"),
     [
-        ([((1,), 1)] * 3, False, "photon needs the basic-block vector .* 3 of 3 have none; .*--features"),
+        ([((1,), 1)] * 3, False, "photon needs the basic-block vector .* 3 of 3 have none; .*`features`"),
         ([((1,), 1), ((), 1), ((), 1)], True, "2 of 3 have none; .*NVBit"),
         ([((1,), 1), ((2,), 0)], True, "photon needs the warps of every launch, and 1 of 2"),
         ([((1,), 1), ((-2,), 1)], True, "negative or no number"),

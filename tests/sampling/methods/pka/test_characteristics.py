@@ -123,7 +123,7 @@ def test_lacking_launches_are_counted_and_the_remedy_names_the_command() -> None
         require_characteristics(found, "tbpoint")
     assert str(caught.value).startswith("tbpoint needs metrics of every launch")
     assert caught.value.remedy is not None
-    assert "--features" in caught.value.remedy
+    assert "`features`" in caught.value.remedy
     assert "two-level" in caught.value.remedy
     assert f"record {len(CHARACTERISTICS) + 1} metrics" in recording_remedy()
     assert NCU_COMMAND.startswith("ncu --csv --page raw --metrics ")

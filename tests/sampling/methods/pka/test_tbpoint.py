@@ -137,7 +137,7 @@ def test_more_than_20000_launches_are_refused() -> None:
         picks_of(launch_list(np.ones((20_001, 1)), np.ones(20_001)))
     assert "memory" in caught.value.message
     assert caught.value.remedy is not None
-    assert "--launches" in caught.value.remedy
+    assert "`launches=A:B`" in caught.value.remedy
     # Metrics would not help, so their lack is not what is said.
     with pytest.raises(NotApplicableError, match="at most 20,000"):
         picks_of(launch_list(np.full((20_001, 1), np.nan), np.ones(20_001)))

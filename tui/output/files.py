@@ -1,0 +1,145 @@
+"""The one writer of files: whole or not at all, and never over what the command reads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from sampling.errors import OptionError
+from tui.options.input_files import why_not_written
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Give a temporary file in the target's folder, renamed to it when all is written, else removed.
+
+    A link is followed, and what is no file (a pipe, a device) is written to, never replaced.
+
+    Raises
+    ------
+    OptionError : the command reads it, or the folder it is in: a recording cannot be made again.
+    OSError : it is a folder, or nothing can be written there.
+    """
+    why_not = why_not_written(path)
+    if why_not is not None:
+        raise OptionError(f"{path} {why_not}", remedy="give another file to write")
+    path = path.resolve()
+    if path.is_dir():
+        raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(2, "there is no such folder to write in", str(path.parent))
+    if path.exists() and not path.is_file():
+        with scratch_file() as scratch:
+            yield scratch
+            with scratch.open("rb") as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        return
+    temporary = _beside(path)
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.filename in {None, str(temporary)}:
+            # A full disk is told without a name, and the temporary file's means nothing to anybody.
+            error.filename = str(path)
+        raise
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a file of text, whole or not at all.
+
+    Raises
+    ------
+    OptionError, OSError : see `new_file`.
+    """
+    with new_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _beside(path: Path) -> Path:
+    """Return a new empty file in the same folder."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
+    os.close(handle)
+    return Path(name)
+
+
+@contextmanager
+def scratch_file() -> Iterator[Path]:
+    """Give a temporary file for what cannot be written to a pipe directly."""
+    with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as stream:
+        yield Path(stream.name)
+
+
+def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> list[str]:
+    """Write (relative path, content) below a folder and return the paths.
+
+    Parameters
+    ----------
+    force : whether to overwrite.
+
+    Raises
+    ------
+    OptionError : the folder is a file, or a file exists and is not to be overwritten, or is what the command
+        reads or in a folder of it, and never is.
+    OSError : one cannot be written; then none has been.
+    """
+    paths = [folder / relative for relative, _ in files]
+    _check_folders(dict.fromkeys(parent for path in (folder / "any", *paths) for parent in path.parents))
+    existing = [path for path in paths if path.exists()]
+    if any(why_not_written(path) is not None for path in paths):
+        raise OptionError(
+            f"-o {folder} would overwrite what the command reads, or write into it",
+            remedy="give another folder",
+        )
+    if existing and not force:
+        raise OptionError(f"{existing[0]} exists", remedy="give another -o, or --force to overwrite")
+    with ExitStack() as made:
+        with ExitStack() as written:
+            for path, (_, content) in zip(paths, files, strict=True):
+                _make_folder(path.parent, made)
+                temporary = written.enter_context(new_file(path))
+                # In bytes: line ends stay what they are.
+                temporary.write_bytes(content.encode("utf-8"))
+        # All is there, and the folders stay.
+        made.pop_all()
+    return [str(path) for path in paths]
+
+
+def _make_folder(folder: Path, undo: ExitStack) -> None:
+    """Make a folder and those above it, to be removed again where nothing comes to be in them."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        try:
+            each.mkdir()
+        except OSError as error:
+            raise type(error)(
+                error.errno, f"cannot be written ({error.strerror})", str(each.resolve())
+            ) from error
+        undo.callback(_remove, each)
+
+
+def _remove(folder: Path) -> None:
+    # Somebody else may have put something there by now.
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _check_folders(folders: Iterable[Path]) -> None:
+    """Raise OptionError if one of these is there and no folder."""
+    for folder in folders:
+        if folder.exists() and not folder.is_dir():
+            raise OptionError(f"{folder} is a file, a folder is meant", remedy="give another name with -o")
