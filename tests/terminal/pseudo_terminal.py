@@ -13,6 +13,7 @@ import subprocess
 import sys
 import termios
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -104,10 +105,11 @@ class Terminal:
 
     def _work(self) -> tuple[str, int]:
         """Return the states of the program's threads, as `ps` shows them, and its processor time in ticks."""
-        stats = [
-            (task / "stat").read_text().rpartition(")")[2].split()
-            for task in Path(f"/proc/{self._process.pid}/task").iterdir()
-        ]
+        stats = []
+        for task in Path(f"/proc/{self._process.pid}/task").iterdir():
+            # A thread may end while the folder is listed.
+            with suppress(FileNotFoundError, ProcessLookupError):
+                stats.append((task / "stat").read_text().rpartition(")")[2].split())
         return "".join(stat[0] for stat in stats), sum(int(stat[11]) + int(stat[12]) for stat in stats)
 
     def send(self, number: signal.Signals) -> None:
