@@ -12,7 +12,6 @@ from pathlib import Path
 from sampling.errors import OptionError, ProfileError
 from tui.options.flags import error_text
 from tui.registry import FIRST_WORDS, SECOND_WORDS, command_named
-from tui.scale.typed_values import with_flags_repeated
 from tui.terminal import diagnostics
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import ExitCode
@@ -76,6 +75,8 @@ def _with_command(arguments: list[str]) -> list[str]:
     if arguments and arguments[0] in _NOT_A_PROFILE:
         return [argument for argument in arguments if argument != "--ascii"]
     if arguments[:1] == ["scale"]:
+        from tui.scale.typed_values import with_flags_repeated
+
         return ["scale", *with_flags_repeated(_with_scale_command(arguments[1:]))]
     if not arguments or arguments[0] in FIRST_WORDS:
         return arguments

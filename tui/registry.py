@@ -6,70 +6,85 @@ A name of two words is a command of a family: `scale predict` is `predict` of `s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
-from tui.options import commands as options
-from tui.options import scale as scale_options
+from tui.options.commands import OutputOptions
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command's options, the module whose ``run(options)`` does it, and its one-line help."""
+    """A command's options, the module whose ``run(options)`` does it, and its one-line help.
 
-    options: type[options.OutputOptions]
+    Attributes
+    ----------
+    place : the module of `tui.options` that holds its options, a colon, their class; imported for the command
+        that is named, not for all.
+    """
+
+    place: str
     module: str
     help: str
 
+    @property
+    def options(self) -> type[OutputOptions]:
+        """The class of its options."""
+        module, _, name = self.place.partition(":")
+        options: type[OutputOptions] = getattr(import_module(f"tui.options.{module}"), name)
+        return options
+
 
 COMMANDS: dict[str, Command] = {
-    "open": Command(options.OpenOptions, "tui.commands.open_profile", "Open the app on a profile."),
+    "open": Command("commands:OpenOptions", "tui.commands.open_profile", "Open the app on a profile."),
     "summary": Command(
-        options.SummaryOptions, "tui.commands.summary", "One screen: what dominates, what a plan costs."
+        "commands:SummaryOptions", "tui.commands.summary", "One screen: what dominates, what a plan costs."
     ),
     "info": Command(
-        options.InfoOptions, "tui.commands.info", "What is in a profile, and what to watch out for."
+        "commands:InfoOptions", "tui.commands.info", "What is in a profile, and what to watch out for."
     ),
-    "groups": Command(options.GroupsOptions, "tui.commands.groups", "The kernel groups."),
+    "groups": Command("commands:GroupsOptions", "tui.commands.groups", "The kernel groups."),
     "histogram": Command(
-        options.HistogramOptions, "tui.commands.histogram", "Durations of one kernel group, drawn."
+        "commands:HistogramOptions", "tui.commands.histogram", "Durations of one kernel group, drawn."
     ),
     "tree": Command(
-        options.TreeOptions, "tui.commands.tree", "How a kernel group is split, decision by decision."
+        "commands:TreeOptions", "tui.commands.tree", "How a kernel group is split, decision by decision."
     ),
     "sample": Command(
-        options.SampleOptions, "tui.commands.sample", "Choose the launches to simulate: the plan."
+        "commands:SampleOptions", "tui.commands.sample", "Choose the launches to simulate: the plan."
     ),
     "trade-off": Command(
-        options.TradeOffOptions, "tui.commands.trade_off", "What a plan costs at one epsilon after another."
+        "commands:TradeOffOptions",
+        "tui.commands.trade_off",
+        "What a plan costs at one epsilon after another.",
     ),
-    "compare": Command(options.CompareOptions, "tui.commands.compare", "All methods on one profile."),
-    "judge": Command(options.JudgeOptions, "tui.commands.judge", "A plan's error on a profile."),
-    "methods": Command(options.OutputOptions, "tui.commands.methods", "The methods and their options."),
-    "export": Command(options.ExportOptions, "tui.commands.export", "Hand a plan to a simulator."),
+    "compare": Command("commands:CompareOptions", "tui.commands.compare", "All methods on one profile."),
+    "judge": Command("commands:JudgeOptions", "tui.commands.judge", "A plan's error on a profile."),
+    "methods": Command("commands:OutputOptions", "tui.commands.methods", "The methods and their options."),
+    "export": Command("commands:ExportOptions", "tui.commands.export", "Hand a plan to a simulator."),
     "project": Command(
-        options.ProjectOptions, "tui.commands.project", "Where a kernel's simulation can stop."
+        "commands:ProjectOptions", "tui.commands.project", "Where a kernel's simulation can stop."
     ),
-    "convert": Command(options.ConvertOptions, "tui.commands.convert", "Write a profile as Parquet."),
-    "demo": Command(options.DemoOptions, "tui.commands.demo", "The same on bundled sample data."),
+    "convert": Command("commands:ConvertOptions", "tui.commands.convert", "Write a profile as Parquet."),
+    "demo": Command("commands:DemoOptions", "tui.commands.demo", "The same on bundled sample data."),
     "scale open": Command(
-        scale_options.ScaleOpenOptions, "tui.commands.scale_open", "Open the app on a table of sizes."
+        "scale:ScaleOpenOptions", "tui.commands.scale_open", "Open the app on a table of sizes."
     ),
     "scale predict": Command(
-        scale_options.ScalePredictOptions,
+        "scale:ScalePredictOptions",
         "tui.commands.scale_predict",
         "The IPC of a big GPU from two small ones.",
     ),
     "scale validate": Command(
-        scale_options.ScaleValidateOptions,
+        "scale:ScaleValidateOptions",
         "tui.commands.scale_validate",
         "How well each rule predicts what was measured.",
     ),
     "scale derive": Command(
-        scale_options.ScaleDeriveOptions,
+        "scale:ScaleDeriveOptions",
         "tui.commands.scale_derive",
         "The small GPUs to simulate, from the big one's configuration.",
     ),
     "scale mrc": Command(
-        scale_options.ScaleMrcOptions, "tui.commands.scale_mrc", "The miss-rate curve of an address trace."
+        "scale:ScaleMrcOptions", "tui.commands.scale_mrc", "The miss-rate curve of an address trace."
     ),
 }
 

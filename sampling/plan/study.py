@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.features.join import with_features
-from sampling.features.report import JoinReport
-from sampling.features.tables.number_cells import NumberLocale
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import AnyDesign, Design, make_design, make_picked_design
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
@@ -25,6 +23,10 @@ from sampling.reduction.overlap import DeviceTime, device_times
 from sampling.reduction.region import Region, selected_sequences
 from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
+
+if TYPE_CHECKING:
+    from sampling.features.report import JoinReport
+    from sampling.features.tables.number_cells import NumberLocale
 
 
 # Two studies are the same only if they are one object: comparing would compare arrays.
@@ -230,6 +232,9 @@ def _designed(
         return make_design(
             counts, method, target, seed, settings=settings, overrides=overrides, progress=progress
         ), ()
+    # Most methods look at durations alone, and need none of what reads features.
+    from sampling.features.join import with_features
+
     listed = list_launches(profile, counts, progress)
     launches, reports = with_features(
         profile, listed, choice.feature_paths, progress, locale=choice.number_locale

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sampling.errors import OptionError
-from sampling.features.report import JoinReport
 from sampling.methods.registry import check_settings, split_trees_of
 from sampling.plan.overrides_file import read_overrides
 from sampling.plan.plan import Plan
@@ -31,6 +30,9 @@ from tui.options.choices import NumberLocale
 from tui.options.commands import MethodOptions, OutputOptions, PlanningOptions, RegionOptions, SampleOptions
 from tui.options.flags import findings_with_flags, with_flags
 from tui.terminal.diagnostics import ProgressMeter, note
+
+if TYPE_CHECKING:
+    from sampling.features.report import JoinReport
 
 
 @contextmanager
