@@ -19,6 +19,8 @@ from tests.app.driving import (
     opened,
     planned,
     printed,
+    screen_text,
+    study_in,
     wait_for,
 )
 from tui.app import planning
@@ -32,6 +34,8 @@ from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.app.state import Session
 from tui.options.commands import SampleOptions
+from tui.output.writer import Canvas
+from tui.text import facts
 
 
 @asynccontextmanager
@@ -147,3 +151,18 @@ async def check_round_trip(pilot: Running, app: App, width: int) -> str:
     await wait_for(pilot, lambda: app.clipboard != command, "the text is copied")
     assert app.clipboard == printed(command, width, Path.cwd())
     return command
+
+
+def pane_rows(app: App, pane: PlanPane) -> list[str]:
+    """What a pane shows below its title."""
+    region = content_of(app, pane).region
+    rows = screen_text(app).splitlines()[region.y : region.bottom]
+    return [row[region.x : region.right].rstrip() for row in rows]
+
+
+def shows_findings(app: App) -> bool:
+    """Whether the pane of findings has them from the first on, in the words of `sample`."""
+    rows, width = pane_rows(app, PlanPane.FINDINGS), content_of(app, PlanPane.FINDINGS).size.width
+    words = facts.findings_text(study_in(app), Canvas(width, ascii_only=False, color=False)).splitlines()
+    seen = min(len(rows), len(words))
+    return seen > 0 and [row[:width].rstrip() for row in rows[:seen]] == words[:seen]

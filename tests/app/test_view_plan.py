@@ -21,18 +21,18 @@ from tests.app.driving import (
     resized,
     screen_text,
     strips_of,
-    study_in,
     wait_for,
 )
 from tests.app.plan_driving import (
     check_round_trip,
-    content_of,
     details_of,
     focus_on,
     form_of,
+    pane_rows,
     running,
     screen_of,
     settled,
+    shows_findings,
 )
 from tui.app.frame.chart import Chart
 from tui.app.plan import details as plan_details
@@ -40,8 +40,6 @@ from tui.app.plan.option_fields import OPTION_FIELDS
 from tui.app.plan.panes import PlanList
 from tui.app.plan.presenter import DETAILS, PlanPane
 from tui.options.commands import OpenOptions
-from tui.output.writer import Canvas
-from tui.text import facts
 from tui.text.trade_off import level_text
 
 # What is seen.
@@ -140,21 +138,6 @@ async def test_t_goes_through_the_details(gpt: str) -> None:
         await wait_for(pilot, lambda: isinstance(app.focused, PlanList), "the focus goes with the pane")
 
 
-def pane_rows(app: App, pane: PlanPane) -> list[str]:
-    """What a pane shows below its title."""
-    region = content_of(app, pane).region
-    rows = screen_text(app).splitlines()[region.y : region.bottom]
-    return [row[region.x : region.right].rstrip() for row in rows]
-
-
-def shows_findings(app: App) -> bool:
-    """Whether the pane of findings has them from the first on, in the words of `sample`."""
-    rows, width = pane_rows(app, PlanPane.FINDINGS), content_of(app, PlanPane.FINDINGS).size.width
-    words = facts.findings_text(study_in(app), Canvas(width, ascii_only=False, color=False)).splitlines()
-    seen = min(len(rows), len(words))
-    return seen > 0 and [row[:width].rstrip() for row in rows[:seen]] == words[:seen]
-
-
 async def test_findings_are_there_as_soon_as_they_are_shown(gpt: str) -> None:
     options = OpenOptions(launches="0:300", epsilon=0.001)
     async with running(gpt, options=options) as (app, pilot):
@@ -175,31 +158,6 @@ async def test_findings_are_there_as_soon_as_they_are_shown(gpt: str) -> None:
             await wait_for(pilot, lambda: shows_findings(app), "at another width")
             app.plan(replace(app.session.options, epsilon=0.001))
             await settled(app, pilot)
-
-
-async def test_every_detail_of_a_real_profile_is_there(shared_data: Path) -> None:
-    async with running(str(shared_data / "kineto/v100-resnet50-training.json.gz")) as (app, pilot):
-        for size in ((80, 24), (120, 40)):
-            await resized(app, pilot, *size)
-            await wait_for(
-                pilot,
-                lambda: " the same from 0.01 on: group-epsilon, min-samples ─" in screen_text(app),
-                "from where on the curve is level",
-            )
-            for pane, first in (
-                (PlanPane.STRATA, "stratum  launches"),
-                (PlanPane.LAUNCHES, "launch  stratum"),
-                (PlanPane.FINDINGS, "  - "),
-            ):
-                await pilot.press("t")
-                await wait_for(
-                    pilot,
-                    lambda pane=pane, first=first: first in "\n".join(pane_rows(app, pane)[:2]),  # type: ignore[misc]
-                    f"the first rows of {pane}",
-                )
-                assert all(pane_rows(app, pane)[:8]), "and those after them"
-            assert shows_findings(app)
-            await pilot.press("t")
 
 
 def level_title(app: App) -> tuple[str, str]:

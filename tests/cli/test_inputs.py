@@ -160,21 +160,6 @@ def test_what_next_keeps_the_launches_and_the_target_but_not_the_form(
         assert not {"--quiet", "--ascii", "--format"} & set(words)
 
 
-def test_real_files_are_summed_up(kernelpoint: Kernelpoint, shared_data: Path) -> None:
-    for name, launches in (
-        ("nsys-sqlite/a40-a100-cutlass-nsys2023.2.sqlite", 6),
-        ("nsys-parquetdir", 24),
-        ("nsys-csv/p2000-sort-gputrace-nsys2020.4.csv", 1700),
-        ("kineto/mi250-minitoy-no-grid.json.gz", 14),
-        ("nsys-sqlite/a100-nerf-nsys2021.5.sqlite", 1106),
-    ):
-        run = kernelpoint("summary", shared_data / name, *COUNTED)
-        assert run.code == 0, run.err
-        assert run.results["launches"] == launches
-        codes = [finding["code"] for finding in run.results["findings"]]
-        assert run.json["warnings"] == codes
-
-
 def test_an_unreadable_file_is_3(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
     path = tmp_path / "secret.sqlite"
     shutil.copy(resnet, path)

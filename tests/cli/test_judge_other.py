@@ -276,26 +276,3 @@ def test_the_files_of_the_plan_in_another_order_are_named_in_the_plans(
     assert kernelpoint("judge", path, original, second).code == 0
     said = kernelpoint("judge", path, second, original).failed(1)
     assert f"in another order; give them as {original} {second}" in said
-
-
-def test_two_files_of_one_launch_list(kernelpoint: Kernelpoint, shared_data: Path, tmp_path: Path) -> None:
-    """The SQLite export and the CSV of one run, whose processes have other numbers: the same figures."""
-    sqlite = shared_data / "nsys-sqlite/rtx3090-gaussian-nsys2022.4.sqlite"
-    csv = shared_data / "nsys-csv/rtx3090-gaussian-gputrace-nsys2022.4.csv"
-    path = tmp_path / "gaussian.json"
-    assert kernelpoint("sample", sqlite, "--method", "root", "-o", path).code == 0
-    own, other = (kernelpoint("judge", path, profile, *JSON) for profile in (sqlite, csv))
-    assert other.results["aligned_by"] == "names"
-    assert "process 11357 device 0 of the plan is process 0 device 0 here" in other.err
-    for name in ("error", *REDRAWN):
-        assert other.results[name] == pytest.approx(own.results[name]), name
-
-
-def test_one_model_on_two_vendors_gpus(kernelpoint: Kernelpoint, shared_data: Path, tmp_path: Path) -> None:
-    h100, mi300x = (shared_data / "kineto" / f"{gpu}-qwen1.5-inference.json.gz" for gpu in ("h100", "mi300x"))
-    path = tmp_path / "qwen.json"
-    assert kernelpoint("sample", h100, "--method", "root", "-o", path).code == 0
-    said = kernelpoint("judge", path, mi300x).failed(1)
-    assert "has 1,516 launches here, 1,465 in the plan's recording; launch 0 is 'void" in said
-    said = kernelpoint("judge", path, mi300x, "--align", "order").failed(1)
-    assert "has 1,516 launches here, 1,465 in the plan's recording; record" in said

@@ -282,29 +282,6 @@ def test_validate_has_a_score_for_each_rule_and_target(kernelpoint: Kernelpoint,
     assert rows == [{"method": "additive", "target": 32, **score}]
 
 
-@pytest.mark.parametrize(
-    ("file", "scaling", "method", "means"),
-    [
-        ("strong", "strong", "additive", (0.0223, 0.0243, 0.0296)),
-        ("strong", "strong", "published", (0.0235, 0.0324, 0.0403)),
-        ("weak", "weak", "additive", (0.0174, 0.0114, 0.0165)),
-        ("weak", "weak", "published", (0.0176, 0.0127, 0.0208)),
-        ("mcm", "chiplet", "published", (0.0197,)),
-    ],
-)
-def test_the_public_benchmarks(
-    kernelpoint: Kernelpoint,
-    shared_data: Path,
-    file: str,
-    scaling: str,
-    method: str,
-    means: tuple[float, ...],
-) -> None:
-    path = shared_data / "scale-model" / f"{file}.csv"
-    results = kernelpoint("scale", "validate", path, "--scaling", scaling, "--format", "json").results
-    assert [score["mean"] for score in results[method].values()] == pytest.approx(means, abs=5e-5)
-
-
 def test_validate_names_what_a_rule_has_no_prediction_for(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
     path = tmp_path / "flat.csv"
     path.write_text("benchmark,size,ipc\nflat,8,100\nflat,16,95\nflat,32,90\n")
