@@ -46,6 +46,12 @@ class IntervalLog:
     ctas : (n,) int64, thread blocks finished within each interval.
     facts : what else is known of the kernel.
     is_cut_short : whether it is known that the kernel runs on after the last interval.
+    why_cut : why the log ends before the kernel does, a clause; empty where nothing says it.
+    launches : the launches' numbers in the run; several where the simulator tells them apart no more, none
+        where it does not number them.
+    trace_id : the number of the trace that was simulated; None where there is none.
+    unrecorded_before, unrecorded_after : how many launches without an interval of their own ran between the
+        log before and this one, and after this one, the last of its run.
     has_carried_ctas : whether the first interval may count thread blocks of kernels that ran before.
     """
 
@@ -55,6 +61,11 @@ class IntervalLog:
     ctas: IntArray
     facts: KernelFacts = KernelFacts()
     is_cut_short: bool = False
+    why_cut: str = ""
+    launches: tuple[int, ...] = ()
+    trace_id: int | None = None
+    unrecorded_before: int = 0
+    unrecorded_after: int = 0
     has_carried_ctas: bool = False
 
     def totals(self) -> KernelFacts:

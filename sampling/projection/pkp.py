@@ -17,10 +17,11 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OptionError
+from sampling.projection.ctas_worked import ctas_worked
 from sampling.projection.interval_log import IntervalLog, KernelFacts
+from sampling.projection.running_spread import LEAST_SAMPLES, relative_spread_percent
 
 _ARTIFACT_SAMPLES = 6
-_LEAST_SAMPLES = 2
 # Keeps a share that is a whole number of thread blocks from being rounded up for a product's last bit.
 _ROUNDING = 1e-9
 
@@ -33,6 +34,7 @@ class Lack(StrEnum):
     CTAS = "no-finished-ctas"
     COARSE = "coarse-log"
     CARRIED = "carried-ctas"
+    CUT = "cut-short"
 
 
 class Basis(StrEnum):
@@ -141,7 +143,8 @@ def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
     totals = log.totals()
     signal = _signal(log, rule)
     needed = ctas_needed(totals, rule)
-    stop = _stop(signal, needed, artifact=rule.artifact)
+    # Records of several launches are of no kernel: their IPC says nothing of any one.
+    stop = None if len(log.launches) > 1 else _stop(signal, needed, artifact=rule.artifact)
     at = log.cycle.size - 1 if stop is None else stop
     basis, projected = _projected(log, signal, at, totals, rule)
     if stop is None:
@@ -167,64 +170,6 @@ def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
 def cumulative_ipc(log: IntervalLog) -> FloatArray:
     """Return (n,) instructions over cycles from the kernel's start to the end of each interval."""
     return np.cumsum(log.instructions) / log.cycle
-
-
-def relative_spread_percent(signal: FloatArray, first: IntArray) -> FloatArray:
-    """Return (n,) 100 times standard deviation over mean of the window that ends at each sample.
-
-    NaN for a window of one sample, and one of zeros alone. The standard deviation is the sample's (n - 1).
-
-    Blocks of 1, 2, 4, ... samples are merged by mean and sum of squared deviations (Chan, Golub and LeVeque),
-    so nothing cancels however long the log and however small the deviations: only deviations are squared.
-
-    Parameters
-    ----------
-    signal : (n,) float64.
-    first : (n,) int64, the index of the first sample of each window.
-    """
-    samples = np.arange(signal.size) - first + 1
-    mean, squares = _window_moments(signal, samples)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = 100 * np.sqrt(squares / (samples - 1)) / np.abs(mean)
-    return np.where(samples >= _LEAST_SAMPLES, spread, np.nan)
-
-
-def _window_moments(signal: FloatArray, samples: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return (n,) mean and sum of squared deviations of the last ``samples`` samples at each sample."""
-    mean, squares = np.zeros(signal.size), np.zeros(signal.size)
-    taken = np.zeros(signal.size, dtype=np.int64)
-    block_mean, block_squares = signal.astype(np.float64), np.zeros(signal.size)
-    size, largest = 1, int(samples.max(initial=0))
-    while size <= largest:
-        at = np.flatnonzero(samples & size)
-        block = at - taken[at]
-        mean[at], squares[at] = _merged(
-            mean[at], squares[at], taken[at], block_mean[block], block_squares[block], size
-        )
-        taken[at] += size
-        # Blocks that would begin before the log stay as they are: no window asks for them.
-        block_mean[size:], block_squares[size:] = _merged(
-            block_mean[size:], block_squares[size:], size, block_mean[:-size], block_squares[:-size], size
-        )
-        size *= 2
-    return mean, squares
-
-
-def _merged(
-    mean: FloatArray,
-    squares: FloatArray,
-    count: IntArray | int,
-    other_mean: FloatArray,
-    other_squares: FloatArray,
-    other_count: int,
-) -> tuple[FloatArray, FloatArray]:
-    """Return mean and sum of squared deviations of two sets of samples together."""
-    total = count + other_count
-    apart = other_mean - mean
-    return (
-        mean + apart * (other_count / total),
-        squares + other_squares + apart * apart * (count * (other_count / total)),
-    )
 
 
 def _signal(log: IntervalLog, rule: ProjectionRule) -> _Signal:
@@ -275,8 +220,7 @@ def _projected(
 ) -> tuple[Basis, float | None]:
     """Return what the work left is counted in, and the cycles of the whole kernel.
 
-    One thread block more than is done counts as done. No projection is below the cycles already simulated,
-    which that could make it where all thread blocks are done.
+    No projection is below the cycles already simulated, which the thread blocks' could be at the end.
     """
     cycle = int(log.cycle[at])
     if totals.instructions is not None and not rule.artifact:
@@ -287,7 +231,9 @@ def _projected(
             return Basis.INSTRUCTIONS, cycle + left / float(signal.ipc[at])
     if totals.ctas is None:
         return Basis.CTAS, None
-    return Basis.CTAS, max(totals.ctas / (int(signal.ctas_done[at]) + 1) * cycle, float(cycle))
+    # The artifact counts one more than are done.
+    worked = int(signal.ctas_done[at]) + 1.0 if rule.artifact else ctas_worked(log, at, totals)
+    return Basis.CTAS, max(totals.ctas / worked * cycle, float(cycle))
 
 
 def _lacks(
@@ -297,9 +243,11 @@ def _lacks(
     found = {
         Lack.WAVE: totals.wave_ctas is None,
         Lack.TOTAL: is_total_missing,
-        Lack.CTAS: not log.ctas.any(),
+        # Of a kernel known to end after its last record all may have finished since: no log would say more.
+        Lack.CTAS: not log.ctas.any() and (log.facts.cycles or 0) <= int(log.cycle[-1]),
         Lack.COARSE: not rule.artifact and is_long and bool(np.isnan(signal.spread_percent).all()),
         Lack.CARRIED: log.has_carried_ctas,
+        Lack.CUT: log.is_cut_short,
     }
     return tuple(lack for lack, is_so in found.items() if is_so)
 
@@ -326,6 +274,13 @@ def _what_is_needed(totals: KernelFacts, rule: ProjectionRule) -> str:
 
 
 def _reason_to_run_on(log: IntervalLog, signal: _Signal, needed: int | None, rule: ProjectionRule) -> str:
+    if len(log.launches) > 1:
+        numbers = ", ".join(map(str, log.launches))
+        return f"the simulator printed launches {numbers} as one, so that no record is of one alone"
+    return _reason_not_to_stop(log, signal, needed, rule)
+
+
+def _reason_not_to_stop(log: IntervalLog, signal: _Signal, needed: int | None, rule: ProjectionRule) -> str:
     if needed is None and log.ctas.any():
         return "neither the wave nor the grid is known, so it cannot be said when to stop"
     if needed is None:
@@ -349,4 +304,4 @@ def _reason_without_window(log: IntervalLog, rule: ProjectionRule) -> str:
         return f"{log.cycle.size} records, {_ARTIFACT_SAMPLES} needed"
     if log.cycle[-1] < rule.window_cycles:
         return f"the log is shorter than the window of {rule.window_cycles:,} cycles"
-    return f"no window of {rule.window_cycles:,} cycles holds {_LEAST_SAMPLES} records"
+    return f"no window of {rule.window_cycles:,} cycles holds {LEAST_SAMPLES} records"

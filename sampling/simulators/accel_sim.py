@@ -5,13 +5,11 @@ The log (``-visualizer_enabled 1``, gzip or not) has one record every so many cy
 ``ctas_completed`` since the record before. A new kernel starts where the cycle count does not rise; a kernel
 shorter than the interval leaves no record, and what follows a kernel's last record leaves none either. The
 count of finished CTAs runs on from kernel to kernel, so that a kernel's first record includes those that the
-kernels before finished after their last records.
+kernels before finished after their last records. A run that goes on, or was killed, ends within a kernel.
 
 The simulator's own output, in the same file or another, names the kernels and tells their grids, CTAs a core,
 and true ends; with it the CTAs of earlier kernels are subtracted. Without it any kernel's first record may
 include CTAs of others, even the first kernel's: the kernels before may have been too short for a record.
-
-Written from the log's grammar, not tested on a real log.
 """
 
 from __future__ import annotations
@@ -26,31 +24,33 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog, KernelFacts
-from sampling.readers.csv_cells import pieces
 from sampling.readers.input_file import InputFile
-from sampling.simulators.accel_sim_output import (
-    KEYS,
-    Line,
-    SimulatedKernel,
-    runs_kernels_concurrently,
-    simulated_kernels,
-)
+from sampling.simulators.accel_sim_output import KEYS, PUSHED, Line, simulated_run
+from sampling.simulators.accel_sim_runs import with_outputs
+from sampling.simulators.lines_so_far import LinesSoFar
 
 _CYCLE, _INSTRUCTIONS, _CTAS = range(3)
 _RECORD_KEYS = (b"globalcyclecount", b"globalinsncount", b"ctas_completed")
 _KIND_OF_KEY = {key: kind for kind, key in enumerate(_RECORD_KEYS)}
+# A record's keys end in a colon: the output has "ctas_completed 16, Shader 0 ..." for every kernel. Another
+# thread prints that a kernel is pushed, so that half a line may stand before it.
 _LINE = re.compile(
-    rb"^(%s)(?=[ \t:=])[ \t]*[:=]?[ \t]*([^\r\n]*)"
-    % b"|".join(re.escape(key) for key in (*_RECORD_KEYS, *KEYS)),
+    rb"(?:^|(?=%s))(?:(%s):|(%s)(?=[ \t:=]))[ \t]*[:=]?[ \t]*([^\r\n]*)"
+    % (
+        re.escape(PUSHED),
+        b"|".join(map(re.escape, _RECORD_KEYS)),
+        b"|".join(map(re.escape, (*KEYS, PUSHED))),
+    ),
     re.MULTILINE,
 )
 _PER_CORE = re.compile(rb"^shaderinsncount:([ \t\d]*)\r?\n", re.MULTILINE)
 _SIGNS = re.compile(
-    rb"^(globalcyclecount:|shaderinsncount:|WarpDivergenceBreakdown:|dramncmd:|CFLOG\d*_|"
+    rb"^(globalcyclecount:|shaderinsncount:|WarpDivergenceBreakdown:|dramncmd:|(?i:CFLOG)\d*[_:]|"
     rb"-kernel name =|kernel_name =|gpu_sim_cycle =|Accel-Sim|\s*\*\*\* GPGPU-Sim|GPGPU-Sim)",
     re.MULTILINE,
 )
 _LARGEST = (1 << 62) - 1
+_ENDS_WITHIN = "the log ends within a record: the run goes on, or was killed"
 _REMEDY = "give the log as the simulator wrote it, of a run with -visualizer_enabled 1"
 
 
@@ -61,7 +61,7 @@ class _Content:
     Attributes
     ----------
     cycle, instructions, ctas : (n,) of each record, the first two since the kernel's start.
-    is_cut : whether the file ends within a record.
+    is_cut : whether the file ends within a record, or its gzip data before their end.
     cores : of the GPU; None where the file does not say.
     output : the lines of the simulator's own output.
     """
@@ -92,17 +92,19 @@ def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
         of another run, or of kernels that ran at once.
     """
     contents = [_content(file) for file in files]
-    if any(runs_kernels_concurrently(content.output) for content in contents):
-        raise ProfileError(
-            "kernels ran concurrently (-gpgpu_concurrent_kernel_sm 1), so that no record is of one alone",
-            path=files[0].path,
-            remedy="simulate with -gpgpu_concurrent_kernel_sm 0",
-        )
+    outputs = [simulated_run(content.output) for content in contents]
+    for file, output in zip(files, outputs, strict=True):
+        if output.together:
+            raise ProfileError(
+                f"{output.together}, so that no record is of one alone",
+                path=file.path,
+                remedy="simulate one kernel at a time: -gpgpu_concurrent_kernel_sm 0, launches in one stream",
+            )
     logs = [list(_kernels(file, content)) for file, content in zip(files, contents, strict=True)]
     if not any(logs):
         raise ProfileError("holds no whole record of any kernel", path=files[0].path, remedy=_REMEDY)
-    kernels = [simulated_kernels(content.output) for content in contents]
-    known = _with_outputs(files, logs, kernels) if any(kernels) else list(chain.from_iterable(logs))
+    has_output = any(output.kernels for output in outputs)
+    known = with_outputs(files, logs, outputs) if has_output else list(chain.from_iterable(logs))
     return tuple(
         replace(log, name=log.name or f"kernel {number}") for number, log in enumerate(known, start=1)
     )
@@ -113,27 +115,22 @@ def _content(file: InputFile) -> _Content:
     values: list[bytes] = []
     output: list[Line] = []
     cores = None
-    for text in _whole_lines(file):
+    lines = LinesSoFar(file)
+    for text in lines:
         if cores is None and (per_core := _PER_CORE.search(text)):
             cores = len(per_core[1].split())
-        for key, value in _LINE.findall(text):
-            kind = _KIND_OF_KEY.get(key)
-            if kind is None:
-                output.append((key, value))
-            else:
-                kinds.append(kind)
+        for key, output_key, value in _LINE.findall(text):
+            if key:
+                kinds.append(_KIND_OF_KEY[key])
                 values.append(value)
+            else:
+                output.append((output_key, value))
     order = _order(file, np.array(kinds, dtype=np.int64))
     numbers = _numbers(file, values)
     records = numbers[: numbers.size - numbers.size % 3].reshape(-1, 3)
     columns = [records[:, order.index(kind)] for kind in (_CYCLE, _INSTRUCTIONS, _CTAS)]
-    return _Content(columns[0], columns[1], columns[2], numbers.size % 3 > 0, cores or None, output)
-
-
-def _whole_lines(file: InputFile) -> Iterator[bytes]:
-    """Yield the file in pieces of whole lines; a last line that is cut short is left out."""
-    for _, text in pieces(file):
-        yield text[: text.rfind(b"\n") + 1]
+    is_cut = lines.is_cut or numbers.size % 3 > 0
+    return _Content(columns[0], columns[1], columns[2], is_cut, cores or None, output)
 
 
 def _order(file: InputFile, kinds: IntArray) -> list[int]:
@@ -170,9 +167,9 @@ def _numbers(file: InputFile, values: Sequence[bytes]) -> IntArray:
 def _error(file: InputFile, index: int, message: str) -> ProfileError:
     """Return the error that points at one of the records' lines, found by reading the file once more."""
     lines, seen = 0, 0
-    for _, text in pieces(file):
+    for text in LinesSoFar(file):
         for match in _LINE.finditer(text):
-            if match[1] in _KIND_OF_KEY:
+            if match[1]:
                 if seen == index:
                     row = lines + text.count(b"\n", 0, match.start()) + 1
                     return ProfileError(message, path=file.path, row=row, remedy=_REMEDY)
@@ -203,6 +200,7 @@ def _kernels(file: InputFile, content: _Content) -> Iterator[IntervalLog]:
             ctas=content.ctas[start:end],
             facts=KernelFacts(cores=content.cores),
             is_cut_short=content.is_cut and end == content.cycle.size,
+            why_cut=_ENDS_WITHIN if content.is_cut and end == content.cycle.size else "",
             has_carried_ctas=True,
         )
 
@@ -213,115 +211,8 @@ def _refuse(file: InputFile, bad: BoolArray, kind: int, message: str) -> None:
     if record.size == 0:
         return
     order: list[int] = []
-    for text in _whole_lines(file):
-        order += [_KIND_OF_KEY[key] for key, _ in _LINE.findall(text) if key in _KIND_OF_KEY]
+    for text in LinesSoFar(file):
+        order += [_KIND_OF_KEY[key] for key, _, _ in _LINE.findall(text) if key]
         if len(order) >= 3:
             break
     raise _error(file, 3 * int(record[0]) + order.index(kind), message)
-
-
-def _with_outputs(
-    files: Sequence[InputFile],
-    logs: Sequence[Sequence[IntervalLog]],
-    kernels: Sequence[Sequence[SimulatedKernel]],
-) -> list[IntervalLog]:
-    """Return the logs of all files with what the simulator printed of their kernels.
-
-    A file of records is one run. With equally many outputs each run has its own, in the same order; else all
-    outputs together belong to all runs.
-
-    Parameters
-    ----------
-    logs, kernels : what each file has; one of an output alone has no logs, one of records alone no kernels.
-    """
-    runs = [(file, own) for file, own in zip(files, logs, strict=True) if own]
-    outputs = [own for own in kernels if own]
-    if len(outputs) == len(runs):
-        return [
-            log
-            for (file, own), printed in zip(runs, outputs, strict=True)
-            for log in _with_output([own], printed, file)
-        ]
-    together = list(chain.from_iterable(outputs))
-    return _with_output([own for _, own in runs], together, runs[0][0])
-
-
-def _with_output(
-    runs: Sequence[Sequence[IntervalLog]], kernels: Sequence[SimulatedKernel], file: InputFile
-) -> list[IntervalLog]:
-    """Return the logs of one run or more with what the simulator printed of their kernels.
-
-    Kernels shorter than the interval have no log; all others have one each, in the same order. A kernel's
-    first record loses the CTAs that the records of the earlier kernels of its run lack.
-
-    Raises
-    ------
-    ProfileError : a kernel of the log is longer than the one printed, or there are too few printed.
-    """
-    known: list[IntervalLog] = []
-    printed = iter(kernels)
-    for run in runs:
-        carried: int | None = 0
-        for place, log in enumerate(run):
-            skipped, kernel = _kernel_of(log, printed)
-            if kernel is None or not _fits(kernel, log):
-                raise ProfileError(
-                    "the simulator's output is of another run: "
-                    f"it has no kernel like number {len(known) + 1} of the log",
-                    path=file.path,
-                    remedy="give the log and the output of one run, or the log alone",
-                )
-            if known and place == 0 and skipped:
-                # Whether they ran at the end of the run before or at the start of this one is not known.
-                carried = None
-            for short in skipped:
-                carried = _sum(carried, short.facts.ctas)
-            known.append(_named(log, kernel, carried))
-            # How many CTAs the records lack is only known if it is known how many were carried in.
-            left = _sum(kernel.facts.ctas, -int(known[-1].ctas.sum()))
-            carried = None if carried is None else left
-    return known
-
-
-def _kernel_of(
-    log: IntervalLog, printed: Iterator[SimulatedKernel]
-) -> tuple[list[SimulatedKernel], SimulatedKernel | None]:
-    """Return the next kernels that are too short for a record, and the one after them; None at the end."""
-    skipped: list[SimulatedKernel] = []
-    for kernel in printed:
-        if not _is_shorter(kernel, int(log.cycle[0])):
-            return skipped, kernel
-        skipped.append(kernel)
-    return skipped, None
-
-
-def _is_shorter(kernel: SimulatedKernel, first_cycle: int) -> bool:
-    return kernel.facts.cycles is not None and kernel.facts.cycles < first_cycle
-
-
-def _fits(kernel: SimulatedKernel, log: IntervalLog) -> bool:
-    cycles, instructions = kernel.facts.cycles, kernel.facts.instructions
-    fits_cycles = cycles is None or int(log.cycle[-1]) <= cycles
-    return fits_cycles and (instructions is None or int(log.instructions.sum()) <= instructions)
-
-
-def _sum(first: int | None, second: int | None) -> int | None:
-    return None if first is None or second is None else first + second
-
-
-def _named(log: IntervalLog, kernel: SimulatedKernel, carried: int | None) -> IntervalLog:
-    ctas = log.ctas
-    if carried:
-        ctas = ctas.copy()
-        ctas[0] -= min(max(carried, 0), int(ctas[0]))
-    facts = kernel.facts
-    if facts.cores is None:
-        facts = replace(facts, cores=log.facts.cores)
-    return replace(
-        log,
-        name=kernel.name,
-        ctas=ctas,
-        facts=facts,
-        is_cut_short=facts.cycles is None,
-        has_carried_ctas=carried is None,
-    )

@@ -7,7 +7,7 @@ One that takes plans is one line in ``_EXPORTERS``. Its module has::
 
 One that logs what happens within each kernel is one line in ``_LOG_READERS``. Its module has::
 
-    def recognises_log(head: bytes) -> bool    # from the first 64 KiB
+    def recognises_log(head: bytes) -> bool    # from the first 64 KiB, or whole lines further on
     def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]
 """
 
@@ -22,6 +22,7 @@ from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
+from sampling.simulators.lines_so_far import LinesSoFar
 from sampling.text import Wording
 
 #: What an exporter writes: relative path and content of each file.
@@ -29,6 +30,8 @@ Exported = tuple[tuple[str, str], ...]
 
 _EXPORTERS = {"csv": "sampling.simulators.plain_csv"}
 _LOG_READERS = {"accel-sim": "sampling.simulators.accel_sim", "csv": "sampling.simulators.plain_csv"}
+
+_MOST_BYTES_BEFORE_A_SIGN = 1 << 26
 
 
 class Exporter(Protocol):
@@ -107,10 +110,18 @@ def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple
 
 def _recognised(file: InputFile) -> IntervalLogReader:
     """Return the reader whose format the file is of."""
-    for name in _LOG_READERS:
-        reader = interval_log_reader(name)
+    readers = {name: interval_log_reader(name) for name in _LOG_READERS}
+    for reader in readers.values():
         if reader.recognises_log(file.head):
             return reader
+    # What a program prints, or one line for each of many cores, may come before the first telling line.
+    read = 0
+    for text in LinesSoFar(file):
+        if readers["accel-sim"].recognises_log(text):
+            return readers["accel-sim"]
+        read += len(text)
+        if read > _MOST_BYTES_BEFORE_A_SIGN:
+            break
     raise ProfileError(
         "neither a visualizer log of Accel-Sim nor a CSV with the columns cycle, instructions and ctas",
         path=file.path,

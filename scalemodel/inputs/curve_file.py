@@ -1,8 +1,9 @@
 """A miss-rate curve from a CSV: points to go beside the IPC of the scale models.
 
-Columns ``size,mpki`` and, where known, ``unit,low,high``, in any order; others are ignored. A size is that of
-the system whose last-level cache has the row's capacity; the unit, thread or warp, is whose instructions the
-MPKI counts; low to high is the sampling error of the MPKI.
+Columns ``size,mpki`` and, where known, ``unit,low,high,line_bytes``, in any order; others are ignored. A size
+is that of the system whose last-level cache has the row's capacity; the unit, thread or warp, is whose
+instructions the MPKI counts; low to high is the sampling error of the MPKI; line_bytes is what one miss
+fetches.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ class CurvePoints:
     mpki : (size, MPKI), in the file's order.
     unit : whose instructions the MPKI counts; None where the file does not say it.
     bounds : (size, low, high) of each MPKI that has a sampling error.
+    line_bytes : bytes that one miss fetches; None where the file does not say it.
     """
 
     mpki: tuple[tuple[int, float], ...]
     unit: MpkiUnit | None
     bounds: tuple[tuple[int, float, float], ...] = ()
+    line_bytes: int | None = None
 
 
 def read_curve_points(path: str) -> CurvePoints:
@@ -61,6 +64,7 @@ def _points(reader: csv.DictReader[str], path: str) -> CurvePoints:
     points: list[tuple[int, float]] = []
     bounds: list[tuple[int, float, float]] = []
     units: set[MpkiUnit | None] = set()
+    lines: set[int | None] = set()
     for row in reader:
         place = Place(path, reader.line_num)
         points.append(_point(row, place))
@@ -69,9 +73,13 @@ def _points(reader: csv.DictReader[str], path: str) -> CurvePoints:
         if len(units) > 1:
             what, remedy = "rows differ in their unit", "count all MPKI in the same instructions"
             raise InputError(what, place.in_column("unit"), remedy=remedy)
+        lines.add(_line_bytes(row.get("line_bytes"), place))
+        if len(lines) > 1:
+            what, remedy = "rows differ in their line size", "count all misses in lines of one size"
+            raise InputError(what, place.in_column("line_bytes"), remedy=remedy)
     if not points:
         raise InputError("no point of a curve", Place(path), remedy="give a row for each size")
-    return CurvePoints(tuple(points), units.pop(), tuple(bounds))
+    return CurvePoints(tuple(points), units.pop(), tuple(bounds), lines.pop())
 
 
 def _point(row: Mapping[str, str | None], place: Place) -> tuple[int, float]:
@@ -107,3 +115,13 @@ def _unit(cell: str | None, place: Place) -> MpkiUnit | None:
         what = f"no unit {cell!r} is known"
         raise InputError(what, place.in_column("unit"), remedy="write thread or warp")
     return MpkiUnit(cell)
+
+
+def _line_bytes(cell: str | None, place: Place) -> int | None:
+    if not cell:
+        return None
+    remedy = "write the bytes of a line, a power of two"
+    number = number_in(cell, place.in_column("line_bytes"), remedy)
+    if number < 1 or not number.is_integer() or int(number) & (int(number) - 1):
+        raise InputError(f"{cell} is no line size", place.in_column("line_bytes"), remedy=remedy)
+    return int(number)

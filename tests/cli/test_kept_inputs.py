@@ -84,7 +84,8 @@ def test_inputs_are_found_in_every_command_that_has_any() -> None:
     with_none = set(COMMANDS) - {command for command, _ in INPUTS}
     assert with_none == {"methods"}
     assert {option.name for _, option in INPUTS} == {
-        *("profiles", "plan", "logs", "files", "file", "traces", "features", "overrides", "mpki_from")
+        *("profiles", "plan", "logs", "files", "file", "traces", "features", "overrides", "mpki_from"),
+        "instructions_from",
     }
 
 

@@ -114,7 +114,9 @@ def test_a_log_cut_short_is_projected_from_what_is_given(
     assert row["projected_by"] == "instructions"
     for given in (("--ctas", "1200"), ("--grid", "20x20x3"), ("--grid", "600,2")):
         (row,) = kernelpoint("project", path, *WAVE, *given, *JSON).results
-        assert row["projected_cycles"] == 1200 / 43 * 7000
+        # Of 42 done in 14 records, the last 40 ended after 0.5, 1.5, ... 13.5 records' work: 1, 3, ... 3.
+        ended = (0.5 + 3 * sum(range(1, 14)) + 3 * 13 * 0.5) / 40
+        assert row["projected_cycles"] == pytest.approx(1200 / (42 * 14 / ended) * 7000)
         assert row["projected_by"] == "ctas"
 
 
@@ -301,3 +303,72 @@ def test_what_is_no_log_is_3(kernelpoint: Kernelpoint, log: Callable[[str], Path
 def test_standard_input_is_read_once(kernelpoint: Kernelpoint) -> None:
     assert "once" in kernelpoint("project", "-", "-", stdin=STEADY.encode()).failed(2)
     assert kernelpoint("project", "-", *WAVE, *JSON, stdin=STEADY.encode()).results[0]["cycle"] == 7000
+
+
+def numbered(*uids: int, cut: str = "") -> tuple[str, str]:
+    """A log and an output of kernels with these numbers, each of three records."""
+    log = output = ""
+    for uid in uids:
+        for i in range(1, 4):
+            log += f"ctas_completed: 3\nglobalcyclecount: {500 * i}\nglobalinsncount: {5000 * i}\n"
+        output += (
+            f"-kernel name = k{uid}\n-kernel id = {uid}\n-grid dim = (9,1,1)\n"
+            f"kernel_name = k{uid}\nkernel_launch_uid = {uid}\ngpu_sim_cycle = 1600\ngpu_sim_insn = 16000\n"
+            f"gpu_tot_sim_cycle = 1600\n-kernel name = tiny\n-grid dim = (1,1,1)\n"
+            f"kernel_name = tiny\nkernel_launch_uid = {uid + 1}\ngpu_sim_cycle = 90\ngpu_sim_insn = 9\n"
+        )
+    return log, cut + output
+
+
+def test_kernels_go_by_their_launches_numbers(kernelpoint: Kernelpoint, log: Callable[..., Path]) -> None:
+    text, output = numbered(4, 9)
+    files = log(text), log(output, "run.log")
+    run = kernelpoint("project", *files, "--kernel", "#9", *JSON)
+    assert [row["number"] for row in run.results] == [4, 9]
+    assert [row["launches"] for row in run.results] == [1, 1]
+    assert kernelpoint("project", *files, "--kernel", "#9").out.startswith("#9 k9\n")
+    rows = kernelpoint("project", *files, "--ctas", "#9=12", *JSON).results
+    assert [row["total_ctas"] for row in rows] == [9, 12]
+    assert "#4 to #9" in kernelpoint("project", *files, "--kernel", "#5").failed(2)
+    assert [row["number"] for row in kernelpoint("project", files[0], *JSON).results] == [1, 2]
+
+
+def test_launches_without_a_record_are_counted(kernelpoint: Kernelpoint, log: Callable[..., Path]) -> None:
+    text, output = numbered(4, 9)
+    run = kernelpoint("project", log(text), log(output, "run.log"))
+    said = "2 launches of the output have no record: shorter than the 500 cycles between records"
+    assert said in run.err
+    assert said in " ".join(run.out.split())
+    json = kernelpoint("project", log(text), log(output, "run.log"), *JSON).json
+    assert "launches-unrecorded" in json["warnings"]
+
+
+def test_a_kernel_that_was_cut_is_said_not_to_be_whole(
+    kernelpoint: Kernelpoint, log: Callable[..., Path]
+) -> None:
+    text, output = numbered(4, cut="-gpgpu_max_cycle 1600 # limit\n")
+    run = kernelpoint("project", log(text), log(output, "run.log"))
+    assert "#4 is not whole: -gpgpu_max_cycle 1600 ended it" in run.out
+    assert "not simulated to its end" in run.err
+    (row,) = kernelpoint("project", log(text), log(output, "run.log"), *JSON).results
+    assert (row["cut_short"], row["total_cycles"]) == ("-gpgpu_max_cycle 1600 ended it", None)
+
+
+def test_instructions_may_come_from_the_tracer(
+    kernelpoint: Kernelpoint, log: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A kernel that stopped half-way is projected by instructions, not by CTAs."""
+    output = "-kernel name = k\n-kernel id = 7\n-grid dim = (300,1,1)\nGPGPU-Sim uArch: CTA/core = 3, x\n"
+    stats = tmp_path / "stats.csv"
+    stats.write_text("kernel id, kernel mangled name, total_insts\nkernel-7.trace, k, 31250\n")
+    files = log(VISUALIZER), log(output, "run.log")
+    (row,) = kernelpoint("project", *files, *JSON).results
+    assert row["projected_by"] == "ctas"
+    (row,) = kernelpoint("project", *files, "--instructions-from", stats, *JSON).results
+    assert (row["projected_by"], row["total_instructions"]) == ("instructions", 1_000_000)
+    assert row["projected_cycles"] == 100_000
+    # What is typed comes before both.
+    words = ("--instructions-from", stats, "--instructions", "2000000")
+    (row,) = kernelpoint("project", *files, *words, *JSON).results
+    assert row["total_instructions"] == 2_000_000
+    assert "which trace" in kernelpoint("project", files[0], "--instructions-from", stats).failed(3)

@@ -447,6 +447,33 @@ def test_a_curve_from_a_trace_needs_a_steeper_cliff(kernelpoint: Kernelpoint, tm
     assert kernelpoint(*asked, "--mpki-from", path, "--scaling", "weak").code == 0
 
 
+@pytest.mark.parametrize(
+    ("column", "said"), [("", "not known"), (",128", "are 128 bytes"), (",32", None)], ids=repr
+)
+def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki_unsaid(
+    kernelpoint: Kernelpoint, tmp_path: Path, column: str, said: str | None
+) -> None:
+    """A simulator counts sectors of 32 bytes, a curve lines of 128 unless asked for others."""
+    path = tmp_path / "curve.csv"
+    header = "size,mpki" + (",line_bytes" if column else "")
+    path.write_text(f"{header}\n16,9{column}\n32,8.9{column}\n")
+    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--mpki-from", path)
+    mixed = kernelpoint(*asked, "--mpki", "8=9")
+    assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
+    assert said is None or said in mixed.err
+    assert "sectors" not in kernelpoint(*asked).err, "all MPKI are of one curve"
+    question = tmp_path / "question.toml"
+    question.write_text("targets = [32]\n[ipc]\n8 = 10\n16 = 20\n[mpki]\n8 = 9\n")
+    mixed = kernelpoint("scale", "predict", question, "--mpki-from", path)
+    assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
+
+
+def test_a_curve_says_what_lines_it_counts(kernelpoint: Kernelpoint, trace: Path) -> None:
+    words = ("scale", "mrc", trace, "-c", "8=1MiB", "--line-bytes", "32", "--format", "csv")
+    header, row = kernelpoint(*words, "-q").out.splitlines()
+    assert dict(zip(header.split(","), row.split(","), strict=True))["line_bytes"] == "32"
+
+
 USAGE: dict[str, tuple[str, ...]] = {
     "predict": ("nothing to predict from", "--ipc"),
     "predict TABLE --ipc 8=1": ("a file and --ipc",),

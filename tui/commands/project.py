@@ -8,11 +8,14 @@ from dataclasses import replace
 from sampling.projection.interval_log import IntervalLog
 from sampling.projection.pkp import Lack, ProjectionRule, project
 from sampling.simulators.registry import read_interval_logs
-from tui.engine.kernel_values import chosen_log, values_by_kernel
+from sampling.simulators.tracer_stats import instructions_of_traces
+from tui.engine.kernel_values import chosen_log, numbers_of, values_by_kernel
 from tui.options.commands import ProjectOptions
 from tui.output.writer import Answer, emit
 from tui.terminal.diagnostics import note
-from tui.text.projection import projection_row, projection_text, what_to_give
+from tui.text.projection import projection_row, projection_text, unrecorded_text, what_to_give
+
+_UNRECORDED = "launches-unrecorded"
 
 
 def run(options: ProjectOptions) -> None:
@@ -26,23 +29,38 @@ def run(options: ProjectOptions) -> None:
         if lacking:
             some = f" ({len(lacking)} of {len(logs)} kernels)" if len(logs) > 1 else ""
             note(what_to_give(lack, lacking, options) + some, quiet=options.quiet)
+    unrecorded = unrecorded_text(logs)
+    if unrecorded:
+        note(unrecorded, quiet=options.quiet)
     rows = [
         projection_row(number, log, projection)
-        for number, (log, projection) in enumerate(zip(logs, projections, strict=True), start=1)
+        for number, log, projection in zip(numbers_of(logs), logs, projections, strict=True)
     ]
+    lacks = tuple(lack for lack in Lack if any(lack in found.lacks for found in projections))
     emit(
         Answer(
             "project",
             rows,
             lambda canvas: projection_text(logs, projections, chosen, options, canvas),
-            warnings=tuple(lack for lack in Lack if any(lack in found.lacks for found in projections)),
+            warnings=(*lacks, _UNRECORDED) if unrecorded else lacks,
         ),
         options,
     )
 
 
 def _with_options(logs: Sequence[IntervalLog], options: ProjectOptions) -> list[IntervalLog]:
-    """Return the logs with what is given on the command line; that counts more than what the log says."""
+    """Return the logs with what is given on the command line; that counts more than what the log says.
+
+    The tracer's instructions are the most there can be, so that a simulator's own count comes before them.
+    """
+    if options.instructions_from is not None:
+        traced = instructions_of_traces(options.instructions_from, logs)
+        logs = [
+            log
+            if log.facts.instructions is not None
+            else replace(log, facts=replace(log.facts, instructions=most))
+            for log, most in zip(logs, traced, strict=True)
+        ]
     given = {
         "instructions": values_by_kernel("--instructions", options.instructions, logs, total=True),
         "ctas": values_by_kernel("--ctas (--grid)", options.ctas, logs, total=True),

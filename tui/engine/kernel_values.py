@@ -1,4 +1,4 @@
-"""Numbers given for single kernels of a log, `KERNEL=N`, and the kernel meant by `--kernel`."""
+"""How kernels of a log are named: the numbers they go by, `KERNEL=N` of an option, and `--kernel`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from tui.terminal.diagnostics import note
 
 _COUNT = re.compile(r"\d{1,18}")
 _GRID = re.compile(r"\d{1,9}([x,]\d{1,9}){0,2}")
+
+
+def numbers_of(logs: Sequence[IntervalLog]) -> list[int]:
+    """Return the launch's number in the run of each log, or its place where not all have one of their own."""
+    launches = [log.launches[0] for log in logs if log.launches]
+    is_known = len(launches) == len(set(launches)) == len(logs)
+    return launches if is_known else list(range(1, len(logs) + 1))
 
 
 def values_by_kernel(
@@ -56,12 +63,15 @@ def _number(flag: str, text: str, number: str, *, grid: bool) -> int:
 
 
 def _meant(flag: str, wanted: str, logs: Sequence[IntervalLog]) -> list[int]:
-    """Return the kernels of "#3" (its place in the log), or whose name contains the text."""
+    """Return the kernels of "#3" (its number), or whose name contains the text."""
     if wanted.startswith("#") and wanted[1:].isdecimal():
-        place = int(wanted[1:])
-        if not 1 <= place <= len(logs):
-            raise OptionError(f"{flag} {wanted}: the log's kernels are #1 to #{len(logs)}")
-        return [place - 1]
+        numbers = numbers_of(logs)
+        if int(wanted[1:]) not in numbers:
+            raise OptionError(
+                f"{flag} {wanted}: the log's kernels are #{min(numbers)} to #{max(numbers)}"
+                + ("" if numbers[-1] - numbers[0] < len(numbers) else ", less those without a record")
+            )
+        return [numbers.index(int(wanted[1:]))]
     meant = [index for index, log in enumerate(logs) if wanted in log.name]
     if not meant:
         raise OptionError(
@@ -81,6 +91,6 @@ def chosen_log(logs: Sequence[IntervalLog], wanted: str | None, *, quiet: bool) 
     meant = list(range(len(logs))) if wanted is None else _meant("--kernel", wanted, logs)
     chosen = max(meant, key=lambda index: int(logs[index].cycle[-1]))
     if wanted is not None and len(meant) > 1:
-        shown = f"#{chosen + 1} {logs[chosen].name}"
+        shown = f"#{numbers_of(logs)[chosen]} {logs[chosen].name}"
         note(f"--kernel {wanted!r} fits {len(meant)} kernels; the longest is shown: {shown}", quiet=quiet)
     return chosen

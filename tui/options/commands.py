@@ -333,12 +333,18 @@ class ProjectOptions(OutputOptions):
     instructions: tuple[str, ...] = option(
         (), "Instructions of the whole kernel.", "--instructions", metavar="[KERNEL=]N"
     )
+    instructions_from: InputFile | None = option(
+        None,
+        "Instructions of the kernels not simulated whole, at most: the tracer's stats.csv.",
+        "--instructions-from",
+        metavar="FILE",
+    )
     ctas: tuple[str, ...] = option(
         (), "CTAs of the whole kernel, or its grid as XxYxZ.", "--ctas", "--grid", metavar="[KERNEL=]N"
     )
     kernel: str | None = option(
         None,
-        "#NUMBER in the log, or part of the name: whose chart to draw.",
+        "#NUMBER as listed, or part of the name: whose chart to draw.",
         "--kernel",
         "-k",
         metavar="KERNEL",

@@ -225,7 +225,13 @@ class ScaleMrcOptions(OutputOptions):
         metavar="N",
         least=1,
     )
-    line_bytes: int = option(128, "Bytes of a cache line.", "--line-bytes", metavar="N", panel=_TRACE)
+    line_bytes: int = option(
+        128,
+        "Bytes of a cache line; 32 for the sectors that GPGPU-Sim and Accel-Sim count.",
+        "--line-bytes",
+        metavar="N",
+        panel=_TRACE,
+    )
     with_local: bool = option(
         False, "Count accesses to local memory too (Accel-Sim).", "--with-local", panel=_TRACE
     )

@@ -21,6 +21,9 @@ from scalemodel.prediction.rules import DEFAULT_RULE, RULES
 from tui.options.scale import ProportionalStart, ScaleOptions, ScalePredictOptions
 from tui.scale.typed_values import pairs_of, sizes_of, words_of
 
+# What one miss of the L2 fetches in the simulators that measure most scale models.
+_SECTOR_BYTES = 32
+
 Pairs = Sequence[tuple[Measurements, Outcome]]
 
 # What the engine asks of a curve, in the words of the command that makes one.
@@ -91,7 +94,20 @@ def questions_of(options: ScalePredictOptions, tell: Tell | None = None) -> tupl
         _check_one("--name", options.name, questions)
         _check_one("--f-mem", options.f_mem, questions)
         _check_one("--mpki-from", options.mpki_from, questions)
+    if curve is not None and tell is not None and any(question.measurements.curve for question in questions):
+        tell_of_lines(curve, tell)
     return tuple(_asked(question, options, curve) for question in questions)
+
+
+def tell_of_lines(curve: CurvePoints, tell: Tell) -> None:
+    """Say where a curve counts other lines than the simulators whose MPKI may stand beside it."""
+    if curve.line_bytes != _SECTOR_BYTES:
+        counted = "not known" if curve.line_bytes is None else f"{curve.line_bytes} bytes"
+        tell(
+            f"the lines of the curve of --mpki-from are {counted}, and the MPKI beside it may be of others: "
+            f"GPGPU-Sim and Accel-Sim count sectors of {_SECTOR_BYTES} bytes, as many as four a line of 128; "
+            f"make the curve with scale mrc --line-bytes {_SECTOR_BYTES}, or take all MPKI from it"
+        )
 
 
 def unused_options(

@@ -11,6 +11,7 @@ from sampling.projection.pkp import Lack, Projection, cumulative_ipc
 from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.quantities import UNKNOWN, ratio, share, si
 from tui.charts.sinks import ansi, plain
+from tui.engine.kernel_values import numbers_of
 from tui.options.commands import ProjectOptions
 from tui.output.writer import Canvas
 from tui.terminal.tables import Column, shortened, table
@@ -19,6 +20,7 @@ _HEIGHT = 16
 _LEAST_REASON = 40
 # Sentences are not broken narrower than this: below it, each word would have a line of its own.
 _LEAST_SENTENCE = 40
+_CUT = "the log ends before it does"
 
 
 def what_to_give(lack: Lack, lacking: Sequence[Projection], options: ProjectOptions) -> str:
@@ -38,7 +40,22 @@ def what_to_give(lack: Lack, lacking: Sequence[Projection], options: ProjectOpti
         "log more often (-gpgpu_runtime_stat 500), or give a wider --window",
         Lack.CARRIED: "a kernel's first record may also count the last CTAs of kernels before it; "
         "the simulator's stdout of each run, given too, tells them apart",
+        Lack.CUT: "a kernel was not simulated to its end, so that what it takes is not known: "
+        "its row says why",
     }[lack]
+
+
+def unrecorded_text(logs: Sequence[IntervalLog]) -> str:
+    """Return how many launches have no record, and why; nothing where all have one."""
+    count = sum(log.unrecorded_before + log.unrecorded_after for log in logs)
+    if not count:
+        return ""
+    interval = min(int(log.cycle[0]) for log in logs)
+    launches, have = ("launch", "has") if count == 1 else ("launches", "have")
+    return (
+        f"{count:,} {launches} of the output {have} no record: shorter than the {interval:,} cycles between "
+        "records, or after the log's end"
+    )
 
 
 def projection_row(number: int, log: IntervalLog, projection: Projection) -> dict[str, Any]:
@@ -62,6 +79,8 @@ def projection_row(number: int, log: IntervalLog, projection: Projection) -> dic
         "ctas_needed": projection.ctas_needed,
         "wave": totals.wave_ctas,
         "total_ctas": totals.ctas,
+        "launches": max(len(log.launches), 1),
+        "cut_short": (log.why_cut or _CUT) if log.is_cut_short else None,
         "total_instructions": totals.instructions,
         "projected_by": projection.basis.value,
     }
@@ -93,7 +112,7 @@ def projection_text(
         _curve(logs[chosen], projection), width, options.height or _HEIGHT, ascii_only=canvas.ascii_only
     )
     parts = [
-        shortened(f"#{chosen + 1} {logs[chosen].name}", width, ascii_only=canvas.ascii_only),
+        shortened(f"#{numbers_of(logs)[chosen]} {logs[chosen].name}", width, ascii_only=canvas.ascii_only),
         ansi(grid) if canvas.color else plain(grid),
         *textwrap.wrap(projection.reason, max(width, _LEAST_SENTENCE)),
         "",
@@ -101,6 +120,13 @@ def projection_text(
     ]
     if any(_origin(log, projection) == "log" for log, projection in zip(logs, projections, strict=True)):
         parts += textwrap.wrap("* the log's end, taken for the kernel's", max(width, _LEAST_SENTENCE))
+    feet = [
+        f"#{number} is not whole: {log.why_cut or _CUT}"
+        for number, log in zip(numbers_of(logs), logs, strict=True)
+        if log.is_cut_short
+    ]
+    for foot in (*feet, unrecorded_text(logs)):
+        parts += textwrap.wrap(foot, max(width, _LEAST_SENTENCE))
     return "\n".join(parts)
 
 
@@ -120,7 +146,7 @@ def _table(
 ) -> str:
     name_width = max(width // 4, 12)
     columns = [
-        Column("#", [str(number) for number in range(1, len(logs) + 1)]),
+        Column("#", [str(number) for number in numbers_of(logs)]),
         Column(
             "kernel",
             [shortened(log.name, name_width, ascii_only=ascii_only) for log in logs],

@@ -22,8 +22,8 @@ from sampling.projection.pkp import (
     ctas_needed,
     cumulative_ipc,
     project,
-    relative_spread_percent,
 )
+from sampling.projection.running_spread import relative_spread_percent
 
 INTERVAL = 500
 RULE = ProjectionRule()
@@ -222,11 +222,80 @@ def test_instructions_are_projected_at_the_ipc_so_far() -> None:
     assert found.speedup == 100_000 / 3000
 
 
-def test_ctas_are_projected_with_one_more_than_done() -> None:
-    found = project(log_of([5000] * 10, 3, cut=True, ctas=1000, **wave(18)), RULE)
-    assert found.basis is Basis.CTAS
-    assert found.projected_cycles == 1000 / 19 * 3000
-    assert found.error is None
+def machine_log(slots: int, lengths: np.ndarray, starts: np.ndarray) -> tuple[IntervalLog, int]:
+    """A GPU that holds so many CTAs of 1000 instructions; the next starts where one ends.
+
+    Returns the log, and the cycle in which the last CTA ends.
+
+    Parameters
+    ----------
+    lengths : (n,) cycles of each CTA.
+    starts : (slots,) cycle in which each slot takes its first.
+    """
+    free, begins, ends = list(starts), [], []
+    for length in lengths:
+        slot = int(np.argmin(free))
+        begins.append(free[slot])
+        free[slot] += length
+        ends.append(free[slot])
+    begin, end = np.array(begins), np.array(ends)
+    whole = int(np.ceil(end.max()))
+    cycle = np.arange(INTERVAL, whole + 1, INTERVAL)
+    share = np.clip((cycle[:, None] - begin) / (end - begin), 0, 1)
+    instructions = np.diff((1000 * share.sum(axis=1)).astype(np.int64), prepend=0)
+    finished = np.diff((end[None, :] <= cycle[:, None]).sum(axis=1), prepend=0)
+    return log_of(instructions, finished, cycle=cycle, cut=True, ctas=lengths.size, **wave(slots)), whole
+
+
+LOOSE = ProjectionRule(stability_percent=10)
+
+
+def test_ctas_that_run_side_by_side_are_projected_by_those_done() -> None:
+    """All of a wave end at once: those in flight have just begun, and count as nothing."""
+    log, whole = machine_log(40, np.full(400, 4000.0), np.zeros(40))
+    found = project(log, LOOSE)
+    assert (found.basis, found.cycle, found.ctas_done) == (Basis.CTAS, 4000, 40)
+    assert found.projected_cycles == pytest.approx(whole, rel=0.07)
+
+
+def test_ctas_in_flight_count_by_what_they_have_done() -> None:
+    """Ends spread evenly over a CTA's length: those in flight are half done, as many again as half a wave."""
+    errors = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        log, _ = machine_log(40, rng.uniform(2000, 6000, 400), rng.uniform(0, 2000, 40))
+        found = project(log, LOOSE)
+        assert found.basis is Basis.CTAS
+        assert found.ctas_done < 80
+        known = project(replace(log, facts=replace(log.facts, instructions=400_000)), LOOSE)
+        assert known.cycle == found.cycle
+        assert known.projected_cycles is not None
+        assert found.projected_cycles is not None
+        errors.append(found.projected_cycles / known.projected_cycles - 1)
+        published = 400 / (found.ctas_done + 1) * found.cycle
+        assert published / known.projected_cycles > 1.2, "with none of them counted it is far too long"
+    assert abs(np.mean(errors)) < 0.05
+    assert np.max(np.abs(errors)) < 0.15
+
+
+def test_of_a_small_grid_those_in_flight_are_half_done() -> None:
+    """30 of 100 are done, all began with the kernel: (30 + 100) / 2."""
+    log = log_of([5000] * 100, 1, ctas=100, cut=True, **wave(320))
+    found = project(replace(log, facts=replace(log.facts, ctas=100)), RULE)
+    short = replace(log, cycle=log.cycle[:30], instructions=log.instructions[:30], ctas=log.ctas[:30])
+    assert found.cycle == 30 * INTERVAL
+    assert project(short, RULE).projected_cycles == 100 / 65 * 30 * INTERVAL
+
+
+def test_without_a_wave_one_more_than_done_counts() -> None:
+    found = project(log_of([5000] * 20, 3, cut=True, ctas=180), RULE)
+    assert found.projected_cycles == 180 / 55 * 9000
+
+
+def test_records_of_several_launches_are_not_projected() -> None:
+    found = project(replace(log_of([5000] * 100, 3, **wave(18)), launches=(59, 60)), RULE)
+    assert not found.stopped
+    assert "59, 60" in found.reason
 
 
 def test_instructions_come_before_ctas_but_not_in_the_artifact() -> None:
@@ -239,7 +308,7 @@ def test_without_a_total_nothing_is_projected_and_that_is_said() -> None:
     found = project(log_of([5000] * 10, 3, cut=True, **wave(18)), RULE)
     assert (found.stopped, found.cycle) == (True, 3000)
     assert found.projected_cycles is found.speedup is found.error is None
-    assert found.lacks == (Lack.TOTAL,)
+    assert found.lacks == (Lack.TOTAL, Lack.CUT)
 
 
 def test_a_log_with_less_than_the_total_is_cut_short() -> None:
@@ -429,3 +498,11 @@ def test_a_window_of_zeros_is_not_steady() -> None:
 def test_rules_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(OptionError):
         ProjectionRule(**wrong)
+
+
+def test_a_kernel_whose_ctas_all_end_after_the_last_record_lacks_nothing() -> None:
+    """Its end is known: no log could show more. One that runs on, or counts none to its end, lacks them."""
+    known = project(log_of([5000] * 10, 0, ctas=64, cycles=5200, **wave(64)), RULE)
+    assert Lack.CTAS not in known.lacks
+    assert Lack.CTAS in project(log_of([5000] * 10, 0, ctas=64, cycles=5000, **wave(64)), RULE).lacks
+    assert Lack.CTAS in project(log_of([5000] * 10, 0, ctas=64, cut=True, **wave(64)), RULE).lacks

@@ -1,4 +1,4 @@
-"""Accel-Sim's visualizer log and output, by the grammar of its sources; no real log was to be had."""
+"""Accel-Sim's visualizer log and output, by the grammar of its sources."""
 
 from __future__ import annotations
 
@@ -353,7 +353,8 @@ def test_a_log_without_a_record_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_an_output_of_another_run_is_refused(tmp_path: Path) -> None:
-    assert "number 2 of the log" in str(refused(tmp_path, VISUALIZER, output(KERNELS[:2])))
+    ended = "GPGPU-Sim: *** exit detected ***\n"
+    assert "number 2 of the log" in str(refused(tmp_path, VISUALIZER, output(KERNELS[:2]) + ended))
     longer = (Kernel("a", 5210, 521_000, 1042), Kernel("b", 1999, 90_000, 640))
     assert "number 2 of the log" in str(refused(tmp_path, VISUALIZER, output(longer)))
     fewer = (Kernel("a", 5210, 3, 1042), KERNELS[2])
@@ -366,9 +367,24 @@ def test_kernels_that_ran_at_once_are_refused(tmp_path: Path) -> None:
     assert len(read(tmp_path, VISUALIZER, concurrent.replace(" 1 ", " 0 ") + OUTPUT)) == 2
 
 
-def test_a_gzip_cut_short_is_refused(tmp_path: Path) -> None:
+def test_a_gzip_that_ends_early_has_its_whole_records(tmp_path: Path) -> None:
+    """A run that is still going, or was killed, has not written the end of its file."""
     path = tmp_path / "log.gz"
-    path.write_bytes(gzip.compress(VISUALIZER.encode())[:-20])
+    packed = b"".join(
+        gzip.compress(f"WarpDiv{record}".encode()) for record in VISUALIZER.split("WarpDiv")[1:]
+    )
+    path.write_bytes(packed[: len(packed) // 2])
+    logs = read_interval_logs([str(path)])
+    assert 0 < sum(log.cycle.size for log in logs) < 14
+    assert logs[-1].is_cut_short
+    assert "killed" in logs[-1].why_cut
+
+
+def test_a_damaged_gzip_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.gz"
+    packed = bytearray(gzip.compress(VISUALIZER.encode()))
+    packed[len(packed) // 2] ^= 0xFF
+    path.write_bytes(packed)
     with pytest.raises(ProfileError, match="cut short or damaged"):
         read_interval_logs([str(path)])
 
