@@ -4,16 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sampling.errors import OptionError
 from sampling.projection.interval_log import IntervalLog
+from tui.options.commands import ProjectOptions
 from tui.terminal.diagnostics import note
 
 _COUNT = re.compile(r"\d{1,18}")
 _GRID = re.compile(r"\d{1,9}([x,]\d{1,9}){0,2}")
 
 
-def values_by_kernel(
+def with_given_values(logs: Sequence[IntervalLog], options: ProjectOptions) -> list[IntervalLog]:
+    """Return the logs with what is given on the command line; that counts more than what the log says."""
+    given = {
+        "instructions": _values_by_kernel("--instructions", options.instructions, logs, total=True),
+        "ctas": _values_by_kernel("--ctas (--grid)", options.ctas, logs, total=True),
+        "ctas_per_core": _values_by_kernel("--ctas-per-sm", options.ctas_per_sm, logs, total=False),
+        "cores": [options.sms] * len(logs),
+    }
+    return [
+        replace(
+            log,
+            facts=replace(
+                log.facts,
+                **{name: values[index] for name, values in given.items() if values[index] is not None},
+            ),
+        )
+        for index, log in enumerate(logs)
+    ]
+
+
+def _values_by_kernel(
     flag: str, given: Sequence[str], logs: Sequence[IntervalLog], *, total: bool
 ) -> list[int | None]:
     """Return the number given for each kernel, None for those without one; later ones count.

@@ -149,10 +149,8 @@ def device_name(study: Study) -> str | None:
     return ", ".join(names) or None
 
 
-def judged_row(judgement: Judgement | None) -> dict[str, Any] | None:
+def judged_row(judgement: Judgement) -> dict[str, Any]:
     """Return the errors of repeated draws as the contract's `judged`."""
-    if judgement is None:
-        return None
     return {
         "repeats": judgement.repeats,
         "error_mean": judgement.error_mean,

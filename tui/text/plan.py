@@ -36,7 +36,7 @@ def plan_answer(
         "estimate_ns": plan.estimate_ns,
         "error": plan.error,
         "floor_ns": plan.floor_ns,
-        "judged": facts.judged_row(judgement),
+        "judged": None if judgement is None else facts.judged_row(judgement),
         "details": dict(design.picks.details) if isinstance(design, PickedDesign) else None,
     }
     return Answer(

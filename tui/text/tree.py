@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from sampling.errors import OptionError
 from sampling.plan.walk.tree_walk import Running, TreeWalk
@@ -22,6 +23,7 @@ from tui.text.facts import strata_text
 
 ROOT = "root"
 _HISTOGRAM_HEIGHT = 12
+_LEFT_OUT = {"start", "stop"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +72,21 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
         f"--node {name}: the tree has no such node so far",
         remedy="root is meant, or L or R a step, as `kernelpoint tree` prints it",
     )
+
+
+def tree_rows(stop: TreeStop) -> list[dict[str, Any]]:
+    """Return the decisions as the contract's `tree` lists them."""
+    key = stop.counts.groups[stop.group].key
+    return [_row(node, len(stop.nodes)) | {"key": key} for node in stop.nodes]
+
+
+def _row(node: SplitNode, taken: int) -> dict[str, Any]:
+    """Return a node as the contract lists it; a child that is not decided on is not there yet."""
+    row = {name: value for name, value in asdict(node).items() if name not in _LEFT_OUT}
+    row["verdict"] = str(node.verdict)
+    row["samples_new"] = None if node.samples_new is None else list(node.samples_new)
+    row["left"] = node.left if node.left is not None and node.left < taken else None
+    return row
 
 
 def stop_histogram(
