@@ -40,7 +40,7 @@ def workloads_of(options: CompareOptions) -> list[tuple[str, ...]]:
 
     Raises
     ------
-    OptionError : an option is wrong; it is better said before the profiles are read than after.
+    OptionError : an option is wrong; found here, before the profiles are read.
     """
     check_settings(options.set)
     region_of(options)
@@ -57,11 +57,11 @@ def comparison_of(
 
     Parameters
     ----------
-    profile, paths : the workload, and which of the options' profiles it is made of.
+    profile, paths : the workload, and the files of the options that it was read from.
 
     Raises
     ------
-    OptionError : a filter or a target is wrong, or a file of features is given for no such profile.
+    OptionError : a filter or a target is wrong, or a file of features is given for an unknown profile.
     """
     return MethodComparison(
         profile,
@@ -73,7 +73,7 @@ def comparison_of(
         features=FeatureFiles(
             _features(options, paths),
             options.number_locale.value,
-            # Of several workloads, a file may be of any.
+            # With several workloads, a file may belong to any of them.
             strict=len(paths) == len(options.profiles),
         ),
         progress=progress,
@@ -89,11 +89,11 @@ def _features(options: CompareOptions, paths: tuple[str, ...]) -> tuple[str, ...
 
 
 def check_feature_reports(reports: Sequence[JoinReport], options: CompareOptions) -> None:
-    """Check, of several workloads, that a file which goes by launch ids is given for one of them.
+    """Check, if there are several workloads, that a feature file with launch ids names its profile.
 
     Raises
     ------
-    OptionError : it is given for no profile, so every profile has launches of its ids.
+    OptionError : it names none; launch ids occur in every profile, so it could be of any.
     """
     files = [feature_file(text, options.profiles) for text in options.features]
     for report in reports:

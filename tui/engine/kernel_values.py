@@ -16,7 +16,7 @@ _GRID = re.compile(r"\d{1,9}([x,]\d{1,9}){0,2}")
 
 
 def with_given_values(logs: Sequence[IntervalLog], options: ProjectOptions) -> list[IntervalLog]:
-    """Return the logs with what is given on the command line; that counts more than what the log says."""
+    """Return the logs with the values given on the command line in place of the log's own."""
     given = {
         "instructions": _values_by_kernel("--instructions", options.instructions, logs, total=True),
         "ctas": _values_by_kernel("--ctas (--grid)", options.ctas, logs, total=True),
@@ -38,12 +38,13 @@ def with_given_values(logs: Sequence[IntervalLog], options: ProjectOptions) -> l
 def _values_by_kernel(
     flag: str, given: Sequence[str], logs: Sequence[IntervalLog], *, total: bool
 ) -> list[int | None]:
-    """Return the number given for each kernel, None for those without one; later ones count.
+    """Return the number given for each kernel, None for those without one; the last one given wins.
 
     Parameters
     ----------
     given : each "N", or "KERNEL=N" with a kernel as `--kernel` takes it; a substring means all that have it.
-    total : it is one of a whole kernel, so that a bare number means the only kernel; else it means all.
+    total : whether the number is a whole kernel's total; then a bare number needs a log of one kernel, else
+        it applies to all kernels.
 
     Raises
     ------

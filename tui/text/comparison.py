@@ -52,7 +52,7 @@ def workload_rows(
 
     Parameters
     ----------
-    paths : the workload's files, of all that are compared.
+    paths : the files of this workload, among all the options' profiles.
     """
     is_one_of_several = len(paths) < len(options.profiles)
     profile = " ".join(paths)
@@ -128,7 +128,7 @@ def scatter_text(rows: Sequence[Row], canvas: Canvas, width: int, height: int) -
 def comparison_scatter(
     rows: Sequence[Row], width: int, height: int, *, ascii_only: bool, selected: str | None = None
 ) -> Grid:
-    """Return the scatter of the methods of one profile; a method's letter and colour are always the same."""
+    """Return the scatter of one profile's methods; a method has the same letter and colour in all of them."""
     points = [
         Point(row["method"], *method_mark(row["method"]), row["speedup"], row["error_mean"])
         for row in rows
@@ -154,7 +154,7 @@ def _by_profile(rows: Sequence[Row], canvas: Canvas, drawn: Callable[[list[Row]]
 
 
 def _title(profile: str, canvas: Canvas) -> str:
-    """Return what a table is of; a mean names its profiles in full, for that is what tells it from others."""
+    """Return a table's profile; a mean lists its profiles in full, as only they distinguish it."""
     import textwrap
 
     if profile.startswith(MEAN_OF):
@@ -172,14 +172,14 @@ def _table(rows: Sequence[Row], canvas: Canvas) -> str:
 
 
 def comparison_columns(rows: Sequence[Row], width: int, *, gap: str = " ") -> list[Column]:
-    """Return the columns of methods that apply; what is too wide goes without the figures that tell least.
+    """Return the columns of methods that apply; if too wide, without the least important figures.
 
     Parameters
     ----------
     width : of the table, with `gap` between its columns.
     """
     columns = _all_columns(rows)
-    # The data formats have all.
+    # CSV and the other data formats have all of them.
     for heading in _DROPPED_FIRST:
         if len(table(columns, gap=gap).partition("\n")[0]) > width:
             columns = [column for column in columns if column.heading != heading]
@@ -188,7 +188,7 @@ def comparison_columns(rows: Sequence[Row], width: int, *, gap: str = " ") -> li
 
 def _all_columns(rows: Sequence[Row]) -> list[Column]:
     def shown(heading: str, name: str, form: Any) -> list[Column]:
-        # Means have a few figures only.
+        # Rows of means have few of the figures.
         if all(row[name] is None for row in rows):
             return []
         return [Column(heading, ["-" if row[name] is None else form(row[name]) for row in rows])]
@@ -224,10 +224,10 @@ def reason_lines(rows: Sequence[Row], canvas: Canvas) -> list[str]:
 
 
 def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> NotedRows:
-    """Return a row a method and set of workloads: first over all, then over sets that some methods apply to.
+    """Return a row a method and set of workloads: over all workloads, then over smaller sets of them.
 
-    Means over different workloads do not compare. So where a method applies to some of them only, the others
-    are summed up over the same ones too; of a single workload its own rows say that already.
+    Means over different workloads cannot be compared. So where a method applies to some workloads only, the
+    other methods get a mean over the same ones too; for a single workload its own rows already say that.
 
     Parameters
     ----------
@@ -260,8 +260,8 @@ def _why_none(mean: Row, there: Sequence[Row], which: str) -> Iterator[str]:
 
     Parameters
     ----------
-    there : the rows that it is of.
-    which : of the method's means, where there are several.
+    there : the rows that were averaged.
+    which : names the mean, where the method has several.
     """
     method = mean["method"]
     if mean["error_mean"] is None:

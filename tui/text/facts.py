@@ -144,7 +144,7 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def device_name(study: Study) -> str | None:
-    """Return the names of the devices used, None where the profile does not say."""
+    """Return the names of the devices used, None where the profile does not name them."""
     names = dict.fromkeys(row["name"] for row in device_rows(study) if row["name"])
     return ", ".join(names) or None
 

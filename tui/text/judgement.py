@@ -12,7 +12,7 @@ from tui.charts import quantities
 from tui.options.commands import JudgeOptions
 from tui.text import facts
 
-# In this order; what is not known is null.
+# The order of the answer's fields; an unknown value is null.
 _FIELDS = (
     *("profile", "method", "same_files", "aligned_by", "launches_differing", "applicable", "reason"),
     *("strata", "samples", "speedup", "expected_speedup", "bound", "group_bound"),

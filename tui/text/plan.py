@@ -49,7 +49,7 @@ def plan_answer(
 
 
 def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
-    """Return what a script should see: findings, notes of the method, how files of features fitted."""
+    """Return the warnings for scripts: findings, notes of the method, how feature files matched."""
     return (
         *(finding.code for finding in study.findings),
         *map(with_flags, plan.design.notes),

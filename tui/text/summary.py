@@ -27,7 +27,7 @@ _NEXT_LABELS = ("Next  ", "      ", "      ")
 
 
 def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
-    """Return commands on the same launches with the same target; how this summary is shown is its own."""
+    """Return commands to run next, on the same launches with the same target."""
     shown = OutputOptions()
     kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "seed"}
     kept["profiles"] = profiles
@@ -43,7 +43,7 @@ def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> lis
 
 
 def _stepped(method: str) -> str:
-    """Return whose decisions to look at: ROOT's, whose rule is the simplest, unless another was asked for."""
+    """Return commands to run next, on the same launches with the same target."""
     return method if method != DEFAULT_METHOD and method_named(method).trees is not None else "root"
 
 
@@ -99,7 +99,7 @@ def summary_text(study: Study, profiles: tuple[str, ...], following: list[str], 
 
 
 def _labelled(label: str, lines: list[str], canvas: Canvas) -> list[str]:
-    """Return lines wrapped behind a label, all below it indented as far."""
+    """Return wrapped lines after a label, with the further lines indented by its width."""
     indent = " " * len(label)
     wrapped = [part for line in lines for part in textwrap.wrap(line, canvas.width - len(label))]
     return [f"{indent if number else label}{part}" for number, part in enumerate(wrapped)]
