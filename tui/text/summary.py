@@ -43,7 +43,7 @@ def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> lis
 
 
 def _stepped(method: str) -> str:
-    """Return commands to run next, on the same launches with the same target."""
+    """Return the method whose split tree to show: root, unless another one with split trees was chosen."""
     return method if method != DEFAULT_METHOD and method_named(method).trees is not None else "root"
 
 
