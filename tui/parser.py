@@ -106,7 +106,8 @@ def _callback(command: Command) -> Callable[..., None]:
             import_module(command.module).run(options)
 
     parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
-    parameters.sort(key=lambda parameter: not _is_argument(parameter))
+    # Arguments, which have no default, come first.
+    parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
@@ -136,10 +137,6 @@ def _check_range(option: Field[Any], value: Any) -> None:
     if option.metadata["fraction"] and not 0 <= value < 1:
         meant = f"did you mean {value / 100:g}?" if 1 <= value < 100 else None
         raise OptionError(f"{flag} is a fraction from 0 up to 1, not {value:g}", remedy=meant)
-
-
-def _is_argument(parameter: inspect.Parameter) -> bool:
-    return parameter.default is inspect.Parameter.empty
 
 
 def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:

@@ -73,7 +73,8 @@ async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
         gate.release()
         await wait_for(pilot, lambda: "1 of 13" in screen_text(app), "one point")
         # In the plot and in the legend.
-        assert (chart_text(app).count("■"), chart_text(app).count(" o "), len(begun)) == (2, 1, 2)
+        assert (chart_text(app).count("■"), chart_text(app).count(" o ")) == (2, 1)
+        await wait_for(pilot, lambda: begun == [0.05, 0.07], "the next epsilon is begun")
         gate.release(2)
         await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "three points")
         assert begun == [0.05, 0.07, 0.03, 0.1]
@@ -107,13 +108,13 @@ async def test_a_method_that_picks_has_no_curve_and_says_so(gpt: str) -> None:
 async def test_launches_are_looked_for_only_where_they_are_asked_for(
     gpt: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked, real = [], plan_details.launches_of
+    looked, real = [], plan_details.find_planned_launches
 
     def counted(*given: Any) -> Any:
         looked.append(given)
         return real(*given)
 
-    monkeypatch.setattr(plan_details, "launches_of", counted)
+    monkeypatch.setattr(plan_details, "find_planned_launches", counted)
     async with running(gpt) as (app, pilot):
         await pilot.press("t")
         await settled(app, pilot)
@@ -135,7 +136,7 @@ async def test_why_launches_are_not_found_is_said_in_their_pane(
     def gone(*_: Any) -> Any:
         raise ProfileError("has changed since it was read", path="run.sqlite", remedy="open it again")
 
-    monkeypatch.setattr(plan_details, "launches_of", gone)
+    monkeypatch.setattr(plan_details, "find_planned_launches", gone)
     async with running(gpt) as (app, pilot):
         await pilot.press("t", "t")
         await wait_for(pilot, lambda: "run.sqlite: has changed since it was read" in screen_text(app), "why")

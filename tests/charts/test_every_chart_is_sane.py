@@ -26,7 +26,7 @@ from tui.charts.histogram import histogram
 from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.scale import error_chart, prediction_chart
 from tui.charts.scatter import Point, scatter
-from tui.charts.sinks import ansi, plain, to_text
+from tui.charts.sinks import ansi, plain
 from tui.charts.size_plot import Mark, SizePlot, size_chart
 from tui.charts.trade_off import trade_off_chart
 
@@ -207,7 +207,6 @@ def check(draw: Draw, width: int, height: int, ascii_only: bool) -> None:
     text = plain(grid)
     assert text == "\n".join(row.rstrip() for row in rows)
     assert _SGR.sub("", ansi(grid)) == text
-    assert to_text(grid).plain == text
     assert rows_in_textual(grid) == rows
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tui.charts.glyphs import ASCII, ASCII_FILLS, LETTERS, UNICODE, cluster_style, cluster_symbol
 from tui.charts.grid import AXIS, LABEL, MARKER, PLAIN, PROPOSED, Grid, blank, fitted, put, runs, stack
-from tui.charts.sinks import CLUSTER_COLOURS, ansi, ansi_code, plain, style_name, to_text
+from tui.charts.sinks import CLUSTER_COLOURS, ansi, ansi_code, plain, style_name
 from tui.charts.sparkline import sparkline
 
 
@@ -57,7 +57,6 @@ def test_runs_are_of_one_style_and_without_blanks_at_the_end() -> None:
 def test_all_sinks_show_the_same_glyphs() -> None:
     grid = drawn()
     assert plain(grid) == " abc\n\nend"
-    assert to_text(grid).plain == plain(grid)
     assert re.sub("\x1b\\[[0-9;]*m", "", ansi(grid)) == plain(grid)
 
 
@@ -67,13 +66,9 @@ def test_colours_are_the_terminals_own() -> None:
     assert all(re.fullmatch(r"|3[0-7]|[12]|1;3[0-7]", ansi_code(style)) for style in styles)
 
 
-def test_a_rich_text_has_the_styles_of_the_grid() -> None:
-    text = to_text(drawn())
-    assert [(text.plain[s.start : s.end], str(s.style)) for s in text.spans] == [
-        ("ab", "cyan"),
-        ("c", "yellow"),
-        ("end", "bold"),
-    ]
+def test_the_styles_of_the_grid_have_names_for_the_app() -> None:
+    named = [(words, style_name(style)) for row in (0, 2) for words, style in runs(drawn(), row)]
+    assert [each for each in named if each[1]] == [("ab", "cyan"), ("c", "yellow"), ("end", "bold")]
 
 
 def test_neighbouring_clusters_differ_in_colour_and_in_symbol() -> None:

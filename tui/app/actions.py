@@ -31,11 +31,11 @@ class Action:
     scope : where its keys work.
     name : as Textual calls it: the method is ``action_NAME``; ``{key}`` stands for the key pressed.
     keys : as Textual names them, by commas.
-    display : the keys as a person reads them; the first word of it stands in the footer.
+    display : the keys as a person reads them; the footer shows the first word.
     title : in the footer.
     description : in help and palette.
-    show : whether the footer has it.
-    palette : whether the palette has it.
+    show : whether it is in the footer.
+    palette : whether it is in the palette.
     """
 
     scope: str

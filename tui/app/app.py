@@ -22,16 +22,16 @@ from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 
-# The screens are imported where they are needed: the first paint waits for none of them.
+# The screens are imported where they are needed, so that the first paint need not wait for them.
 
 _OTHER_VIEWS_AFTER_SECONDS = 0.3
 
 
 class PrintableFilter(LineFilter):
-    """Takes out what cannot be printed, and keeps the width of what is left.
+    """Replaces what cannot be printed, without changing widths.
 
-    Widgets escape what they show, because they know how wide it becomes. This comes last before the
-    terminal, for a widget that forgets to.
+    Widgets escape what they show themselves, as they know how wide it becomes. This filter is the last step
+    before the terminal, in case a widget does not.
     """
 
     def __init__(self, *, ascii_only: bool) -> None:
@@ -39,7 +39,7 @@ class PrintableFilter(LineFilter):
         self._ascii_only = ascii_only
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """Return the segments, blanks and question marks in place of what may not be seen."""
+        """Return the segments with blanks and question marks in place of what cannot be printed."""
         if all(self._is_harmless(segment.text) for segment in segments):
             return segments
         return [Segment("".join(map(self._shown, text)), style, control) for text, style, control in segments]
@@ -76,7 +76,7 @@ class KernelPointApp(SessionApp):
         self._keys = KeyOrder(self, super().on_event)
 
     def get_default_screen(self) -> Screen[None]:
-        """What is there before the first view is."""
+        """The screen shown before the first view."""
         return LoadingScreen(self.session)
 
     async def on_event(self, event: events.Event) -> None:
@@ -100,7 +100,7 @@ class KernelPointApp(SessionApp):
     async def open_first_view(self) -> None:
         """Open the view asked for; the others are imported while it is looked at."""
         await self.switch_mode(self._view)
-        # By then the first one is drawn.
+        # The first one is drawn by now.
         self.set_timer(_OTHER_VIEWS_AFTER_SECONDS, self._bring_other_views)
 
     def import_first_view(self) -> None:
@@ -148,7 +148,7 @@ class KernelPointApp(SessionApp):
     async def action_view(self, name: str) -> None:
         """Change to a view; while the workload is read, say which is to open then."""
         if self.session.study is not None or not view_named(name).needs_profile:
-            # What stands over a view would still stand there on the way back.
+            # Otherwise a page over this view would still be there when the user comes back.
             while len(self.screen_stack) > 1:
                 self.pop_screen()
             await self.switch_mode(name)
@@ -190,5 +190,5 @@ class KernelPointApp(SessionApp):
 
     @property
     def crash(self) -> Exception | None:
-        """What ended the app though it should not have."""
+        """The defect that ended the app; None if none did."""
         return self._exception

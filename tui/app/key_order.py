@@ -1,4 +1,4 @@
-"""Keys that arrive together are handled one after the other, each by what the one before left in focus.
+"""Keys that arrive together are handled one by one, each by the widget that then has the focus.
 
 Over a slow line several keys come in one packet. Textual hands all of them to the widget in focus before the
 first is handled: text is inserted before an earlier backspace, and what follows the key that opens a field
@@ -52,7 +52,7 @@ class KeyOrder:
         self._follow(target, partial(self._follow, target, partial(self._drawn, number)))
 
     def _follow(self, node: MessagePump | None, then: Callable[[], object]) -> None:
-        """Go the way that a key bubbles, and a message that its action posts: in each queue behind it."""
+        """Wait in the queue of every widget that the key bubbles to, behind the messages its action posts."""
         if node is None or node is self._app or not node.call_later(self._follow, node._parent, then):
             self._app.call_later(then)
 

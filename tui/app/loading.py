@@ -29,15 +29,15 @@ class LoadingScreen(Screen[None]):
         """A title, a line, a bar, a hint."""
         names = ", ".join(Path(profile).name for profile in self._session.profiles)
         with Vertical(id="loading"):
-            # Not the other screens' lines: those bring numpy, which the first paint does not wait for.
+            # Not the widgets of other screens: they import numpy, which the first paint must not wait for.
             yield Static(self._shown(f"Reading {names}"), id="what", markup=False)
             yield Static(id="bar", markup=False)
             yield Static("q quit", id="hint", markup=False)
 
     def report(self, done: int, total: int, what: str) -> None:
-        """Show where the work stands."""
+        """Show how far the work is."""
         self.query_one("#what", Static).update(self._shown(what))
-        # What has no measure has no bar: that of the step before it would stand at its end.
+        # Work of unknown length has no bar: the full bar of the step before would stay.
         self.query_one("#bar", Static).update(self._bar(min(done / total, 1.0)) if total else "")
 
     def _shown(self, text: str) -> str:

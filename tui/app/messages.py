@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-# It brings numpy, which the first paint does not wait for.
+# It imports numpy, which the first paint must not wait for.
 if TYPE_CHECKING:
     from sampling.plan.study import Study
 
 
 @dataclass
 class StudyProgress(Message):
-    """Where reading or planning stands; a later report takes the place of one not yet handled."""
+    """The progress of reading or planning; a later report replaces one that is not yet handled."""
 
     generation: int
     done: int
@@ -22,7 +22,7 @@ class StudyProgress(Message):
     what: str
 
     def can_replace(self, message: Message) -> bool:
-        """Whether this report makes the other needless."""
+        """Whether this report replaces the other."""
         return isinstance(message, StudyProgress)
 
 

@@ -1,4 +1,4 @@
-"""Why a plan stays as it is, in so few words that a pane and the line of the plan have room for them."""
+"""Why a plan could not be changed, in few enough words for a pane and the line of the plan."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def in_few_words(error: SamplingError, overrides: Overrides, where: str) -> Samp
 
 
 def _way_back(number: int) -> str:
-    """Return how so many decisions are taken back."""
+    """Return how this many decisions are taken back."""
     return f"[u] in Split tree takes {'it' if number == 1 else 'them'} back"

@@ -39,11 +39,11 @@ def tell_study(
     tell: Callable[[Message], object],
     is_cancelled: Callable[[], bool],
 ) -> None:
-    """Make the study that a session wants; how far it is and what comes of it is told in messages.
+    """Make the study that a session asks for; progress and result are sent as messages.
 
     Parameters
     ----------
-    generation : what the messages are to say they are of.
+    generation : the number that the messages carry.
     before : the session whose study is there already, to go on from.
     """
 
@@ -59,7 +59,7 @@ def tell_study(
     except CancelledError:
         return
     except (SamplingError, OSError) as error:
-        # A file may be gone by the time it is read again.
+        # The file may have been deleted since it was first read.
         told = error if before is None or before.study is None else why_not_planned(error, before, wanted)
         tell(StudyFailed(generation, told))
         return
@@ -74,7 +74,7 @@ def load_study(options: SampleOptions, overrides: Overrides, progress: Progress)
     SamplingError : see the engine.
     """
     check_settings(options.set)
-    # Wrong options are an error before a long reading.
+    # Report wrong options before a long reading.
     target, choice = target_of(options), choice_of(options, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)
     profile = open_profile(options.profiles, progress)
@@ -84,7 +84,7 @@ def load_study(options: SampleOptions, overrides: Overrides, progress: Progress)
 def plan_again(
     read: Study, before: SampleOptions, options: SampleOptions, overrides: Overrides, progress: Progress
 ) -> Study:
-    """Design another plan; the workload is read again only where other launches or groups are meant.
+    """Design another plan; the workload is read again only if other launches or groups are asked for.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _reads(options: SampleOptions) -> object:
 
 def _ready(studied: Study) -> Study:
     shown = with_flags_in_findings(studied)
-    # Computed on first use: here, so that the screen does not wait for it.
+    # Computed on first use; done here so that the screen need not wait for it.
     _ = shown.groups
     return shown
 

@@ -37,7 +37,7 @@ class SessionApp(App[None]):
     failure : why the app ended, if the user did not end it.
     """
 
-    # Each view draws what differs, so a new session alone draws nothing.
+    # Each view redraws only what changed.
     session: reactive[Session] = reactive(Session(), init=False, repaint=False)
 
     def __init__(self, session: Session, tabs: Sequence[tuple[str, str]]) -> None:
@@ -72,7 +72,7 @@ class SessionApp(App[None]):
         self.session = replace(self.session, **changes)
 
     def load(self) -> None:
-        """Read the workload anew; what an earlier reading still reports is stale."""
+        """Read the workload anew; reports of an earlier reading are ignored."""
         self._generation += 1
         self._study(self._generation, None, self.session)
 
@@ -95,9 +95,9 @@ class SessionApp(App[None]):
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
         session, shown = self.session, self._shown
         past = (*session.past_overrides, undoable(session))
-        # Until the plan is there, views wait: the decisions they know of are the old ones.
+        # Views wait for the plan: until then they know only the old decisions.
         self.change(past_overrides=past, doing="planning")
-        # The keys of the decisions are those of the groups on the screen, whatever the method's own are.
+        # The decisions' keys are those of the shown groups, even if the method would group otherwise.
         by = session.options.group_by if shown.study is None else shown.study.counts.grouping.by
         self.plan(replace(session.options, method=method, group_by=by), overrides)
 

@@ -10,7 +10,7 @@ from sampling.reduction.group_by import GroupBy
 from tui.options.choices import GroupSort
 from tui.options.commands import SampleOptions
 
-# They bring numpy, which the first paint does not wait for.
+# They import numpy, which the first paint must not wait for.
 if TYPE_CHECKING:
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
@@ -32,12 +32,12 @@ class Session:
 
     Attributes
     ----------
-    options : the headless command's own, with the profiles, so that both doors do the same.
+    options : the headless command's own, with the profiles, so that the app and the command line do the same.
     study : what these options came to; None while the workload is read, or where none is open.
     overrides : the user's split decisions, by group key and path.
     past_overrides : what they were before each decision, the latest last; undo goes back along it.
     doing : what is being computed for the plan, in words; None when the study is of these options.
-    problem : why the options asked for last were not taken; None if they were.
+    problem : why the options asked for last were refused; None if they were not.
     selected : the kernel group in focus by its index, rank - 1; None if no group is listed.
     sort : the order of the groups.
     search : the text that the keys of listed groups contain, in any case.
@@ -75,11 +75,11 @@ def studied(session: Session, study: Study) -> Session:
 
 
 def taken_back(session: Session, shown: Session, problem: str) -> Session:
-    """Return the session by the options of the plan that is shown, for others cannot be planned by.
+    """Return the session with the options of the plan that is shown again, as the new ones failed.
 
     Parameters
     ----------
-    problem : why they cannot.
+    problem : why they failed.
     """
     return replace(
         session,
@@ -108,7 +108,7 @@ def decisions(overrides: Overrides) -> int:
 
 
 def same_overrides(one: Overrides, other: Overrides) -> bool:
-    """Return whether two sets of decisions are the same, in whatever order they were taken."""
+    """Return whether two sets of decisions are the same, in any order."""
     return _plain(one) == _plain(other)
 
 

@@ -16,8 +16,8 @@ class View:
 
     Attributes
     ----------
-    place : the folder of `tui.app` that holds its `screen`, a colon, its class; imported once it is wanted,
-        for no view is to wait for all others.
+    place : the folder of `tui.app` that holds its `screen`, a colon, its class; imported when it
+        is opened, so that no view waits for the others.
     """
 
     key: str
@@ -53,5 +53,5 @@ def views_that_open(*, has_profile: bool) -> tuple[View, ...]:
 
 
 def view_named(name: str) -> View:
-    """Return the view of a name, which there is."""
+    """Return the view with this name, which must exist."""
     return next(view for view in VIEWS if view.name == name)

@@ -56,7 +56,7 @@ def linear_time_ticks(
 ) -> list[Tick]:
     """As many ticks at round durations in low..high as have room for their labels in columns left..right."""
     if low_ns == high_ns:
-        # As the legend writes it: digits that tell ticks apart are of no use to one.
+        # As in the legend: a single tick needs no digits to differ from others.
         return _one_tick(low_ns, column_of, left, right)
     for most in range(max((right - left) // 6, 1), 0, -1):
         step = round_step(low_ns, high_ns, most)

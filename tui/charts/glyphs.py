@@ -79,5 +79,5 @@ def cluster_symbol(cluster: int, *, ascii_only: bool) -> str:
 
 
 def cluster_style(cluster: int) -> int:
-    """The grid style of a cluster; after a hundred they begin anew."""
+    """The grid style of a cluster; they repeat after a hundred."""
     return cluster % MARKER

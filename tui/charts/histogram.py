@@ -1,4 +1,4 @@
-"""The histogram of a kernel group's durations, its clusters apart by colour, by symbol and by split lines."""
+"""The histogram of a kernel group's durations, its clusters told apart by colour, symbol and lines."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def lay_out(values_ns: IntArray, width: int, foot: int, *, log: bool) -> Layout:
 
 
 def _is_log_possible(values_ns: IntArray) -> bool:
-    """Whether there are durations that a logarithmic axis can set apart."""
+    """Whether some durations differ on a logarithmic axis, on which 0 has a bin of its own."""
     positive = values_ns[values_ns > 0]
     if positive.size == 0:
         return False
@@ -160,7 +160,7 @@ def _draw_count_axis(plot: Plot) -> None:
 
 
 def _count_ticks(most: int, foot: int) -> list[tuple[int, str]]:
-    """(row, label): the row is the one that a bar of so many launches just reaches."""
+    """(row, label): the row that a bar of the label's number of launches just reaches."""
     step = round_step(1, most, max(foot // _ROWS_A_TICK, 1))
     ticks = [(foot - max(round(n * foot / most), 1), si_tick(n)) for n in multiples(1, most, step)]
     return [(foot, "0"), *((row, text) for row, text in ticks if 1 < row < foot - 1), (0, si(most))]
@@ -216,7 +216,7 @@ def _bar(launches: int, most: int, cluster: int, plot: Plot) -> str:
 
 
 def _draw_splits(plot: Plot, clusters: Sequence[tuple[int, int]]) -> None:
-    """A line between every two neighbouring clusters, above the bars; only their feet if too many."""
+    """A line between every two neighbouring clusters, above the bars; only its foot if there are too many."""
     crowded = (len(clusters) - 1) * _COLUMNS_A_LINE > plot.grid.width - LEFT
     for (_, below_ns), (above_ns, _) in pairwise(clusters):
         column = _column_between(plot, below_ns, above_ns)
@@ -236,7 +236,8 @@ def _draw_proposal(plot: Plot, values_ns: IntArray, threshold_ns: int) -> None:
 
 
 def _column_between(plot: Plot, below_ns: int, above_ns: int) -> int:
-    """The column for a line between two durations: amid the gap between their bars, else on the lower bar."""
+    """The column for a line between two durations: in the middle of the gap between their bars, else on the
+    lower bar."""
     left = plot.layout.columns_of(plot.data.bin_of(below_ns))[1]
     right = plot.layout.columns_of(plot.data.bin_of(above_ns))[0]
     if right - left > 1:
@@ -299,7 +300,7 @@ def _words(rows: Sequence[str], width: int, height: int, *, ascii_only: bool) ->
 
 
 def _numbers(values_ns: IntArray, data: HistogramData, width: int, height: int, *, ascii_only: bool) -> Grid:
-    """What has room where axes have none: a sparkline, how many launches, how long."""
+    """The chart for too small a grid for axes: a sparkline, the launches, the durations."""
     rows = [
         sparkline(data.counts, width, ascii_only=ascii_only),
         counted(int(data.counts.sum()), "launch", "launches"),

@@ -14,7 +14,7 @@ from sampling.arrays import IntArray
 _CLOCK_TICKS_NS = (1_000, 40, 32, 10)
 _SHARE_OF_WHOLE_TICKS = 0.95
 _ENOUGH_TO_SEE_TICKS = 10_000
-# From this many clock ticks a bin on, a tick more or less in a bin is no longer seen.
+# With this many clock ticks in each bin, one tick more or less is not visible.
 _TICKS_NOT_SEEN = 8
 _LARGEST_NS = int(np.iinfo(np.int64).max)
 
@@ -54,8 +54,8 @@ def histogram_data(
     """Launches by duration and cluster, every launch in exactly one bin.
 
     Edges are whole nanoseconds, from the shortest duration on. On a linear axis bins are equally wide; where
-    they would hold only a few ticks of the profile's clock, they are whole ticks wide and end between ticks,
-    lest the clock be taken for a pattern in the durations.
+    they would hold only a few ticks of the profile's clock, they are whole ticks wide and end between ticks;
+    otherwise the clock itself would show as a pattern in the durations.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def histogram_data(
         order = np.argsort(values_ns)
         values_ns, counts = values_ns[order], counts[order]
     edges_ns, has_zero_bin = _log_edges(values_ns, bins) if log else (_linear_edges(values_ns, bins), False)
-    # Among sorted durations bins and clusters are runs: what both share is a difference of two sums.
+    # Sorted durations: bins and clusters are ranges, so their overlap is a difference of two running sums.
     before = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     bin_bounds = np.concatenate([[0], np.searchsorted(values_ns, edges_ns[1:-1]), [values_ns.size]])
     first, last = _cluster_runs(values_ns, clusters)
@@ -88,7 +88,7 @@ def histogram_data(
 def _cluster_runs(
     values_ns: IntArray, clusters: Sequence[tuple[int, int]]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """(clusters,) each: the first of the sorted durations in each cluster, and the one past its last."""
+    """Two (clusters,) arrays: the place of each cluster's first duration, and the place after its last."""
     if not clusters:
         return np.zeros(1, dtype=np.intp), np.full(1, values_ns.size)
     low, high = np.array(clusters, dtype=np.int64).T
@@ -120,7 +120,7 @@ def _clock_ticks(values_ns: IntArray) -> tuple[int, int, int]:
 
 
 def _are_whole_ticks(values_ns: IntArray, tick_ns: int) -> bool:
-    """Whether nearly all durations are whole ticks, give or take the nanosecond of rounding begin and end."""
+    """Whether nearly all durations are whole ticks, within a nanosecond, as begin and end are rounded."""
     beyond_ns = values_ns % tick_ns
     return float(((beyond_ns <= 1) | (beyond_ns == tick_ns - 1)).mean()) >= _SHARE_OF_WHOLE_TICKS
 
@@ -146,7 +146,7 @@ def _log_edges(values_ns: IntArray, bins: int) -> tuple[IntArray, bool]:
     ratios = max(bins - has_zero_bin, 1)
     low, high = int(positive.min()), int(positive.max())
     exponent = np.linspace(np.log(low), np.log(high), ratios + 1)
-    # The rounding of exp() must neither pass the ends nor lift an edge that is whole to the next nanosecond.
+    # The rounding of exp() must not pass the ends, nor move a whole edge to the next nanosecond.
     inner = [min(max(int(np.ceil(edge * (1 - 1e-12))), low), high) for edge in np.exp(exponent[1:-1])]
     edges = [low, *inner, high]
     if has_zero_bin:

@@ -109,7 +109,7 @@ def ipc_chart(curve: IpcCurve, width: int, height: int, *, ascii_only: bool = Fa
 
 
 def _by_column(curve: IpcCurve, columns: int) -> FloatArray:
-    """The IPC of the interval that the middle of each column lies in; the last one's in the log's last."""
+    """The IPC of the interval at the middle of each column; the log's last column has the last interval's."""
     middle = (np.arange(columns) + 0.5) * curve.last_cycle / columns
     index = np.searchsorted(curve.cycle, middle)
     ipc = np.where(index < curve.cycle.size, curve.ipc[np.minimum(index, curve.cycle.size - 1)], np.nan)
@@ -142,7 +142,7 @@ def _entries(curve: IpcCurve, *, ascii_only: bool) -> list[Entry]:
 
 
 def _dash(glyphs: GlyphSet, *, ascii_only: bool) -> str:
-    """What the projection is drawn with: the broken line, which ASCII has none of."""
+    """The glyph of the projection's broken line; in ASCII a plain one."""
     return glyphs.horizontal if ascii_only else glyphs.gap
 
 
@@ -220,15 +220,15 @@ def _ipc_label(ipc: float) -> str:
 
 
 def _top_label(ipc: float) -> str:
-    """The highest IPC in at most five glyphs; one so low that two decimals hide it, by its magnitude."""
+    """The highest IPC in at most five glyphs; in scientific notation where two decimals would show 0."""
     return si(ipc) if ipc >= 0.01 else f"{ipc:.0e}"
 
 
 def _cycle_ticks(last_cycle: int, width: int) -> list[Tick]:
     """As many round numbers of cycles as have room for their labels, and the end, which names the unit.
 
-    The end is that of the log or of the projection: seldom round, so it has a label of its own, and the round
-    number before it goes if the two would touch.
+    The end (of the log or the projection) is seldom a round number, so it has a label of its own; the round
+    number before it is left out if the two would touch.
     """
     columns, end = width - _LEFT, _end_label(last_cycle)
 
@@ -250,7 +250,7 @@ def _cycle_ticks(last_cycle: int, width: int) -> list[Tick]:
 
 
 def _end_label(cycle: int) -> str:
-    """A number of cycles to three digits, without zeros that say nothing: ``"106k"``, ``"50k"``."""
+    """A number of cycles to three digits, without trailing zeros after the point: ``"106k"``, ``"50k"``."""
     text = si(cycle)
     number = text.rstrip("kMGTPE")
     prefix = text.removeprefix(number)
@@ -258,7 +258,7 @@ def _end_label(cycle: int) -> str:
 
 
 def _numbers(curve: IpcCurve, width: int, height: int, *, ascii_only: bool) -> Grid:
-    """What has room where axes have none: a sparkline, where it stops, what is projected."""
+    """The chart for too small a grid for axes: a sparkline, the stop, the projection."""
     grid = blank(width, height)
     if curve.cycle.size == 0:
         put(grid, 0, 0, fitted("no cycles", grid.width, ascii_only=ascii_only), LABEL)

@@ -16,7 +16,7 @@ _FLOWING_GAP = 2
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing in the legend: its symbol (may be empty) in its style, and words for it, ever shorter."""
+    """One thing in the legend: its symbol (may be empty), its style, and wordings, longest first."""
 
     symbol: str
     style: int
@@ -51,8 +51,8 @@ def legend(
 ) -> Grid:
     """The entries side by side, in as few rows as they need and at most `most_rows`.
 
-    Words are shortened where all entries then have room; what still has none is counted in the last place,
-    as so many of `what`.
+    Words are shortened where that makes room for all entries; entries that still have no room are counted
+    in the last place, as "+N more" of `what`.
     """
     wording, places = _wording(entries, width, most_rows)
     texts = [entry.wordings[wording] for entry in entries]
@@ -89,7 +89,7 @@ def flowing_legend(entries: Sequence[Entry], width: int, most_rows: int, *, asci
     places = flowed[wording]
     texts = [entry.wordings[wording] for entry in entries]
     rows = places[-1][0] + 1 if places else 0
-    # No entry is wider than a row: only the first of a row may be.
+    # Only the first entry of a row may be wider than the row.
     if rows > most_rows or max(map(len, texts), default=0) + 2 > width:
         return None
     grid = blank(width, rows)
@@ -100,7 +100,7 @@ def flowing_legend(entries: Sequence[Entry], width: int, most_rows: int, *, asci
 
 
 def _flowed(texts: Sequence[str], width: int) -> list[tuple[int, int]]:
-    """The row and column of each text with its symbol, each as soon after the one before as rows allow."""
+    """The row and column of each text with its symbol, filling one row after the other."""
     places, row, column = [], 0, 0
     for text in texts:
         cells = len(text) + 2
@@ -118,7 +118,7 @@ def is_whole(entries: Sequence[Entry], width: int, most_rows: int) -> bool:
 
 
 def _wording(entries: Sequence[Entry], width: int, most_rows: int) -> tuple[int, int]:
-    """The longest wording with room for all entries, else the shortest; and its places in a row."""
+    """The longest wording with room for all entries, else the shortest; and how many fit in a row."""
     for wording in range(3):
         places = max((width + _GAP) // _cell([entry.wordings[wording] for entry in entries]), 1)
         if len(entries) <= places * most_rows:

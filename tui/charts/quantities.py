@@ -33,7 +33,7 @@ def duration(ns: float) -> str:
 
 
 def duration_range(low_ns: int, high_ns: int) -> str:
-    """A closed range of durations, ``"10.1-12.3 us"``, with digits enough to tell its ends apart."""
+    """A closed range of durations, ``"10.1-12.3 us"``, with enough digits for its ends to differ."""
     if low_ns == high_ns:
         return duration(low_ns)
     low, high = duration(low_ns), duration(high_ns)
@@ -46,7 +46,7 @@ def duration_range(low_ns: int, high_ns: int) -> str:
 
 
 def _close_range(low_ns: int, high_ns: int) -> str:
-    """A range whose ends three digits do not tell apart."""
+    """A range whose ends are equal in three digits."""
     name, factor = time_unit(high_ns)
     for decimals in range(len(str(factor))):
         low, high = (decimal(ns * 10**decimals // factor, decimals) for ns in (low_ns, high_ns))

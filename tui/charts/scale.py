@@ -26,7 +26,7 @@ def prediction_chart(
     """A (height, width) grid: IPC of each SM or chiplet over the system's size, both simulated and predicted.
 
     Divided by the size, what grows in proportion is level, and intervals can be seen. A bar is the interval
-    or bracket; one that ends in ``^`` is open. The ground of the cliff's step is shaded.
+    or bracket; one that ends in ``^`` is open. The background of the cliff is shaded.
     """
     return size_chart(
         _prediction_plot(measurements, outcome, ascii_only=ascii_only), width, height, ascii_only=ascii_only
@@ -92,13 +92,13 @@ def _prediction_plot(measurements: Measurements, outcome: Outcome, *, ascii_only
 
 
 def _prediction_marks(outcome: Outcome, targets: Collection[int], symbols: dict[str, str]) -> list[Mark]:
-    """The first rule's come last, so that they are seen where there is no room for all."""
+    """The first rule's marks come last: drawn over the others, they stay visible."""
     lanes = {method: lane for lane, method in enumerate(symbols)}
     marks = []
     for each in outcome.predictions:
         if each.target in targets:
             lane = lanes[each.method]
-            # What has no end that a number holds is open.
+            # An interval without a finite end is drawn as open.
             ipc, low, high = (
                 None if value is None or math.isinf(value) else value / each.target
                 for value in (each.ipc, each.low, each.high)

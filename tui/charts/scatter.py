@@ -1,4 +1,4 @@
-"""Methods by what they save and how wrong they are: mean error upwards over speedup, both logarithmic."""
+"""Methods by speedup and error: mean error upwards over speedup, both logarithmic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_POINTS = "no points"
 _LEAST_ROWS_WITH_LEGEND = 6
 _LEAST_ROWS_WITH_TITLE = 8
 _ROWS_A_LEGEND_ROW = 3
-# Of methods' names, as room allows.
+# How long methods' names may be, longest first.
 _NAME_LENGTHS = (40, 9, 4)
 # From here on a tick has an SI prefix: "10kx".
 _LEAST_WITH_PREFIX = 10_000
@@ -109,9 +109,9 @@ def _draw_plot(
 
 
 def _apart(columns: Sequence[int], left: int, right: int) -> list[int]:
-    """The columns, which ascend, moved as little as keeps them apart within left..right.
+    """The ascending columns, moved as little as needed for no two to be equal, within left..right.
 
-    Those that fall on one column stand around it. What a full row has no room for lies on its first cell.
+    Equal columns are spread around their place. In a full row, the rest is put on its first cell.
     """
     blocks: list[tuple[int, int]] = []
     for column in columns:
@@ -136,7 +136,7 @@ def _speedup_label(speedup: float) -> str:
 
 
 def _numbers(points: Sequence[Point], width: int, height: int, *, ascii_only: bool) -> Grid:
-    """What has room where axes have none: a method a row, and how many others there are."""
+    """The chart for too small a grid for axes: a method a row, and how many others there are."""
     texts = [f"{point.symbol} {share(point.error)} {ratio(point.speedup)} {point.name}" for point in points]
     rows = texts or [_NO_POINTS]
     if len(rows) > height:

@@ -1,15 +1,10 @@
-"""A grid as text: plain, or coloured as a Rich text or by escape sequences."""
+"""A grid as text, plain or coloured by escape sequences; and the names of its styles for Textual."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tui.charts.grid import AXIS, HEADING, MARKER, PROPOSED, SELECTED, Grid, runs
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
 
 # Neighbours in this order differ in hue and in lightness, also for colour-blind eyes.
 CLUSTER_COLOURS = (("cyan", 36), ("yellow", 33), ("magenta", 35), ("green", 32), ("blue", 34), ("red", 31))
@@ -40,19 +35,6 @@ def ansi_code(style: int) -> str:
 def plain(grid: Grid) -> str:
     """The rows of `grid`, without blanks at their ends, joined by newlines; no newline at the end."""
     return "\n".join("".join(row).rstrip() for row in grid.glyph.tolist())
-
-
-def to_text(grid: Grid) -> Text:
-    """The grid as a `rich.text.Text` that is neither wrapped nor shortened."""
-    from rich.text import Text
-
-    text = Text(no_wrap=True, overflow="crop", end="")
-    for row in range(grid.height):
-        if row:
-            text.append("\n")
-        for words, style in runs(grid, row):
-            text.append(words, style_name(style))
-    return text
 
 
 def ansi(grid: Grid) -> str:

@@ -32,7 +32,7 @@ class Mark:
     Attributes
     ----------
     size : where it stands.
-    value : None where there is a bar only.
+    value : None where there is only a bar.
     symbol, style : what marks it; the bar has the style too.
     low, high : the ends of its bar; low alone, one that is open at the top; None for none.
     lane : marks of one size stand side by side, by lane from 0; None in the middle.
@@ -58,7 +58,7 @@ class SizePlot:
     sizes : (size, label), ascending: the ticks; the marks' sizes are among them.
     unit : of the sizes, for the last label.
     entries : of the legend.
-    shaded : the sizes between which the ground is shaded.
+    shaded : the sizes between which the background is shaded.
     baseline : a value to draw a line at.
     log : whether values are on a logarithmic axis; those of 0 and below stand at its foot.
     percent : whether values are fractions to be labelled in per cent.
@@ -140,7 +140,7 @@ def _frame(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> _Fra
 
 
 def _legend(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> Grid:
-    """A few rows that explain the signs; as many as whole words need, up to a third of the chart."""
+    """A few rows that explain the marks; at most a third of the chart."""
     if not plot.entries or height < _LEAST_ROWS_WITH_LEGEND:
         return blank(0, 0)
     rows = 1 + sum(height >= least for least in _LEAST_ROWS_WITH_MORE_OF_LEGEND)
@@ -185,7 +185,7 @@ def _draw_axes(frame: _Frame) -> None:
 
 
 def _size_ticks(frame: _Frame) -> list[Tick]:
-    """The labels of all sizes, or of every second one, and so on, always with the largest."""
+    """The labels of all sizes, or of every second, third, ... one, always with the largest."""
     labels = [label for _, label in frame.plot.sizes]
     columns = list(frame.columns.values())
     right = frame.grid.width - 1
@@ -227,17 +227,17 @@ def _draw_bar(frame: _Frame, mark: Mark) -> None:
 
 
 def shade_symbol(*, ascii_only: bool) -> str:
-    """What a shaded ground is made of, for the legend."""
+    """The glyph of the shaded background, for the legend."""
     return _SHADE[ascii_only]
 
 
 def baseline_symbol(*, ascii_only: bool) -> str:
-    """What the line is made of, for the legend."""
+    """The glyph of the line, for the legend."""
     return _BASELINE[ascii_only]
 
 
 def _numbers(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> Grid:
-    """What has room where axes have none: a value a row, the last ones, which are what is asked for."""
+    """The chart for too small a grid for axes: a value a row, the last ones, which the user asked for."""
     grid = blank(width, height)
     labels = dict(plot.sizes)
     axis = value_axis(_values(plot), 2, log=plot.log, percent=plot.percent)

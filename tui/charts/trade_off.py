@@ -29,7 +29,7 @@ def trade_off_chart(
 ) -> Grid:
     """A (height, width) grid: the speedup of a plan over its epsilon, both on logarithmic axes.
 
-    Without any point it is words; below 20x4 cells it is numbers.
+    Without any point it is a sentence; below 20x4 cells it is numbers.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def trade_off_chart(
 def _plot(
     points: Sequence[TradeOffPoint], epsilons: Sequence[float], chosen: float, *, ascii_only: bool
 ) -> SizePlot:
-    # The chosen one comes last: it is the one to be seen where there is no room for all.
+    # The chosen one comes last: drawn over the others, it stays visible.
     ordered = sorted(points, key=lambda point: (point.epsilon == chosen, point.epsilon))
     marks = [
         Mark(point.epsilon, point.speedup, _CHOSEN[ascii_only], CHOSEN)

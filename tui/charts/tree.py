@@ -31,7 +31,7 @@ _CURSOR = "> "
 
 
 class TreeNode(Protocol):
-    """What is drawn of a node. `overridden` is read too where there is one."""
+    """What is drawn of a node; its attribute `overridden` too, if it has one."""
 
     @property
     def depth(self) -> int: ...
@@ -116,8 +116,8 @@ def tree(
     ----------
     nodes : in pre-order, or the first of them: the tree after as many decisions.
     proposed : the node that is decided on next, in a row of its own after the others.
-    marked : the path of the node that the user is at, shown by a mark before its row.
-    max_depth : nodes deeper than this (the root has depth 0) are only counted.
+    marked : the path of the node under the cursor, whose row starts with a mark.
+    max_depth : nodes deeper than this (the root has depth 0) are counted, not drawn.
     rows : draw only the rows from the first of these numbers up to, not with, the second, without notes.
     """
     if not nodes and proposed is None:
@@ -196,7 +196,7 @@ def _rows(nodes: Sequence[TreeNode], max_depth: int | None, glyphs: GlyphSet) ->
 def _rows_ahead(
     nodes: Sequence[TreeNode], proposed: TreeNode, max_depth: int | None, glyphs: GlyphSet
 ) -> list[_Row]:
-    """The rows with that of the proposed node, whose cluster is not there yet."""
+    """The rows, with one for the proposed node, whose cluster does not exist yet."""
     *rows, last = _rows([*nodes, proposed], max_depth, glyphs)
     if last.node is proposed:
         last = replace(last, cluster=None, is_proposed=True)

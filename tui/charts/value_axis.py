@@ -16,7 +16,7 @@ _ROWS_A_TICK = 3
 # Values closer than this share of the largest are not drawn further apart than they are.
 _LEAST_SPAN = 0.2
 _PAD = 0.04
-# A fraction no larger is rounding alone, and 0 on a logarithmic axis.
+# A fraction this small is a rounding error, and counts as 0 on a logarithmic axis.
 _ROUNDING = 1e-9
 _ROUND = (1.0, 2.0, 2.5, 5.0)
 
@@ -29,7 +29,7 @@ class ValueAxis:
     ----------
     low, high : of what is shown; logarithms on a logarithmic axis.
     rows : at least one.
-    has_zero : whether the lowest row is for what a logarithm cannot show: values of 0.
+    has_zero : whether the lowest row is for values of 0, which a logarithm cannot show.
     ticks : (row, label), from the foot up.
     """
 
@@ -42,7 +42,7 @@ class ValueAxis:
     ticks: tuple[tuple[int, str], ...] = ()
 
     def row_of(self, value: float) -> int:
-        """The row of a value, 0 at the top; what lies beyond the ends stands at them."""
+        """The row of a value, 0 at the top; values beyond the ends are put at the ends."""
         if self.has_zero and _is_zero(value, percent=self.percent):
             return self.rows - 1
         place = _log(value, self.low) if self.log else value
@@ -75,7 +75,7 @@ def value_axis(values: Sequence[float], rows: int, *, log: bool, percent: bool) 
 
 
 def ticks_across(axis: ValueAxis, label: Callable[[float], str], right: int) -> list[Tick]:
-    """The most ticks with room for their labels, of an axis on its side: its top row is the column `right`.
+    """The most ticks with room for their labels on a horizontal axis, which ends in column `right`.
 
     Parameters
     ----------
@@ -119,17 +119,17 @@ def _log(value: float, floor: float) -> float:
 
 
 def _candidates(axis: ValueAxis) -> list[list[float]]:
-    """Sets of round numbers on the axis, in the order in which they are wanted."""
+    """Sets of round numbers on the axis, the preferred ones first."""
     low, high, rows = axis.low, axis.high, axis.rows
     if not axis.log:
         return _linear_ticks(low, high, rows)
     candidates = _log_ticks(low, high)
-    # So short a piece of a logarithmic axis has no 1, 2 and 5, and is nearly linear.
+    # A range this short may contain no 1, 2 or 5 times a power of ten; there the axis is nearly linear.
     return candidates if len(candidates[0]) > 1 else _linear_ticks(10**low, 10**high, rows)
 
 
 def _linear_ticks(low: float, high: float, rows: int) -> list[list[float]]:
-    """Round numbers from low to high, ever fewer."""
+    """Sets of round numbers from low to high, each with fewer of them."""
     least = (high - low) / max(rows // _ROWS_A_TICK, 1)
     power = 10.0 ** math.floor(math.log10(least))
     steps = [digit * power * scale for scale in (1, 10, 100) for digit in _ROUND]
@@ -148,7 +148,7 @@ def _log_ticks(low: float, high: float) -> list[list[float]]:
 
 
 def _rounded(value: float, digits: int, to: Callable[[float], int]) -> float:
-    """A number rounded up or down to so many digits."""
+    """A number rounded up or down to this many digits."""
     if value == 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)

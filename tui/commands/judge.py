@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from sampling.plan.other_recording.plan_judgement import PlanJudgement, judge_plan
-from sampling.plan.plan_file import PlanFile, read_plan
-from sampling.text import counted
-from tui.charts import quantities
+from sampling.plan.other_recording.plan_judgement import judge_plan
+from sampling.plan.plan_file import read_plan
 from tui.engine.studies import open_profile, progress_of
 from tui.options.choices import AlignBy
 from tui.options.commands import JudgeOptions
 from tui.output.writer import Answer, emit
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text import facts
-
-# In this order; what is not known is null.
-_FIELDS = (
-    *("profile", "method", "same_files", "aligned_by", "launches_differing", "applicable", "reason"),
-    *("strata", "samples", "speedup", "expected_speedup", "bound", "group_bound"),
-    *("total_duration_ns", "estimate_ns", "error"),
-    *("repeats", "error_mean", "error_p95", "error_max", "within_epsilon"),
-)
-_SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
+from tui.text.judgement import judgement_results, judgement_text, judgement_warnings
 
 
 def run(options: JudgeOptions) -> None:
@@ -38,91 +24,9 @@ def run(options: JudgeOptions) -> None:
             names_may_differ=options.align is AlignBy.ORDER,
             progress=progress,
         )
-    results, warnings = _results(plan, judged, options), tuple(_warnings(judged))
+    results, warnings = judgement_results(plan, judged, options), tuple(judgement_warnings(judged))
     for text in warnings:
         note(text, quiet=options.quiet)
-    emit(Answer("judge", results, lambda _: _text(results), warnings=warnings), options)
+    emit(Answer("judge", results, lambda _: judgement_text(results), warnings=warnings), options)
     if options.fail_above is not None and results["error"] > options.fail_above:
         raise CheckFailedError(f"the plan's error {results['error']:.6g} is above {options.fail_above:g}")
-
-
-def _results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
-    """Return the figures; strata, samples and bounds are those on the plan's own profile."""
-    design, own, redraws = judged.design, judged.own, judged.redraws
-    results = dict.fromkeys(_FIELDS) | {
-        "profile": " ".join(options.profiles),
-        "method": plan.options["method"],
-        "same_files": judged.same_files,
-        "aligned_by": "same files" if judged.same_files else options.align.value,
-        "launches_differing": judged.launches_differing,
-        "applicable": True,
-        "strata": len(plan.strata),
-        "samples": len(plan.drawn),
-        "speedup": judged.speedup,
-        "bound": None if design is None else design.bound,
-        "group_bound": None if design is None else design.group_bound,
-        "total_duration_ns": own.total_ns,
-        "estimate_ns": own.estimate_ns,
-        "error": own.error,
-    }
-    if redraws is None:
-        return results
-    return results | {
-        "expected_speedup": judged.expected_speedup,
-        "repeats": redraws.repeats,
-        "error_mean": redraws.error_mean,
-        "error_p95": redraws.error_p95,
-        "error_max": redraws.error_max,
-        "within_epsilon": redraws.within_epsilon,
-    }
-
-
-def _warnings(found: PlanJudgement) -> Iterator[str]:
-    """Yield what to know of a judgement on another recording."""
-    if found.same_files:
-        return
-    yield f"the plan was made from other files; {_comparison(found)}"
-    if found.alignment is not None and found.alignment.renumbered:
-        there_process, there_device, process, device = found.alignment.renumbered[0]
-        more = len(found.alignment.renumbered) - 1
-        yield (
-            f"process {there_process} device {there_device} of the plan is process {process} device {device} "
-            f"here{f', and {more} more have other numbers' if more else ''}; they were matched in their order"
-        )
-    if found.why_not_redrawn is not None:
-        yield f"only the plan's own launches are judged: {found.why_not_redrawn}"
-
-
-def _comparison(found: PlanJudgement) -> str:
-    if found.alignment is None:
-        return "it does not list their launches, so only those it draws were compared"
-    differing = found.alignment.launches_differing
-    if differing == 0:
-        return "all launches of the two have the same name, grid and block in the same order"
-    if differing == 1:
-        return "1 launch has another name, grid or block here, and was matched by its order alone"
-    many = "some" if differing is None else quantities.count(differing)
-    return f"{many} launches have another name, grid or block here, and were matched by their order alone"
-
-
-def _text(results: dict[str, Any]) -> str:
-    share = {name: quantities.share(results[name]) for name in _SHARES if results[name] is not None}
-    samples = counted(results["samples"], "launch", "launches")
-    strata = facts.strata_text(results["strata"])
-    estimate, total = map(quantities.duration, (results["estimate_ns"], results["total_duration_ns"]))
-    text = (
-        f"{results['method']}: {samples} in {strata}, {quantities.ratio(results['speedup'])}\n"
-        f"this plan estimates {estimate} of {total}: {share['error']} off"
-    )
-    if results["within_epsilon"] is not None:
-        text += (
-            f"\n{facts.draws_text(results['repeats'])} of it: mean error {share['error_mean']}, "
-            f"95th percentile {share['error_p95']}, largest {share['error_max']},\n"
-            f"{share['within_epsilon']}{' of them' if results['repeats'] > 1 else ''} within epsilon"
-        )
-    if not results["same_files"] and results["bound"] is not None:
-        text += (
-            f"\nThe plan's bound, {quantities.share(results['bound'])}, is that on its own profile; none "
-            "covers this one."
-        )
-    return text

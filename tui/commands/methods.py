@@ -2,64 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
-
-from sampling.features.metric_names import NCU_COMMAND
-from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names, method_options
-from sampling.methods.settings import about_options
 from tui.options.commands import OutputOptions
-from tui.output.writer import Answer, Canvas, emit
+from tui.output.writer import Answer, emit
+from tui.text.methods import method_rows, methods_text
 
 
 def run(options: OutputOptions) -> None:
     """List them."""
-    rows = [_row(name) for name in method_names()]
-    emit(Answer("methods", rows, lambda canvas: _text(rows, canvas)), options)
-
-
-def _row(name: str) -> dict[str, Any]:
-    method = method_named(name)
-    return {
-        "name": name,
-        "source": method.source,
-        "needs": list(method.needs),
-        "options": asdict(method_options(name)),
-        "about_options": [asdict(about) for about in about_options(method.options_type)],
-        "published_group_by": method.published_grouping.value,
-        "default": name == DEFAULT_METHOD,
-    }
-
-
-def _text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
-    """Return each method with its source, and below it what it needs and its options."""
-    names = [row["name"] + ("*" if row["default"] else "") for row in rows]
-    indent = max(map(len, names)) + 2
-    lines = []
-    for name, row in zip(names, rows, strict=True):
-        lines.append(f"{name:<{indent}}{row['source']}")
-        needs = f"needs {', '.join(row['needs'])}" if row["needs"] else ""
-        for text in filter(None, (needs, *_settings(row))):
-            lines += textwrap.wrap(
-                text,
-                canvas.width,
-                initial_indent=" " * indent,
-                subsequent_indent=" " * (indent + 2),
-                break_on_hyphens=False,
-            )
-    # One line, however long, so that it can be copied.
-    recording = ["", "to record the metrics of Nsight Compute that they need:", NCU_COMMAND + " ./program"]
-    return "\n".join([*lines, "", "* the default; options are set by --set METHOD.NAME=VALUE", *recording])
-
-
-def _settings(row: dict[str, Any]) -> Iterator[str]:
-    """Yield each option with its default, in brackets what it may be, and what it means."""
-    for option in row["about_options"]:
-        default = "none" if option["default"] is None else _value(option["default"])
-        yield f"{row['name']}.{option['name']}={default} [{option['values']}] {option['meaning']}"
-
-
-def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    rows = method_rows()
+    emit(Answer("methods", rows, lambda canvas: methods_text(rows, canvas)), options)

@@ -25,7 +25,7 @@ def show(profiles: tuple[str, ...], options: MethodOptions, *, insist: bool, mou
         from sampling.errors import OptionError
 
         raise OptionError("--app: there is no terminal to open the app in", remedy="over SSH, use `ssh -t`")
-    # It brings the engine, which the app's first paint does not wait for.
+    # Imported here, because it imports the engine, which the app's first paint must not wait for.
     from tui.commands import summary
 
     summary.show(profiles, options)

@@ -2,172 +2,48 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from scalemodel.errors import OptionError
-from scalemodel.miss_rate.curve import CurveOptions, Method, MissRateCurve, miss_rate_curve
+from scalemodel.miss_rate.curve import Method, miss_rate_curve
 from scalemodel.traces.address_trace import TraceFormat, read_address_trace
-from tui.charts.quantities import share
 from tui.options.scale import ScaleMrcOptions
-from tui.output.writer import Answer, Canvas, emit
+from tui.output.writer import Answer, emit
+from tui.scale.miss_rates import curve_options, curve_results, curve_rows, curve_text
 from tui.scale.typed_values import capacities_of
 from tui.terminal.diagnostics import note
-from tui.terminal.tables import Column, table
-
-_RATE_NOT_GIVEN = 0.01
-_CONFIDENCE = 0.95
-_LEAST_BAR = 8
-_BAR = ("\N{FULL BLOCK}", "#")
-_UNKNOWN_INSTRUCTIONS = "instructions-unknown"
 
 
 def run(options: ScaleMrcOptions) -> None:
     """Read the trace, count the misses at each capacity."""
-    method = _method(options)
-    capacities = capacities_of(options.capacity)
-    counting = CurveOptions(
-        method,
-        _RATE_NOT_GIVEN if options.rate is None else options.rate,
-        _CONFIDENCE if options.confidence is None else options.confidence,
-        options.mpki_unit,
-        options.instructions,
-    )
-    if options.confidence is not None and method is not Method.SHARDS:
-        note(
-            "--confidence is not used, as it is of the bounds with --rate; leave it out", quiet=options.quiet
-        )
+    tell = partial(note, quiet=options.quiet)
+    counting = curve_options(options)
+    sizes, capacities = zip(*capacities_of(options.capacity), strict=True)
+    if options.confidence is not None and counting.method is not Method.SHARDS:
+        tell("--confidence is not used, as it is of the bounds with --rate; leave it out")
     trace = read_address_trace(
         options.traces,
         trace_format=None if options.source is None else TraceFormat(options.source.value),
         line_bytes=options.line_bytes,
         with_local=options.with_local,
-        tell=lambda why: note(f"--with-local is not used, as {why}; leave it out", quiet=options.quiet),
+        tell=lambda why: tell(f"--with-local is not used, as {why}; leave it out"),
     )
-    curve = miss_rate_curve(
-        trace,
-        np.array([capacity for _, capacity in capacities], dtype=np.int64),
-        counting,
-        np.random.default_rng(options.seed),
-    )
-    sizes = [size for size, _ in capacities]
-    results = _results(curve, sizes)
+    capacity_bytes = np.array(capacities, dtype=np.int64)
+    curve = miss_rate_curve(trace, capacity_bytes, counting, np.random.default_rng(options.seed))
     if curve.instructions is None:
-        note(
+        tell(
             f"the trace does not say how many {curve.unit} instructions it was recorded over, so there is no "
-            "MPKI; give --instructions",
-            quiet=options.quiet,
+            "MPKI; give --instructions"
         )
+    results = curve_results(curve, sizes)
     emit(
         Answer(
             "scale mrc",
             results,
-            lambda canvas: "\n".join(_text(curve, sizes, options.width or canvas.width, canvas)),
-            rows=_rows(results),
-            warnings=(_UNKNOWN_INSTRUCTIONS,) if curve.instructions is None else (),
+            lambda canvas: curve_text(curve, sizes, options.width or canvas.width, canvas),
+            rows=curve_rows(results),
+            warnings=("instructions-unknown",) if curve.instructions is None else (),
         ),
         options,
     )
-
-
-def _method(options: ScaleMrcOptions) -> Method:
-    asked = {
-        "--exact": (options.exact, Method.EXACT),
-        "--rate": (options.rate is not None, Method.SHARDS),
-        "--statstack": (options.statstack, Method.STAT_STACK),
-    }
-    given = {flag: method for flag, (is_given, method) in asked.items() if is_given}
-    if len(given) > 1:
-        raise OptionError(f"{' and '.join(given)} are given", remedy="give one of them")
-    return next(iter(given.values()), Method.EXACT)
-
-
-def _results(curve: MissRateCurve, sizes: Sequence[int | None]) -> dict[str, Any]:
-    none: list[float | None] = [None] * len(sizes)
-    return {
-        "size": list(sizes),
-        "capacity_bytes": curve.capacity_bytes.tolist(),
-        "mpki": none if curve.mpki is None else curve.mpki.tolist(),
-        "low": none if curve.low is None else curve.low.tolist(),
-        "high": none if curve.high is None else curve.high.tolist(),
-        "miss_ratio": curve.miss_ratio.tolist(),
-        "unit": curve.unit.value,
-        "method": curve.method.value,
-        "rate": curve.rate,
-        "confidence": curve.confidence,
-        "accesses": curve.accesses,
-        "cold_misses": curve.cold,
-        "instructions": curve.instructions,
-        "line_bytes": curve.line_bytes,
-    }
-
-
-def _rows(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row a capacity, as `scale predict --mpki-from` reads them."""
-    names = ("size", "capacity_bytes", "mpki", "low", "high", "miss_ratio")
-    kept = {name: results[name] for name in ("unit", "method", "rate", "line_bytes")}
-    return [
-        {**dict(zip(names, values, strict=True)), **kept}
-        for values in zip(*(results[name] for name in names), strict=True)
-    ]
-
-
-def _text(curve: MissRateCurve, sizes: Sequence[int | None], width: int, canvas: Canvas) -> Iterator[str]:
-    values = curve.miss_ratio if curve.mpki is None else curve.mpki
-    shown = {
-        "miss ratio" if curve.mpki is None else "MPKI": values,
-        "low": curve.low if curve.method is Method.SHARDS else None,
-        "high": curve.high if curve.method is Method.SHARDS else None,
-    }
-    columns = [Column("capacity", [_capacity(int(each)) for each in curve.capacity_bytes])]
-    if sizes[0] is not None:
-        columns.insert(0, Column("size", [str(size) for size in sizes]))
-    columns += [
-        Column(name, [f"{value:.4g}" for value in column])
-        for name, column in shown.items()
-        if column is not None
-    ]
-    room = max(width - max(map(len, table(columns).split("\n"))) - 2, _LEAST_BAR)
-    most = float(values.max()) or 1.0
-    bars = [_BAR[canvas.ascii_only] * round(float(value) / most * room) for value in values]
-    yield table([*columns, Column("", bars, to_right=False)])
-    yield ""
-    for text in _said(curve):
-        yield from textwrap.wrap(text, width, break_on_hyphens=False)
-
-
-def _said(curve: MissRateCurve) -> Iterator[str]:
-    """Yield where the working set comes to fit, and how the misses were counted."""
-    order = np.argsort(curve.capacity_bytes, kind="stable")
-    capacity, misses = curve.capacity_bytes[order], curve.misses[order]
-    if capacity.size > 1:
-        step = int(np.argmax(misses[:-1] - misses[1:]))
-        fallen = 1 - misses[step + 1] / misses[step] if misses[step] else 0.0
-        if fallen > 0:
-            yield (
-                f"The largest fall is between {_capacity(int(capacity[step]))} and "
-                f"{_capacity(int(capacity[step + 1]))}, by {share(float(fallen))}: so much of the working "
-                "set comes to fit there."
-            )
-    unit = f"per thousand {curve.unit} instructions" if curve.mpki is not None else "per access"
-    level = 100 * (curve.confidence or 0)
-    how = {
-        Method.EXACT: "all counted",
-        Method.SHARDS: f"of {share(curve.rate)} of the lines, low to high is {level:.0f} %",
-        Method.STAT_STACK: "estimated from reuse distances",
-    }[curve.method]
-    yield (
-        f"Misses {unit}, {how}; {curve.accesses:,} access{'' if curve.accesses == 1 else 'es'}, "
-        f"{curve.cold:,.0f} of them the first to their "
-        f"line; lines of {curve.line_bytes} bytes, least recently used, fully associative."
-    )
-
-
-def _capacity(capacity: int) -> str:
-    for name, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if capacity >= factor:
-            return f"{capacity / factor:.4g} {name}"
-    return f"{capacity} B"

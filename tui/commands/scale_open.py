@@ -20,7 +20,7 @@ def run(options: ScaleOpenOptions) -> None:
 
     Raises
     ------
-    OptionError : there is no terminal, and the app is insisted on or there is no file.
+    OptionError : there is no terminal, and `--app` is given or no file is.
     """
     if terminal.is_interactive():
         _open_app(options)
@@ -40,7 +40,7 @@ def _open_app(options: ScaleOpenOptions) -> None:
     from tui.app.scale.screen import ScaleScreen
     from tui.app.state import Session
 
-    # What cannot be read is said before the terminal is taken.
+    # Read before the app takes the terminal, so that errors are seen.
     sources = read_sheets(options.files, options.benchmark, partial(note, quiet=options.quiet))
     session = Session(
         options_of(SampleOptions, options),

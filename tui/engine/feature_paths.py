@@ -15,7 +15,7 @@ def feature_file(text: str, profiles: Sequence[str]) -> tuple[str | None, str]:
     ------
     OptionError : the profile named is not among the given ones, and no file has the whole text as its name.
     """
-    # Of two names that fit, the longer: either may hold an equals sign.
+    # The longest name that fits, since names and paths may contain equals signs.
     for profile in sorted(profiles, key=len, reverse=True):
         if text.startswith(f"{profile}="):
             return profile, text.removeprefix(f"{profile}=")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sampling.errors import OptionError
 from sampling.projection.interval_log import IntervalLog
+from sampling.simulators.tracer_stats import instructions_of_traces
+from tui.options.commands import ProjectOptions
 from tui.terminal.diagnostics import note
 
 _COUNT = re.compile(r"\d{1,18}")
@@ -20,15 +23,47 @@ def numbers_of(logs: Sequence[IntervalLog]) -> list[int]:
     return launches if is_known else list(range(1, len(logs) + 1))
 
 
-def values_by_kernel(
+def with_given_values(logs: Sequence[IntervalLog], options: ProjectOptions) -> list[IntervalLog]:
+    """Return the logs with the values given on the command line in place of the log's own.
+
+    The tracer's instructions are the most there can be, so that a simulator's own count comes before them.
+    """
+    if options.instructions_from is not None:
+        traced = instructions_of_traces(options.instructions_from, logs)
+        logs = [
+            log
+            if log.facts.instructions is not None
+            else replace(log, facts=replace(log.facts, instructions=most))
+            for log, most in zip(logs, traced, strict=True)
+        ]
+    given = {
+        "instructions": _values_by_kernel("--instructions", options.instructions, logs, total=True),
+        "ctas": _values_by_kernel("--ctas (--grid)", options.ctas, logs, total=True),
+        "ctas_per_core": _values_by_kernel("--ctas-per-sm", options.ctas_per_sm, logs, total=False),
+        "cores": [options.sms] * len(logs),
+    }
+    return [
+        replace(
+            log,
+            facts=replace(
+                log.facts,
+                **{name: values[index] for name, values in given.items() if values[index] is not None},
+            ),
+        )
+        for index, log in enumerate(logs)
+    ]
+
+
+def _values_by_kernel(
     flag: str, given: Sequence[str], logs: Sequence[IntervalLog], *, total: bool
 ) -> list[int | None]:
-    """Return the number given for each kernel, None for those without one; later ones count.
+    """Return the number given for each kernel, None for those without one; the last one given wins.
 
     Parameters
     ----------
     given : each "N", or "KERNEL=N" with a kernel as `--kernel` takes it; a substring means all that have it.
-    total : it is one of a whole kernel, so that a bare number means the only kernel; else it means all.
+    total : whether the number is a whole kernel's total; then a bare number needs a log of one kernel, else
+        it applies to all kernels.
 
     Raises
     ------

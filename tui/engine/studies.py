@@ -1,4 +1,4 @@
-"""From options to the engine's own terms; what every command that reads a profile starts with."""
+"""From options to the engine's own types, and the study that most commands on a profile start with."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def grouping_of(options: RegionOptions, method: str) -> Grouping:
 
 
 def target_of(options: PlanningOptions) -> Target:
-    """Return what is asked of the plan; what is not given is as `Target` has it."""
+    """Return what is asked of the plan; options that are not given have the defaults of `Target`."""
     given: dict[str, Any] = {}
     if options.group_epsilon is not None:
         given["group_epsilon"] = _fraction_or_none("--group-epsilon", options.group_epsilon)
@@ -81,11 +81,11 @@ def target_of(options: PlanningOptions) -> Target:
 
 
 def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | None:
-    """Return the split decisions of an overrides file, None without one; stderr says if another method's."""
+    """Return the split decisions of an overrides file, if any; note if they are of another method."""
     if path is None:
         return None
     read = read_overrides(path)
-    # Decisions piped in come from a program, which knows whose they are.
+    # Decisions on standard input come from a program, which needs no note about the method.
     if path != "-" and read.overrides and read.method not in {None, method}:
         note(
             f"--overrides {path}: decided in the trees of {read.method}, and used in those of {method}; "
@@ -100,7 +100,7 @@ def check_overrides(overrides: Overrides | None, method: str) -> None:
 
     Raises
     ------
-    OptionError : it splits nothing, so they would silently be left out.
+    OptionError : it splits nothing, so they would have no effect.
     """
     if overrides:
         split_trees_of(method)
@@ -133,7 +133,7 @@ def study_of(
     check_overrides(overrides, method)
     features = workload_features(features, paths)
     check_standard_input(*paths, *features)
-    # Wrong settings are an error before anything is said of unused ones.
+    # Wrong settings are reported first: no notes on unused ones before an error.
     check_settings(options.set)
     note_unused(options, [method])
     note_unused_features(features, number_locale, [method], quiet=options.quiet)
@@ -157,7 +157,7 @@ def study_of(
 
 
 def with_flags_in_findings(studied: Study) -> Study:
-    """Return a study whose findings, which its plan file will have too, name flags and no parameters."""
+    """Return a study whose findings, also those of its plan file, name flags in place of parameters."""
     return replace(studied, findings=findings_with_flags(studied.findings))
 
 
@@ -189,14 +189,14 @@ def choice_of(options: SampleOptions, overrides: Overrides | None) -> MethodChoi
 
 
 def plan_options(options: SampleOptions, study: Study, plan: Plan) -> PlanOptions:
-    """Return the options that made a plan; windows and files of features are recorded as they were given."""
+    """Return the options that made a plan, with launch and time windows and feature files as typed."""
     return replace(
         options_of(study, plan), features=options.features, launches=options.launches, time=options.time
     )
 
 
 def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) -> int:
-    """Return the group meant by `--kernel`; if several fit, stderr says so."""
+    """Return the group meant by `--kernel`, with a note if several fit."""
     choice: KernelChoice = choose_kernel(counts, wanted)
     if choice.others:
         key = counts.groups[choice.group].key

@@ -1,4 +1,4 @@
-"""Says on stderr what is given and makes no difference: it may be a mistake."""
+"""Notes on stderr about options that are given but have no effect, as they may be mistakes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> list[s
 
 
 def _used(methods: Sequence[str], settings: tuple[str, ...]) -> set[str]:
-    """Return the methods, and those whose plans say how many launches these draw."""
+    """Return the methods, and those that they take their number of launches from."""
     known = set(method_names())
     used = known.intersection(methods)
     for name in list(used):
@@ -46,7 +46,7 @@ def _used(methods: Sequence[str], settings: tuple[str, ...]) -> set[str]:
 def note_unused_features(
     features: Sequence[str], number_locale: NumberLocale, methods: Sequence[str], *, quiet: bool
 ) -> None:
-    """Say if files of features are given that no method looks at, or how files write that are not given."""
+    """Say if feature files are given that no method uses, or a number format without any feature file."""
     if not features and number_locale is not NumberLocale.C:
         note("--number-locale: there are no files of --features; not used", quiet=quiet)
     if features and all(method_named(method).draws_at_random for method in methods):
@@ -55,7 +55,7 @@ def note_unused_features(
 
 
 def note_unused_in_comparison(options: CompareOptions, methods: Sequence[str], workloads: int) -> None:
-    """Say which options of `compare` make no difference."""
+    """Say which options of `compare` have no effect."""
     note_unused(options, methods)
     note_unused_features(options.features, options.number_locale, methods, quiet=options.quiet)
     if options.mean is not ErrorMean.ARITHMETIC and workloads == 1:

@@ -29,7 +29,7 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
     """
     arguments: list[str] = []
     flags: list[str] = []
-    # What comes out is named last, as a person would.
+    # A person would write the output last.
     for option in sorted(fields(options), key=lambda option: option.name == "output"):
         value = getattr(options, option.name)
         if option.metadata.get("argument"):
@@ -55,12 +55,16 @@ def _escaped(mark: str, *, ascii_only: bool) -> str:
         return f"\\{mark}"
     if printable(mark, ascii_only=ascii_only) == mark:
         return mark
-    # Three digits end a byte, whatever follows; hexadecimal ones go on in some shells.
+    # An octal escape ends after three digits; in some shells a hexadecimal one takes any digits that follow.
     return "".join(f"\\{byte:03o}" for byte in os.fsencode(mark))
 
 
 def options_of(kind: type[Options], given: OutputOptions, **changes: Any) -> Options:
-    """Return the options of another command: what both take as given, the rest as changed or by default."""
+    """Return another command's options: those that both share are copied, the rest are defaults.
+
+    Parameters
+    ----------
+    changes : values that replace the copied ones."""
     shared = {option.name for option in fields(given)} & {option.name for option in fields(kind)}
     return kind(**{name: getattr(given, name) for name in shared} | changes)
 
@@ -88,21 +92,21 @@ PLAN_NAME = "plan.json"
 
 
 def free_name(name: str) -> str:
-    """Return a name in the current folder that nothing has: this one, or with a number before its suffix."""
+    """Return an unused name in the current folder: this one, or with a number before its suffix."""
     path = Path(name)
     names = chain([name], (str(path.with_stem(f"{path.stem}-{number}")) for number in count(2)))
     return next(each for each in names if not Path(each).exists())
 
 
 def printed_plan_name(options: SampleOptions) -> str:
-    """Return what to write behind the ``-o`` of a `sample` that is printed, to be run as it is.
+    """Return the file for the ``-o`` of a `sample` command line that is printed for the user to run.
 
-    It is plan.json, however often the line is run, unless the command reads that: as its split decisions, or
-    as a file of the folder that is its recording.
+    It is plan.json, even if that exists, unless the command itself reads that file: as its split decisions,
+    or as a file of the folder that is its recording.
     """
     inputs = input_files(options)
     if why_not_written(Path(PLAN_NAME), inputs) is None:
         return PLAN_NAME
-    # In a folder that is read itself nothing is written, whatever its name.
+    # If the current folder is itself read, nothing may be written there: try the folders above.
     names = (free_name("../" * above + PLAN_NAME) for above in range(len(Path.cwd().parts)))
     return next((name for name in names if why_not_written(Path(name), inputs) is None), PLAN_NAME)

@@ -26,11 +26,11 @@ def option(
     Parameters
     ----------
     panel : the heading of the help that it stands below.
-    metavar : what its value is called there.
+    metavar : what its value is called in the help.
     least : the least value, None where any is accepted.
     fraction : whether it is from 0 to below 1.
-    parameters : the engine's parameter that it gives, and what is typed for it; None where the parameter has
-        the field's name, and the flag is typed.
+    parameters : the engine's parameters that it sets, and what is typed for each; None where the parameter
+        has the field's name, and the flag is typed.
     """
     shown = {"help": text, "flags": flags, "panel": panel, "metavar": metavar}
     accepted = {"least": least, "fraction": fraction}
@@ -38,7 +38,7 @@ def option(
 
 
 def argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
-    """Return a field that is an argument: what it is if it is not given, its help and its name there."""
+    """Return a field that is an argument: its default, its help and the name it has in the help."""
     return field(
         default=default, metadata={"help": text, "argument": True, "metavar": metavar, "required": required}
     )

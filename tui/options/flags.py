@@ -1,4 +1,4 @@
-"""The engine names its parameters; here they get the flags by which they are given on the command line."""
+"""Texts of the engine name its parameters; here each is replaced by its flag on the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sampling.text import Wording
 from tui.options.commands import OutputOptions
 
 if TYPE_CHECKING:
-    # The findings need numpy, and an error is told without it.
+    # The findings need numpy; an error message must not wait for its import.
     from sampling.plan.findings import Finding
 
 

@@ -1,7 +1,7 @@
 """The files that a command reads: declared by the type of its options, and never written over.
 
-An option or argument that names a file to read is annotated `InputFile` (or `FeatureFile`); all else follows
-from that: the parser hands the paths to `reading`, and the one writer of files asks `is_read`.
+An option or argument that names a file to read is annotated `InputFile` (or `FeatureFile`); that is
+all: the parser hands the paths to `reading`, and the one writer of files asks `is_read`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Reads:
 
     Attributes
     ----------
-    after_equals : whether the file may be named behind something else, as NAME=FILE.
+    after_equals : whether the file may follow an equals sign, as in NAME=FILE.
     """
 
     after_equals: bool = False
@@ -36,7 +36,7 @@ class Reads:
         """Yield what the file may be called."""
         yield text
         if self.after_equals:
-            # Either side may hold an equals sign of its own.
+            # The name and the path may both contain equals signs.
             yield from (text[place + 1 :] for place, letter in enumerate(text) if letter == "=")
 
 
@@ -45,7 +45,7 @@ FeatureFile = Annotated[str, Reads(after_equals=True)]
 
 
 def input_files(options: Any) -> tuple[str, ...]:
-    """Return what the options name to be read, as it was typed; "-" is standard input."""
+    """Return the names of the files that the options ask to read, as typed; "-" is standard input."""
     hints = get_type_hints(type(options), include_extras=True)
     paths: list[str] = []
     for option in fields(options):
@@ -58,7 +58,7 @@ def input_files(options: Any) -> tuple[str, ...]:
 
 
 def reads_of(hint: Any) -> Reads | None:
-    """Return the mark of a type, or of what it is a tuple or a choice of; None without one."""
+    """Return the `Reads` mark of a type, of a tuple's items or of a union's members; None without one."""
     if get_origin(hint) is Annotated:
         return next((mark for mark in hint.__metadata__ if isinstance(mark, Reads)), None)
     return next(filter(None, map(reads_of, get_args(hint))), None)
@@ -76,15 +76,15 @@ def reading(paths: Iterable[str]) -> Iterator[None]:
 
 
 def is_read(path: Path) -> bool:
-    """Return whether a file is one that is being read, by whatever name or link."""
+    """Return whether a file is being read now, under this name, another name or a link."""
     return why_not_written(path) is not None
 
 
 def why_not_written(path: Path, inputs: Iterable[str] | None = None) -> str | None:
-    """Return in words why a file must not be written, to be said behind its name; None where it may be.
+    """Return in words why a file must not be written, to follow its name in a message; None where it may be.
 
-    Nothing is written into a folder that is read, be it there or new: a recording that is a folder is known
-    by all the files in it, and any of them may be taken for one of its tables.
+    Nothing is written into a folder that is read, neither over a file nor as a new one: a recording that is
+    a folder consists of all files in it, so a new file could be read as one of its tables.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def why_not_written(path: Path, inputs: Iterable[str] | None = None) -> str | No
 
 
 def _is_within(path: Path, there: tuple[int, int] | None, folder: Path) -> bool:
-    """Return whether a file is in a folder or would be; `there` is its identity, if there is one by now."""
+    """Return whether a file is or would be in a folder; `there` is the file's identity, if it exists."""
     resolved = folder.resolve()
     named, meant = path.parent.resolve() / path.name, path.resolve()
     if resolved in named.parents or resolved in meant.parents:
@@ -110,10 +110,10 @@ def _is_within(path: Path, there: tuple[int, int] | None, folder: Path) -> bool:
 
 
 def _identity(path: str | Path) -> tuple[int, int] | None:
-    """Return what two names of one file share, links followed; None for what is no file or not there."""
+    """Return what identifies a file under any of its names, links followed; None if there is no such file."""
     try:
         found = os.fstat(sys.stdin.fileno()) if path == _STDIN else Path(path).stat()
     except (OSError, ValueError, AttributeError):
-        # A standard input that is closed or no file; a name that cannot be one.
+        # Standard input is closed or is no file, or the name cannot be that of a file.
         return None
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

@@ -16,7 +16,7 @@ _TRACE = "The trace"
 
 
 class ProportionalStart(StrEnum):
-    """Which scale model the rule `proportional` starts from; the paper's figures are from the smallest."""
+    """Which scale model the rule `proportional` starts from; the paper starts from the smallest."""
 
     SMALLEST = "smallest"
     LARGEST = "largest"

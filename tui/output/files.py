@@ -15,13 +15,13 @@ from tui.options.input_files import why_not_written
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Give a temporary file in the target's folder, renamed to it when all is written, else removed.
+    """Give a temporary file beside the target; if all is written it becomes the target, else it is removed.
 
-    A link is followed, and what is no file (a pipe, a device) is written to, never replaced.
+    A link is followed; a pipe or a device is written to and never replaced.
 
     Raises
     ------
-    OptionError : the command reads it, or the folder it is in: a recording cannot be made again.
+    OptionError : the command reads it, or the folder it is in; a recording cannot be made again.
     OSError : it is a folder, or nothing can be written there.
     """
     why_not = why_not_written(path)
@@ -48,7 +48,7 @@ def new_file(path: Path) -> Iterator[Path]:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         if error.filename in {None, str(temporary)}:
-            # A full disk is told without a name, and the temporary file's means nothing to anybody.
+            # The error of a full disk names no file, or the temporary one, which the user does not know.
             error.filename = str(path)
         raise
     except BaseException:
@@ -93,8 +93,8 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
 
     Raises
     ------
-    OptionError : the folder is a file, or a file exists and is not to be overwritten, or is what the command
-        reads or in a folder of it, and never is.
+    OptionError : the folder is a file; a file exists and `force` is not given; or a file is one that the
+        command reads, or in a folder that it reads.
     OSError : one cannot be written; then none has been.
     """
     paths = [folder / relative for relative, _ in files]
@@ -112,15 +112,15 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
             for path, (_, content) in zip(paths, files, strict=True):
                 _make_folder(path.parent, made)
                 temporary = written.enter_context(new_file(path))
-                # In bytes: line ends stay what they are.
+                # As bytes, so that line ends are not changed.
                 temporary.write_bytes(content.encode("utf-8"))
-        # All is there, and the folders stay.
+        # Everything is written: keep the folders.
         made.pop_all()
     return [str(path) for path in paths]
 
 
 def _make_folder(folder: Path, undo: ExitStack) -> None:
-    """Make a folder and those above it, to be removed again where nothing comes to be in them."""
+    """Make a folder and those above it; on failure, those that are still empty are removed again."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         try:
@@ -133,7 +133,7 @@ def _make_folder(folder: Path, undo: ExitStack) -> None:
 
 
 def _remove(folder: Path) -> None:
-    # Somebody else may have put something there by now.
+    # Another program may have put a file there meanwhile.
     with suppress(OSError):
         folder.rmdir()
 

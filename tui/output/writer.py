@@ -1,4 +1,4 @@
-"""Owns stdout: what a command answers, in every form, there or in the file of ``-o``."""
+"""Owns stdout: writes a command's answer, in any format, to stdout or to the file of ``-o``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """What the human form is drawn for."""
+    """The size and abilities of the output that tables and charts are drawn for."""
 
     width: int
     ascii_only: bool
@@ -40,7 +40,7 @@ class Canvas:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command has to say, in every form.
+    """What a command answers, for every format.
 
     Attributes
     ----------
@@ -62,8 +62,8 @@ def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, red
 
     Parameters
     ----------
-    to_stderr : stdout is taken by the command's product.
-    redirect : whether ``-o`` means the results; False where it names the product.
+    to_stderr : write to stderr instead, as stdout carries the command's product (a plan, a file).
+    redirect : whether ``-o`` names the file for the results; False where it names the product.
     """
     if redirect and options.output not in {None, STDOUT}:
         with (
@@ -95,7 +95,7 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
 
 
 def shown_text(text: str, canvas: Canvas) -> str:
-    """Return text for people as it may be shown: all of it printable, but for colour where that is wanted."""
+    """Return text with all that is not printable escaped, except colour codes if the canvas has colour."""
     if not canvas.color:
         return printable_lines(text, ascii_only=canvas.ascii_only)
     pieces = _COLOR.split(text)
@@ -126,7 +126,7 @@ def envelope(answer: Answer, seed: int) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> str:
-    """Return a value as one cell: dimensions as 8x1x1, nothing as nothing, what is nested as JSON."""
+    """Return a value as one cell: dimensions as 8x1x1, None as an empty cell, nested values as JSON."""
     value = finite(value)
     if value is None:
         return ""

@@ -116,7 +116,8 @@ def unused_options(
     """Yield a sentence for each option that no benchmark made use of."""
     if options.mpki_unit is not None and not any(benchmark.curve for benchmark in benchmarks):
         yield "--mpki-unit is not used, as there is no MPKI; leave it out"
-    if options.assume_f_mem and not any(_lacks_f_mem(outcome) for outcome in outcomes):
+    found = {finding.code for outcome in outcomes for finding in outcome.findings}
+    if options.assume_f_mem and "f-mem-missing" not in found:
         has_cliff = any(outcome.cliff is not None for outcome in outcomes)
         why = "f_mem is known" if has_cliff else "there is no cliff on the way to the targets"
         yield f"--assume-f-mem is not used, as {why}; leave it out"
@@ -210,7 +211,3 @@ def _with_curve(measurements: Measurements, curve: CurvePoints) -> Measurements:
         scaling=measurements.scaling,
     )
     return replace(both, mpki_bounds=curve.bounds)
-
-
-def _lacks_f_mem(outcome: Outcome) -> bool:
-    return any(finding.code == "f-mem-missing" for finding in outcome.findings)

@@ -95,7 +95,7 @@ def _traceback_file(error: Exception) -> str:
 
 
 class ProgressMeter:
-    """One line on stderr that is rewritten, and gone when the work is done; nothing where no one looks."""
+    """A progress line on stderr, rewritten in place and removed at the end; shown on a terminal only."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()

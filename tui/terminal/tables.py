@@ -1,4 +1,4 @@
-"""Aligned tables for people: values whole, numbers to the right, text to the left."""
+"""Aligned tables for people: no value is cut, numbers align at the right, text at the left."""
 
 from __future__ import annotations
 

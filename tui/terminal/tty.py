@@ -13,13 +13,13 @@ DEFAULT_WIDTH = 80
 
 _TERMS_WITHOUT_UNICODE = frozenset({"linux", "dumb", "vt100"})
 _LOCALES_WITHOUT_UNICODE = frozenset({"C", "POSIX"})
-# What Python itself sets LC_CTYPE to when it finds the C locale (PEP 538): no statement of the user's.
+# What Python itself sets LC_CTYPE to when it finds the C locale (PEP 538): the user did not ask for it.
 _COERCED_LOCALES = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 _GLYPHS_TO_ENCODE = "─│└┤┬┴┊╌├▁▄█…"
 
 
 class Stream(Protocol):
-    """An output or input stream, as far as it is asked here."""
+    """The part of an input or output stream that this module uses."""
 
     def isatty(self) -> bool:
         """Whether the stream is a terminal."""
@@ -47,7 +47,7 @@ def ascii_only(flag: bool, environ: Mapping[str, str], encoding: str | None) -> 
 
 
 def _is_unicode_locale(environ: Mapping[str, str]) -> bool:
-    """Whether the locale is of UTF-8; where none is set, nothing is said against it."""
+    """Whether the locale uses UTF-8; assumed where no locale is set."""
     everything, characters, language = (environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG"))
     if not everything and characters in _COERCED_LOCALES and language in _LOCALES_WITHOUT_UNICODE:
         return False
@@ -69,7 +69,7 @@ def use_color(mode: ColorMode, stream: Stream | None, environ: Mapping[str, str]
     """Whether to write colour to `stream`.
 
     ``auto`` writes it to a terminal that is not ``dumb``, to anything if ``FORCE_COLOR`` is set (and not 0),
-    and nowhere if ``NO_COLOR`` is set: the user's no comes first.
+    and nowhere if ``NO_COLOR`` is set: ``NO_COLOR`` wins over ``FORCE_COLOR``.
     """
     if mode != "auto":
         return mode == "always"

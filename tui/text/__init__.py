@@ -1,1 +1,1 @@
-"""What each command says, as rows and words: the headless twin of each view."""
+"""What each command answers, as rows and text, without a screen."""

@@ -8,14 +8,19 @@ from itertools import groupby
 from typing import Any
 
 from sampling.methods.registry import method_names
-from sampling.plan.comparison import Comparison, Mean, mean_comparison
+from sampling.plan.comparison import Comparison, Mean, MethodComparison, mean_comparison
 from tui.charts import quantities
 from tui.charts.glyphs import LETTERS, cluster_style
 from tui.charts.grid import Grid
 from tui.charts.scatter import Point, scatter
 from tui.charts.sinks import ansi, plain
+from tui.engine.comparing import check_feature_reports
+from tui.engine.studies import grouping_of
+from tui.options.choices import OutputFormat
+from tui.options.commands import CompareOptions
 from tui.options.flags import with_flags
 from tui.output.writer import Canvas
+from tui.terminal.diagnostics import note
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, shortened, table
 
@@ -30,6 +35,38 @@ _DROPPED_FIRST = ("p95", "strata", "group", "max", "within", "drawn", "bound")
 ERRORS = ("error_mean", "error_p95", "error_max", "within_epsilon")
 
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NotedRows:
+    """Rows, and sentences on what to know of them."""
+
+    rows: list[Row]
+    notes: list[str]
+
+
+def workload_rows(
+    paths: tuple[str, ...], comparison: MethodComparison, methods: Sequence[str], options: CompareOptions
+) -> NotedRows:
+    """Judge each method on a workload, and return a row a method.
+
+    Parameters
+    ----------
+    paths : the files of this workload, among all the options' profiles.
+    """
+    is_one_of_several = len(paths) < len(options.profiles)
+    profile = " ".join(paths)
+    head = f"{profile}: " if is_one_of_several else ""
+    found = NotedRows([], [])
+    for method in methods:
+        compared = comparison.compare(method, grouping_of(options, method))
+        found.rows.append(comparison_row(profile, compared))
+        if compared.design is not None:
+            found.notes.extend(f"{head}{method}: {with_flags(text)}" for text in compared.design.notes)
+    found.notes.extend(f"{head}{with_flags(report.sentence)}" for report in comparison.reports)
+    if is_one_of_several:
+        check_feature_reports(comparison.reports, options)
+    return found
 
 
 def comparison_row(profile: str, comparison: Comparison) -> Row:
@@ -58,9 +95,24 @@ def comparison_row(profile: str, comparison: Comparison) -> Row:
     return row
 
 
+def table_or_scatter(rows: Sequence[Row], options: CompareOptions, canvas: Canvas) -> str:
+    """Return what `compare` prints with these options."""
+    if options.scatter:
+        return scatter_text(rows, canvas, options.width or canvas.width, options.height or HEIGHT)
+    return comparison_text(rows, canvas)
+
+
 def comparison_text(rows: Sequence[Row], canvas: Canvas) -> str:
     """Return a table a profile, below it why methods do not apply."""
     return _by_profile(rows, canvas, lambda of_profile: _table(of_profile, canvas))
+
+
+def note_missing_in_scatter(rows: Sequence[Row], options: CompareOptions) -> None:
+    """Say which methods do not apply, where a scatter is all that is shown."""
+    if options.scatter and options.format is OutputFormat.TABLE:
+        missing = dict.fromkeys(row["method"] for row in rows if not row["applicable"])
+        if missing:
+            note(f"not applicable, so not in the chart: {', '.join(missing)}", quiet=options.quiet)
 
 
 def scatter_text(rows: Sequence[Row], canvas: Canvas, width: int, height: int) -> str:
@@ -76,7 +128,7 @@ def scatter_text(rows: Sequence[Row], canvas: Canvas, width: int, height: int) -
 def comparison_scatter(
     rows: Sequence[Row], width: int, height: int, *, ascii_only: bool, selected: str | None = None
 ) -> Grid:
-    """Return the scatter of the methods of one profile; a method's letter and colour are always the same."""
+    """Return the scatter of one profile's methods; a method has the same letter and colour in all of them."""
     points = [
         Point(row["method"], *method_mark(row["method"]), row["speedup"], row["error_mean"])
         for row in rows
@@ -102,7 +154,7 @@ def _by_profile(rows: Sequence[Row], canvas: Canvas, drawn: Callable[[list[Row]]
 
 
 def _title(profile: str, canvas: Canvas) -> str:
-    """Return what a table is of; a mean names its profiles in full, for that is what tells it from others."""
+    """Return a table's profile; a mean lists its profiles in full, as only they distinguish it."""
     import textwrap
 
     if profile.startswith(MEAN_OF):
@@ -120,14 +172,14 @@ def _table(rows: Sequence[Row], canvas: Canvas) -> str:
 
 
 def comparison_columns(rows: Sequence[Row], width: int, *, gap: str = " ") -> list[Column]:
-    """Return the columns of methods that apply; what is too wide goes without the figures that tell least.
+    """Return the columns of methods that apply; if too wide, without the least important figures.
 
     Parameters
     ----------
     width : of the table, with `gap` between its columns.
     """
     columns = _all_columns(rows)
-    # The data formats have all.
+    # CSV and the other data formats have all of them.
     for heading in _DROPPED_FIRST:
         if len(table(columns, gap=gap).partition("\n")[0]) > width:
             columns = [column for column in columns if column.heading != heading]
@@ -136,7 +188,7 @@ def comparison_columns(rows: Sequence[Row], width: int, *, gap: str = " ") -> li
 
 def _all_columns(rows: Sequence[Row]) -> list[Column]:
     def shown(heading: str, name: str, form: Any) -> list[Column]:
-        # Means have a few figures only.
+        # Rows of means have few of the figures.
         if all(row[name] is None for row in rows):
             return []
         return [Column(heading, ["-" if row[name] is None else form(row[name]) for row in rows])]
@@ -171,25 +223,11 @@ def reason_lines(rows: Sequence[Row], canvas: Canvas) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class MeanRows:
-    """The rows of means, and for each mean that is not given why.
+def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> NotedRows:
+    """Return a row a method and set of workloads: over all workloads, then over smaller sets of them.
 
-    Attributes
-    ----------
-    rows : one a method and set of workloads.
-    notes : a sentence for each value that could be none.
-    """
-
-    rows: list[Row]
-    notes: list[str]
-
-
-def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> MeanRows:
-    """Return a row a method and set of workloads: first over all, then over sets that some methods apply to.
-
-    Means over different workloads do not compare. So where a method applies to some of them only, the others
-    are summed up over the same ones too; of a single workload its own rows say that already.
+    Means over different workloads cannot be compared. So where a method applies to some workloads only, the
+    other methods get a mean over the same ones too; for a single workload its own rows already say that.
 
     Parameters
     ----------
@@ -207,7 +245,7 @@ def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> MeanRows:
         for method, of_method in applies.items()
         if of_method == places or (of_method > places and len(places) > 1)
     ]
-    means = MeanRows([], [])
+    means = NotedRows([], [])
     for method, places in summed:
         there = [row for place in sorted(places) for row in workloads[place] if row["method"] == method]
         row = _mean_row(there, len(workloads), mean)
@@ -222,8 +260,8 @@ def _why_none(mean: Row, there: Sequence[Row], which: str) -> Iterator[str]:
 
     Parameters
     ----------
-    there : the rows that it is of.
-    which : of the method's means, where there are several.
+    there : the rows that were averaged.
+    which : names the mean, where the method has several.
     """
     method = mean["method"]
     if mean["error_mean"] is None:

@@ -144,15 +144,13 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def device_name(study: Study) -> str | None:
-    """Return the names of the devices used, None where the profile does not say."""
+    """Return the names of the devices used, None where the profile does not name them."""
     names = dict.fromkeys(row["name"] for row in device_rows(study) if row["name"])
     return ", ".join(names) or None
 
 
-def judged_row(judgement: Judgement | None) -> dict[str, Any] | None:
+def judged_row(judgement: Judgement) -> dict[str, Any]:
     """Return the errors of repeated draws as the contract's `judged`."""
-    if judgement is None:
-        return None
     return {
         "repeats": judgement.repeats,
         "error_mean": judgement.error_mean,

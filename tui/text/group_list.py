@@ -1,4 +1,4 @@
-"""Which kernel groups are listed, and in which order: one rule for the command and the app."""
+"""Which kernel groups are listed, in which order; the command and the app both use this."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _order(study: Study, sort: GroupSort) -> list[int]:
 
 
 def _values(of: GroupStatistics, sort: GroupSort) -> np.ndarray | None:
-    """Return what to sort by, largest first; None where rank says it or strata span groups."""
+    """Return what to sort by, largest first; None to keep the order of ranks."""
     return {
         GroupSort.LAUNCHES: of.launches,
         GroupSort.MEAN: of.mean_ns,

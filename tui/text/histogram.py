@@ -1,4 +1,4 @@
-"""A kernel group's histogram, as `histogram` prints it in every form and view 1 copies it."""
+"""A kernel group's histogram, as `histogram` answers it in every format and view 1 copies it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def plan_answer(
         "estimate_ns": plan.estimate_ns,
         "error": plan.error,
         "floor_ns": plan.floor_ns,
-        "judged": facts.judged_row(judgement),
+        "judged": None if judgement is None else facts.judged_row(judgement),
         "details": dict(design.picks.details) if isinstance(design, PickedDesign) else None,
     }
     return Answer(
@@ -49,7 +49,7 @@ def plan_answer(
 
 
 def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
-    """Return what a script should see: findings, notes of the method, how files of features fitted."""
+    """Return the warnings for scripts: findings, notes of the method, how feature files matched."""
     return (
         *(finding.code for finding in study.findings),
         *map(with_flags, plan.design.notes),

@@ -29,8 +29,8 @@ class Listing:
 
     Attributes
     ----------
-    figures : the columns that have the width they need.
-    heading, labels : of the last column, which takes the room they leave.
+    figures : the columns that are as wide as their widest cell.
+    heading, labels : of the last column, which takes the remaining width.
     """
 
     figures: tuple[Column, ...]
@@ -48,7 +48,7 @@ class Listing:
         return self._line(headings, self.heading, width, ascii_only=ascii_only)
 
     def row(self, number: int, width: int, *, ascii_only: bool) -> str:
-        """Return a row, no wider than `width` where that has room for the figures."""
+        """Return a row, no wider than `width` unless the figures alone are wider."""
         cells = [column.cells[number] for column in self.figures]
         return self._line(cells, self.labels[number], width, ascii_only=ascii_only)
 

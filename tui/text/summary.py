@@ -3,16 +3,71 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import fields
 from typing import Any
 
+from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts import quantities
+from tui.options.command_line import command_line, options_of, printed_plan_name
+from tui.options.commands import (
+    CompareOptions,
+    MethodOptions,
+    OutputOptions,
+    PlanningOptions,
+    SampleOptions,
+    TreeOptions,
+)
 from tui.output.writer import Canvas
 from tui.text import facts
 
-LARGEST = 10
+_LARGEST = 10
 _NEXT_LABELS = ("Next  ", "      ", "      ")
+
+
+def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
+    """Return commands to run next, on the same launches with the same target."""
+    shown = OutputOptions()
+    kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "seed"}
+    kept["profiles"] = profiles
+    plan = printed_plan_name(options_of(SampleOptions, options, **kept))
+    changes: tuple[tuple[str, type[PlanningOptions], dict[str, Any]], ...] = (
+        ("sample", SampleOptions, {"output": plan}),
+        ("tree", TreeOptions, {"kernel": "#1", "method": _stepped(options.method)}),
+        ("compare", CompareOptions, {}),
+    )
+    return [
+        command_line(name, options_of(kind, options, **{**kept, **change})) for name, kind, change in changes
+    ]
+
+
+def _stepped(method: str) -> str:
+    """Return the method whose split tree to show: root, unless another one with split trees was chosen."""
+    return method if method != DEFAULT_METHOD and method_named(method).trees is not None else "root"
+
+
+def summary_results(study: Study, following: list[str]) -> dict[str, Any]:
+    """Return what the contract's `summary` has.
+
+    Parameters
+    ----------
+    following : the commands to run next.
+    """
+    return {
+        "device": facts.device_name(study),
+        "launches": study.counts.launches,
+        "kernel_groups": len(study.counts.groups),
+        "total_duration_ns": study.counts.total_duration_ns,
+        "findings": facts.finding_rows(study),
+        "groups": _largest(study),
+        "plan": facts.design_row(study),
+        "next": following,
+    }
+
+
+def _largest(study: Study) -> list[dict[str, Any]]:
+    return [facts.group_row(study, index) for index in range(min(_LARGEST, len(study.counts.groups)))]
 
 
 def summary_text(study: Study, profiles: tuple[str, ...], following: list[str], canvas: Canvas) -> str:
@@ -23,9 +78,7 @@ def summary_text(study: Study, profiles: tuple[str, ...], following: list[str], 
     following : the commands to run next.
     """
     counts = study.counts
-    rows: list[dict[str, Any]] = [
-        facts.group_row(study, index) for index in range(min(LARGEST, len(counts.groups)))
-    ]
+    rows = _largest(study)
     left = len(counts.groups) - len(rows)
     launches = counted(counts.launches, "launch", "launches")
     groups = counted(len(counts.groups), "kernel group", "kernel groups")
@@ -46,7 +99,7 @@ def summary_text(study: Study, profiles: tuple[str, ...], following: list[str], 
 
 
 def _labelled(label: str, lines: list[str], canvas: Canvas) -> list[str]:
-    """Return lines wrapped behind a label, all below it indented as far."""
+    """Return wrapped lines after a label, with the further lines indented by its width."""
     indent = " " * len(label)
     wrapped = [part for line in lines for part in textwrap.wrap(line, canvas.width - len(label))]
     return [f"{indent if number else label}{part}" for number, part in enumerate(wrapped)]

@@ -47,7 +47,7 @@ class TradeOff:
 
     @property
     def tried(self) -> int:
-        """At how many epsilons it is known whether there is a point."""
+        """How many epsilons have been tried."""
         return len(self.points) + len(self.missing)
 
     @property
@@ -63,7 +63,7 @@ class TradeOff:
 
 
 def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas) -> str:
-    """Return what was asked in a line, the chart of this size, its points in a table, what to know of it."""
+    """Return what was asked in a line, the chart, the points in a table, and remarks."""
     grid = known.chart(width, height, ascii_only=canvas.ascii_only)
     heading = f"{known.method}, confidence {known.target.confidence:g}"
     lines = [heading, ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
@@ -87,7 +87,7 @@ def missing_texts(known: TradeOff) -> list[str]:
 
 
 def missing_forms(known: TradeOff) -> tuple[str, ...]:
-    """Return the same in a few words, the longest form first; none where all points are there."""
+    """Return the same in few words, the longest wording first; nothing where no point is missing."""
     if not known.missing:
         return ()
     where = epsilons_text(known, [each.epsilon for each in known.missing])
@@ -106,7 +106,7 @@ def missing_forms(known: TradeOff) -> tuple[str, ...]:
 
 
 def epsilons_text(known: TradeOff, epsilons: Sequence[float]) -> str:
-    """Return at which of the epsilons tried something is so: up to one, from one on, or each."""
+    """Return these epsilons in words, as ranges of those tried (up to one, from one on) where possible."""
     tried = sorted([point.epsilon for point in known.points] + [each.epsilon for each in known.missing])
     below = list(takewhile(lambda epsilon: epsilon in epsilons, tried))
     above = list(takewhile(lambda epsilon: epsilon in epsilons, reversed(tried[len(below) :])))
@@ -132,7 +132,7 @@ def level_text(known: TradeOff) -> str | None:
 
 
 def level_forms(known: TradeOff) -> tuple[str, ...]:
-    """Return the same in a few words, the longest form first; none where the plan does not stay the same."""
+    """Return the same in few words, the longest wording first; nothing where the plan keeps changing."""
     first = _level_from(known)
     if first is None:
         return ()
@@ -188,7 +188,7 @@ def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) ->
 
 
 def _answer_rows(known: TradeOff) -> list[dict[str, Any]]:
-    """Return a row an epsilon, ascending; where there is no plan, without figures but with the reason."""
+    """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures."""
     blank = dict.fromkeys(field.name for field in fields(TradeOffPoint))
     rows = [asdict(point) | {"no_plan": None} for point in known.points]
     rows += [

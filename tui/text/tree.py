@@ -1,10 +1,11 @@
-"""A kernel group's split tree in words and charts, as `tree` prints it and view 2 shows and copies it."""
+"""A kernel group's split tree in words and charts, as `tree` prints it and view 2 shows it."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from sampling.errors import OptionError
 from sampling.plan.walk.tree_walk import Running, TreeWalk
@@ -22,17 +23,18 @@ from tui.text.facts import strata_text
 
 ROOT = "root"
 _HISTOGRAM_HEIGHT = 12
+_LEFT_OUT = {"start", "stop"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeStop:
-    """Where somebody stands in the decisions on a kernel group.
+    """A kernel group's split tree after some of its decisions.
 
     Attributes
     ----------
     nodes : the decisions so far; ahead : the one that comes next, None when there is none left.
-    node : the one that is looked at, of those so far or the one ahead; None for the whole group.
-    running : what the decisions so far would cost; None where nobody asked.
+    node : the one that is shown in detail, of `nodes` or `ahead`; None for the whole group.
+    running : what the decisions so far would cost; None where it was not computed.
     is_plan : whether these are all decisions of all groups.
     """
 
@@ -46,13 +48,13 @@ class TreeStop:
 
 
 def stop_of(walk: TreeWalk) -> TreeStop:
-    """Return where a walk stands, looking at the decision that comes next."""
+    """Return where a walk is now, with the decision that comes next shown in detail."""
     ahead = walk.ahead
     return TreeStop(walk.counts, walk.group, walk.nodes, ahead, ahead, walk.running, walk.at_end)
 
 
 def node_name(path: str) -> str:
-    """Return a path as people read and write it."""
+    """Return a node's path as it is printed and typed, with `root` for the empty path."""
     return path or ROOT
 
 
@@ -61,7 +63,7 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
 
     Raises
     ------
-    OptionError : there is none among these.
+    OptionError : no node has this name.
     """
     for node in nodes:
         if node_name(node.path) == name:
@@ -70,6 +72,21 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
         f"--node {name}: the tree has no such node so far",
         remedy="root is meant, or L or R a step, as `kernelpoint tree` prints it",
     )
+
+
+def tree_rows(stop: TreeStop) -> list[dict[str, Any]]:
+    """Return the decisions as the contract's `tree` lists them."""
+    key = stop.counts.groups[stop.group].key
+    return [_row(node, len(stop.nodes)) | {"key": key} for node in stop.nodes]
+
+
+def _row(node: SplitNode, taken: int) -> dict[str, Any]:
+    """Return a node as the contract lists it; a child that is not decided yet is null."""
+    row = {name: value for name, value in asdict(node).items() if name not in _LEFT_OUT}
+    row["verdict"] = str(node.verdict)
+    row["samples_new"] = None if node.samples_new is None else list(node.samples_new)
+    row["left"] = node.left if node.left is not None and node.left < taken else None
+    return row
 
 
 def stop_histogram(
@@ -95,7 +112,7 @@ def stop_histogram(
 
 
 def place_line(stop: TreeStop) -> str:
-    """Return how far the decisions on the group have come."""
+    """Return how many decisions were taken on the group, and which comes next."""
     taken = counted(len(stop.nodes), "decision", "decisions")
     if stop.ahead is None:
         return f"split to its end by {taken}"
@@ -140,14 +157,14 @@ def _spread(launches: int, mean_ns: float, std_ns: float, low_ns: int, high_ns: 
 
 
 def verdict_line(stop: TreeStop) -> str:
-    """Return what became, or is proposed to become, of the node that is looked at, and why."""
+    """Return the verdict, decided or proposed, on the node shown in detail, and its reason."""
     node = stop.node
     if node is None:
         return ""
     is_ahead = stop.ahead is not None and node.path == stop.ahead.path
     verdict = "split" if node.verdict is Verdict.SPLIT else "keep whole"
     if node.overridden:
-        # The reason says who decided.
+        # The reason already says that the user decided.
         return f"{'next: ' if is_ahead else ''}{verdict}; {node.reason}"
     return f"{'proposed' if is_ahead else 'decided'}: {verdict}; {node.reason}"
 

@@ -25,14 +25,14 @@ THREAD = "kernelpoint-compare"
 
 @dataclass
 class MethodProgress(Message):
-    """Where a method stands; a later report takes the place of one not yet handled."""
+    """The progress of a method; a later report replaces one that is not yet handled."""
 
     generation: int
     method: str
     words: str
 
     def can_replace(self, message: Message) -> bool:
-        """Whether this report makes the other needless."""
+        """Whether this report replaces the other."""
         return isinstance(message, MethodProgress)
 
 
@@ -47,7 +47,7 @@ class MethodCompared(Message):
 
 @dataclass
 class ComparisonEnded(Message):
-    """Nothing more is coming; `error` is why, where not all methods are done."""
+    """The comparison has ended; `error` is why, if not all methods are done."""
 
     generation: int
     notes: tuple[str, ...] = ()
@@ -63,8 +63,8 @@ def start_comparing(
 ) -> Callable[[], None]:
     """Compare methods one after the other; return what cancels it.
 
-    The thread is a daemon: a method that reports no progress cannot be stopped, and nobody is to wait for
-    it, not even when the app is left. What it finds after cancelling is dropped.
+    The thread is a daemon: a method that reports no progress cannot be stopped, and leaving the app must not
+    wait for it. Results after cancelling are dropped.
     """
     cancelled = Event()
 
@@ -78,7 +78,7 @@ def start_comparing(
         except CancelledError:
             return
         except Exception as error:
-            # The view says errors of the engine, and ends the app by any other.
+            # The view shows errors of the engine; any other error ends the app.
             tell(ComparisonEnded(generation, error=error))
         else:
             tell(ComparisonEnded(generation, notes))
@@ -95,7 +95,7 @@ def _compare(
     tell: Callable[[Message], None],
     cancelled: Event,
 ) -> tuple[str, ...]:
-    """Compare them, and return what is to be said of the feature files."""
+    """Compare them, and return the notes on the feature files."""
     method = methods[0]
 
     def report(done: int, total: int, what: str) -> None:

@@ -27,11 +27,11 @@ class MethodHighlighted(Message):
 
 
 class PageChanged(Message):
-    """Other methods are in sight than before."""
+    """The visible methods changed."""
 
 
 class CompareTable(Widget, can_focus=True):
-    """Methods with those columns that have room; words instead while there are none."""
+    """Methods, with the columns that have room; a text instead while there are none."""
 
     DEFAULT_CSS = "CompareTable { height: 1fr; }"
     COMPONENT_CLASSES = {"compare--heading", "compare--cursor", "compare--without"}  # noqa: RUF012
@@ -56,7 +56,7 @@ class CompareTable(Widget, can_focus=True):
         self.refresh()
 
     def tell(self, words: str) -> None:
-        """Say where the method under way stands: one row is drawn, not the table."""
+        """Show the progress of the running method: only its row is drawn again."""
         if self._doing is not None and self._doing[1] != words:
             self._doing, self._drawn = (self._doing[0], words), None
             row = _HEADING_ROWS + len(self._rows) - self._first
@@ -75,11 +75,11 @@ class CompareTable(Widget, can_focus=True):
 
     @property
     def page(self) -> int:
-        """How many methods are in sight at once."""
+        """How many methods are visible at once."""
         return max(self.size.height - _HEADING_ROWS, 1)
 
     def move(self, rows: int) -> None:
-        """Put the cursor so many rows further down, at most on the last or first."""
+        """Move the cursor down by this many rows (up if negative), at most to the last or first."""
         methods = self.methods
         if self._method is not None:
             self._put_on(methods[min(max(methods.index(self._method) + rows, 0), len(methods) - 1)])
@@ -98,7 +98,7 @@ class CompareTable(Widget, can_focus=True):
         self._first = min(max(self._first, least), max(most, least))
 
     def on_resize(self, _: events.Resize) -> None:
-        """The cursor stays in sight."""
+        """Scroll so that the cursor stays visible."""
         self._keep_in_sight()
         self.refresh()
         self.post_message(PageChanged())
@@ -145,7 +145,7 @@ class CompareTable(Widget, can_focus=True):
 
 
 class CompareWords(Widget, can_focus=False):
-    """What there is to say of one method; `max-height` says in how many rows."""
+    """The sentence about one method, in at most `max-height` rows."""
 
     DEFAULT_CSS = "CompareWords { height: auto; min-height: 1; }"
 
@@ -174,7 +174,7 @@ class CompareWords(Widget, can_focus=False):
         return max(len(self._lines(width)), 1)
 
     def render_line(self, y: int) -> Strip:
-        """One row of it; the last one says where more is left out."""
+        """One row of it; the last one shows if more is left out."""
         width, height = self.size
         lines = self._lines(width)
         text = lines[y] if y < len(lines) else ""

@@ -28,7 +28,7 @@ _MARK_CELLS = 2
 
 
 class Ending(StrEnum):
-    """Why a comparison goes on no more."""
+    """Why a comparison has ended."""
 
     DONE = "done"
     CANCELLED = "cancelled"
@@ -45,8 +45,8 @@ class Findings:
     methods : all that are compared, in this order.
     rows : of those done, as `compare` lists them.
     notes : what methods have to say, by method; what feature files have, by "".
-    doing : the method under way and what it does, in words; None if none is.
-    ending : None while it goes on.
+    doing : the running method and what it does, in words; None if none runs.
+    ending : None while it runs.
     problem : why it failed.
     """
 
@@ -97,7 +97,7 @@ def sorted_rows(rows: Sequence[Row], sort: CompareSort) -> list[Row]:
 
 
 def standing(findings: Findings | None, session: Session) -> str:
-    """Return how far it is, and the key that goes on from there."""
+    """Return how far the comparison is, and the key that starts, cancels or repeats it."""
     if findings is None:
         return "[r] starts"
     is_stale = findings.asked != asked_of(session)
@@ -112,7 +112,7 @@ def standing(findings: Findings | None, session: Session) -> str:
 
 
 def invitation(session: Session) -> str:
-    """Return what `r` will do."""
+    """Return what the key `r` will do."""
     study = session.study
     if study is None:
         return ""
@@ -134,7 +134,7 @@ def what_to_say(findings: Findings | None, row: Row | None, session: Session) ->
     if not row["applicable"]:
         return str(row["reason"])
     method = method_named(row["method"])
-    # How a feature file fitted is told of the methods that needed it.
+    # The notes on feature files are shown for the methods that used them.
     told_of = {row["method"], *([""] if method.needs else [])}
     notes = [note for of, note in findings.notes if of in told_of]
     taken = decisions(session.overrides)
@@ -153,7 +153,7 @@ def _is_root_faster(findings: Findings, joint: Row) -> bool:
 
 
 def _beyond_root(target: Target) -> str:
-    """Return what joint is asked for that root is not, and by which options; it may be nothing."""
+    """Return what is asked of joint only, and the options that ask it; nothing if root is asked the same."""
     asked = (
         (target.min_samples > 1, f"draws at least {target.min_samples} a stratum", "min-samples"),
         (target.noise_floor > 0, "allows for noise in simulation", "noise-floor"),
@@ -211,7 +211,7 @@ def compare_lines(
 
 
 def _figures(rows: Sequence[Row], width: int) -> list[str]:
-    """Return a heading and a row each, with as many columns, and then as wide apart, as there is room for."""
+    """Return a heading and rows with as many columns as fit, spaced as widely as there is room."""
     columns: list[Column] = comparison_columns(rows, width)
     wide = table(columns).split("\n")
     return wide if len(wide[0]) <= width else table(columns, gap=" ").split("\n")

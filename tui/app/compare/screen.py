@@ -78,7 +78,7 @@ class CompareScreen(ViewScreen):
                 yield Chart(id="scatter")
 
     def follow(self, shown: Session | None, session: Session) -> None:
-        """Compare a small workload at once; say where what is shown is of other options."""
+        """Compare a small workload at once; say if the shown comparison was made by other options."""
         study = session.study
         if study is None:
             return
@@ -88,7 +88,7 @@ class CompareScreen(ViewScreen):
             self._show()
 
     def on_unmount(self) -> None:
-        """Nobody waits for what is still under way."""
+        """Cancel the running comparison."""
         self._stop()
 
     @property
@@ -115,12 +115,12 @@ class CompareScreen(ViewScreen):
             self._cancel = None
 
     def _is_wanted(self, generation: int) -> bool:
-        """Return whether the thread that tells something was neither cancelled nor started anew since."""
+        """Return whether a message is of the running thread, neither cancelled nor replaced since."""
         findings = self._findings
         return generation == self._generation and findings is not None and findings.ending is None
 
     def _know(self, generation: int, change: Callable[[Findings], Findings]) -> None:
-        """Take what the thread tells."""
+        """Take over what the thread found."""
         if self._findings is not None and self._is_wanted(generation):
             self._findings = change(self._findings)
             self._show()
@@ -191,7 +191,7 @@ class CompareScreen(ViewScreen):
         return next((row for row in self._rows() if row["method"] == method), None)
 
     def _show_words(self) -> None:
-        """Say why it failed; else what the method under the cursor has to say."""
+        """Show why it failed, else the sentence about the method under the cursor."""
         words = what_to_say(self._findings, self._highlighted(), self.session)
         self.query_one(CompareWords).show(words)
 
@@ -208,7 +208,7 @@ class CompareScreen(ViewScreen):
         self._start()
 
     def action_cancel(self) -> None:
-        """Compare no further; what is there stays."""
+        """Stop comparing; results so far stay."""
         findings = self._findings
         if findings is not None and findings.ending is None:
             self._stop()
@@ -225,7 +225,7 @@ class CompareScreen(ViewScreen):
         self.query_one(CompareTable).move(rows)
 
     def action_page(self, pages: int) -> None:
-        """Move the cursor by as many methods as are in sight."""
+        """Move the cursor by as many methods as are visible."""
         table = self.query_one(CompareTable)
         table.move(pages * table.page)
 

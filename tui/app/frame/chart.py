@@ -33,7 +33,7 @@ class Chart(Widget, can_focus=True):
         self.refresh()
 
     def say(self, words: str) -> None:
-        """Show words instead of a chart that is not there."""
+        """Show a text in place of a chart."""
         self.show(partial(_draw_words, printable(words, ascii_only=self.app.has_class("-ascii"))))
 
     @property
@@ -46,7 +46,7 @@ class Chart(Widget, can_focus=True):
 
     @property
     def printed_size(self) -> tuple[int, int]:
-        """Columns and rows for the command that prints the chart, which takes no fewer than one."""
+        """Columns and rows for the command that prints the chart; at least one each."""
         width, height = self.size
         return max(width, 1), max(height, 1)
 

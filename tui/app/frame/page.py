@@ -48,7 +48,7 @@ class Page(VerticalScroll):
             self.write_anew()
 
     def write_anew(self) -> None:
-        """Write what there is to say now; where the page has no width yet, nothing until it has one."""
+        """Write the present text; nothing while the page has no width yet."""
         self._width = self.size.width
         self.query_one(Static).update(self._write(self._width))
 
@@ -80,7 +80,7 @@ class PageScreen(CopyingScreen):
         return PaneText(f"kernelpoint-{name}", f"{self.write(self.app.size.width).plain.rstrip()}\n")
 
     def action_say_why_no_command(self) -> None:
-        """Say what there is instead of a command that prints the page."""
+        """Say that no command prints the page, and what to do instead."""
         self.app.say(self.WHY_NO_COMMAND)
 
     def compose(self) -> ComposeResult:
@@ -121,7 +121,7 @@ class FindingsScreen(PageScreen):
 
 
 class HelpScreen(PageScreen):
-    """A view's keys from the table of actions, and a few words on how to read it."""
+    """A view's keys from the table of actions, and a paragraph on how to read it."""
 
     BINDINGS = [("question_mark,f1", "dismiss", "Back")]  # noqa: RUF012
 

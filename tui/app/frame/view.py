@@ -63,7 +63,7 @@ class ViewScreen(CopyingScreen):
 
     @abstractmethod
     def follow(self, shown: Session | None, session: Session) -> None:
-        """Show what differs from what is shown; nothing is shown yet where that is None."""
+        """Show what differs from what is shown; `shown` is None before the first time."""
 
     def on_mount(self) -> None:
         """Follow the session from now on."""
@@ -97,7 +97,7 @@ class ViewScreen(CopyingScreen):
     def worker_failed(self, worker: Worker[Any], error: Exception) -> None:  # noqa: ARG002
         """Say why a worker of this view failed; an exception that no engine raises on purpose ends the app.
 
-        A view with a place of its own for such words overrides this, and calls it for everything else.
+        A view that shows such errors elsewhere overrides this, and calls it for all others.
         """
         if isinstance(error, SamplingError | ScaleModelError | OSError):
             self.app.say(error_text(error), failed=True)

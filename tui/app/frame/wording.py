@@ -1,4 +1,4 @@
-"""The lines that stay in sight: what is open, what was found, what the plan costs."""
+"""The lines that are always visible: what is open, what was found, what the plan costs."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _drawn(study: Study) -> str:
 
 
 def status_lines(session: Session, study: Study) -> list[str]:
-    """Return what the plan costs, what is being done about it, or why it stayed; the longest form first."""
+    """Return what the plan costs, what is computed, or why it did not change; the longest form first."""
     if session.doing is not None:
         return [f"Plan: {session.doing}"]
     if session.problem is not None:

@@ -32,14 +32,14 @@ class GroupHighlighted(Message):
 
 @dataclass
 class SearchChanged(Message):
-    """The text to filter by is another one."""
+    """The text to filter by changed."""
 
     search: str
 
 
 @dataclass
 class SearchClosed(Message):
-    """The text to filter by is as wanted."""
+    """The user is done with the text to filter by."""
 
 
 class GroupTable(DataTable[Text]):
@@ -77,13 +77,13 @@ class GroupTable(DataTable[Text]):
         return groups[self.cursor_row] if 0 <= self.cursor_row < len(groups) else None
 
     def _rebuild(self, selected: int | None) -> None:
-        """Fill the table anew: what has room depends on the width and on the rows."""
+        """Fill the table anew: which columns fit depends on the width and on the rows."""
         width = self.size.width
         if self._study is None or not width:
             return
         groups = self._listed.groups
         columns = group_columns(self._study, groups, width, ascii_only=self._ascii_only)
-        # Emptying and filling moves the cursor; only where it ends is news.
+        # Emptying and filling moves the cursor; only its final place is reported.
         with self.app.batch_update(), self.prevent(DataTable.RowHighlighted):
             self.clear(columns=True)
             for column in columns:
@@ -108,7 +108,7 @@ class GroupTable(DataTable[Text]):
     @on(DataTable.RowHighlighted)
     def _tell(self, event: DataTable.RowHighlighted) -> None:
         event.stop()
-        # Where the table is empty by now, or was, no row has a key.
+        # If the table is or was empty, there is no row with a key.
         group = self.highlighted
         if group is not None:
             self.post_message(GroupHighlighted(group))
@@ -150,10 +150,10 @@ class Wrapped(Widget, can_focus=False):
         self._shorten: Callable[[int], str] = lambda _: ""
 
     def show(self, shorten: Callable[[int], str]) -> None:
-        """Show another text; `shorten` returns it in at most so many cells."""
+        """Show another text; `shorten` returns it in at most the given number of cells."""
         rows = self._rows_shown
         self._shorten = shorten
-        # Laying out draws the whole screen anew.
+        # A new layout redraws the whole screen, so only when needed.
         self.refresh(layout=self._rows_shown != rows)
 
     @property

@@ -22,7 +22,7 @@ from tui.text.group_list import GroupList, list_groups
 from tui.text.histogram import group_histogram, histogram_text
 
 MOST_ROWS = 2_000
-"""More rows make the table slow, and nobody reads them."""
+"""The most rows of the table: more would make it slow."""
 
 PADDING = 2
 """Blanks between two columns."""
@@ -140,7 +140,7 @@ def group_columns(study: Study, groups: Sequence[int], width: int, *, ascii_only
 
 
 def _label(study: Study, index: int, room: int, *, ascii_only: bool) -> str:
-    """Return a group in at most `room` cells; its grid stays whole, for it tells groups of one name apart."""
+    """Return a group in at most `room` cells; its grid is never cut, as groups of one name differ in it."""
     name, label = short_name(study.counts.groups[index].name), facts.group_label(study, index)
     place = label.removeprefix(name)
     if room - len(place) < _LEAST_NAME:

@@ -40,7 +40,7 @@ from tui.app.groups.presenter import (
 from tui.app.state import Session, next_sort
 
 _DELAY_SECONDS = 0.08
-"""A cursor key that is held down draws one chart, not twenty."""
+"""How long to wait before drawing, so that a held cursor key draws one chart and not twenty."""
 
 
 class GroupsScreen(ViewScreen):
@@ -79,7 +79,7 @@ class GroupsScreen(ViewScreen):
         yield Line(ascii_only=ascii_only, id="findings")
 
     def on_mount(self) -> None:
-        """The field to filter by is there once it is asked for."""
+        """Hide the field to filter by until the user opens it."""
         self.query_one("#search").display = False
 
     def on_screen_resume(self) -> None:
@@ -125,14 +125,14 @@ class GroupsScreen(ViewScreen):
 
     @on(GroupHighlighted)
     def _select(self) -> None:
-        # The cursor may have moved on since: what it is on now is what counts.
+        # The cursor may have moved since the message was sent: use where it is now.
         highlighted = self.query_one(GroupTable).highlighted
         if highlighted not in {None, self.session.selected}:
             self.app.change(selected=highlighted)
 
     @on(SearchChanged)
     def _search(self, event: SearchChanged) -> None:
-        # Typed text is filtered by once, not letter by letter.
+        # Filter once for all that is typed, not at each letter.
         if self._search_timer is not None:
             self._search_timer.stop()
         self._search_timer = self.set_timer(_DELAY_SECONDS, lambda: self.app.change(search=event.search))
@@ -180,5 +180,5 @@ class GroupsScreen(ViewScreen):
         return table_command(session, self.query_one(GroupTable).listed)
 
     def _is_chart_meant(self) -> bool:
-        """Return whether the pane in focus is the chart of a group."""
+        """Return whether the chart of a group has the focus."""
         return self.focused is self.query_one(Chart) and self.session.selected is not None

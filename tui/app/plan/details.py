@@ -34,9 +34,9 @@ class PlanDetails:
     Attributes
     ----------
     session : whose study and options it is of.
-    judgement : None where it is not judged, or not yet.
+    judgement : None if it is not judged (yet).
     points : of the trade-off, by epsilon, or why there is none.
-    strata, launches : as tables; None where nobody asked for them yet.
+    strata, launches : as tables; None until they are first shown.
     located : the drawn launches, found in the profile.
     """
 
@@ -51,12 +51,12 @@ class PlanDetails:
 
     @property
     def is_judged(self) -> bool:
-        """Whether all is known that is to be known of its error."""
+        """Whether its error is known, or cannot be."""
         return self.judgement is not None or not self.session.options.judge
 
     @property
     def is_soon_judged(self) -> bool:
-        """Whether judging takes no longer than anything else."""
+        """Whether judging is fast."""
         return self.plan.samples * self.session.options.judge <= _SOON_JUDGED
 
     @property
@@ -94,7 +94,7 @@ class PlanDetails:
 
     @property
     def is_traded(self) -> bool:
-        """Whether all of the trade-off is known, or there is none."""
+        """Whether the trade-off is complete, or there is none."""
         return not self.has_trade_off or self.trade_off.tried == len(self.epsilons)
 
     def shares_points_with(self, other: PlanDetails) -> bool:

@@ -18,12 +18,12 @@ from tui.output.files import write_folder, write_text
 
 
 def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
-    """Return why nothing can be written there; None where it can.
+    """Return why the path cannot be written; None if it can.
 
     Parameters
     ----------
     name : of the path, as it was typed.
-    is_folder : whether it is to be one, which may be there if nothing is in it.
+    is_folder : whether a folder is to be written, which may exist if it is empty.
     """
     if not name:
         return "a name is missing"

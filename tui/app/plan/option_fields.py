@@ -27,11 +27,11 @@ _NOT_USED = "not used"
 
 
 def checked(options: SampleOptions) -> SampleOptions:
-    """Return options that the engine accepts, as far as that can be told without the profile.
+    """Return the options if the engine accepts them, as far as it can check without the profile.
 
     Raises
     ------
-    OptionError : it does not accept them; in its own words, but the options are called as in the form.
+    OptionError : it does not accept them; the engine's message, with the options named as in the form.
     """
     try:
         target_of(options)
@@ -78,7 +78,7 @@ class OptionField(ABC):
 
         Raises
         ------
-        OptionError : it means none, or one that cannot be.
+        OptionError : the text is no value, or one that is not accepted.
         """
 
     @abstractmethod
@@ -86,7 +86,7 @@ class OptionField(ABC):
         """The options with the next value, or with `by` = -1 the one before; None where there is none."""
 
     def unused(self, options: SampleOptions) -> str:  # noqa: ARG002 - most are used, whatever the others
-        """What of it the plan does not depend on, in words; "" where it depends on all."""
+        """Which part of the value has no effect on the plan, in words; "" if all of it has."""
         return ""
 
 
@@ -131,7 +131,7 @@ class Number(OptionField):
     ----------
     ladder : the values to step along; none for whole numbers, which go up and down by one.
     default : what it is where it is not given; None where its own default says it.
-    may_be_none : whether the word "none" is a value too, beyond the last step.
+    may_be_none : whether "none" is a value too; it comes after the last step.
     of_some_methods : whether only some methods look at it.
     """
 
@@ -203,7 +203,7 @@ class Number(OptionField):
                 return checked(self._put(options, int(value or 0) + by))
             except OptionError:
                 return None
-        # None lies beyond the last step.
+        # "none" comes after the last step.
         place = float("inf") if value is None else value
         beyond = [step for step in self.ladder if (step - place) * by > 0]
         if beyond:
@@ -253,7 +253,7 @@ class Settings(OptionField):
 
 
 def _meant(word: str) -> float | None:
-    """Return the fraction meant by one with a decimal comma, or by a percentage; None for other words."""
+    """Return the fraction that a text with a decimal comma or a percentage means; None for any other text."""
     number = word.removesuffix("%").strip().replace(",", ".")
     try:
         return float(number) / (100 if word.endswith("%") else 1)
@@ -262,7 +262,7 @@ def _meant(word: str) -> float | None:
 
 
 def _as_typed(message: str, word: str) -> str:
-    """Return the engine's words with the value as it was typed, which is what the user looks for."""
+    """Return the engine's message with the value as the user typed it."""
     range_, comma, value = message.partition(", not ")
     _, semicolon, hint = value.partition(";")
     return f"{range_}{comma}{word}{semicolon}{hint}" if comma else message

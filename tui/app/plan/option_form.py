@@ -35,7 +35,7 @@ class OptionsChanged(Message):
 
     Attributes
     ----------
-    at_once : whether the value was typed and taken; else more steps may follow.
+    at_once : whether the value was typed and confirmed; otherwise more steps may follow.
     """
 
     options: SampleOptions
@@ -44,7 +44,7 @@ class OptionsChanged(Message):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A value that the plan has not got yet.
+    """A value that was asked for, but that the plan does not have (yet).
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class OptionInput(Input):
 
     @dataclass
     class Left(Message):
-        """What was typed is not wanted."""
+        """The user left the field without confirming."""
 
     def __init__(self, value: str) -> None:
         super().__init__(value, compact=True, select_on_focus=False)
@@ -81,7 +81,7 @@ class OptionInput(Input):
         self.post_message(self.Left())
 
     def on_blur(self) -> None:
-        """Another pane has the focus: what was typed is not wanted."""
+        """Discard what was typed, as another pane has the focus now."""
         self.action_leave()
 
 
@@ -97,7 +97,7 @@ class OptionRow(Widget):
         self._text, self._is_current, self._unused, self._is_refused = "", False, "", False
 
     def show(self, text: str, *, is_current: bool, unused: str, is_refused: bool) -> None:
-        """Show a value, and what of it makes no difference."""
+        """Show a value, and which part of it has no effect."""
         shown = text, is_current, unused, is_refused
         if shown != (self._text, self._is_current, self._unused, self._is_refused):
             self._text, self._is_current, self._unused, self._is_refused = shown
@@ -114,7 +114,7 @@ class OptionRow(Widget):
             text += " ?"
         room = max(width - _LABEL, 0)
         if self._unused:
-            # Said whatever the value's length.
+            # Shown even if the value is too long for the row.
             unused = f" ({self._unused})"
             text = fitted(text, max(room - len(unused), 0), ascii_only=self._ascii_only) + unused
         text = fitted(text, room, ascii_only=self._ascii_only)
@@ -158,18 +158,18 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     @property
     def attempt(self) -> Attempt | None:
-        """The value that the plan has not got yet."""
+        """The value that was asked for, but that the plan does not have (yet)."""
         return self._attempt
 
     def show(self, options: SampleOptions) -> None:
-        """Show the options of the plan; a value that was tried and refused stays in sight."""
+        """Show the options of the plan; a value that was refused stays visible."""
         self._options = options
         self._draw()
 
     def accept(self, options: SampleOptions) -> None:
-        """Show the options of a plan that was just made; later steps that it has not got yet stay."""
+        """Show the options of a plan that was just made; steps taken since then stay."""
         attempt = self._attempt
-        # What was refused is of a plan before this one.
+        # The value was refused on an earlier plan, or is in this one.
         if attempt is not None and (attempt.problem is not None or attempt.options == options):
             self._attempt = None
         self.show(options)
@@ -204,7 +204,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.call_after_refresh(line.scroll_visible, animate=False)
 
     def _problem_rows(self, attempt: Attempt) -> list[str]:
-        """Return what is wrong in few rows, so that the options stay in sight; without the remedy if need be.
+        """Return what is wrong in few rows, so that the options stay visible; without the remedy if too long.
 
         Of a typed text, the remedy says what to type.
         """
@@ -228,7 +228,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         attempt = self._attempt
         if attempt is None or attempt.options is None:
             return self._options
-        # A step goes on from a refused value too, or choosing would never get past it.
+        # Steps start from a refused value too; otherwise the user could never step past it.
         if attempt.problem is None or attempt.field is self.field:
             return attempt.options
         return self._options
@@ -277,7 +277,7 @@ class OptionForm(VerticalScroll, can_focus=True):
             self._draw()
 
     def on_key(self, event: events.Key) -> None:
-        """What a fraction begins with begins one."""
+        """A digit or point starts typing a value."""
         if event.character in _STARTS_A_NUMBER and self.has_focus and self.field.is_typed:
             event.stop()
             self._type(str(event.character))
@@ -309,7 +309,7 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def _stop_typing(self, field: Input) -> None:
         had_focus = field.has_focus
-        # Its own leaving is no news.
+        # Removing the field must not be reported as leaving it.
         with self.prevent(OptionInput.Left):
             field.remove()
             if had_focus:

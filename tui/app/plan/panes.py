@@ -71,7 +71,7 @@ class PlanFigures(Widget, can_focus=True):
 
 
 class PlanList(ScrollView, can_focus=True):
-    """Strata or launches; only what is in sight is ever made into text, so no row is left out."""
+    """Strata or launches; only visible rows are made into text, so that even millions can be scrolled."""
 
     BINDINGS = bindings(LIST)
     COMPONENT_CLASSES = {"plan-list--head"}  # noqa: RUF012
@@ -90,14 +90,14 @@ class PlanList(ScrollView, can_focus=True):
         self.refresh()
 
     def say(self, words: str) -> None:
-        """Show words instead of a table that is not there."""
+        """Show a text in place of a table."""
         self._listing, self._words = _NOTHING, words
         self._measure()
         self.refresh()
 
     @property
     def place(self) -> str:
-        """Which rows are in sight, of how many."""
+        """Which rows are visible, of how many."""
         rows, first = len(self._listing.labels), self.scroll_offset.y
         last = min(first + self.size.height - 1, rows)
         return f"{first + 1:,}-{last:,} of {rows:,}" if rows else ""
@@ -175,7 +175,7 @@ class PlanDetailPanes(Container):
             self._pane(pane).display = has_room or pane is self.chosen
 
     def turn(self) -> None:
-        """Choose the next one, the first after the last; where all are in sight, by what has the focus."""
+        """Choose the next one, the first after the last; if all are visible, go from the one in focus."""
         before = self.focused if self.are_all_in_sight else self.chosen
         if before is not None:
             self.chosen = DETAILS[(DETAILS.index(before) + 1) % len(DETAILS)]
@@ -197,7 +197,7 @@ class PlanDetailPanes(Container):
         )
 
     def show(self, details: PlanDetails, problems: Mapping[PlanPane, str]) -> None:
-        """Show what is known so far, and why what could not be computed is not there."""
+        """Show what is known so far, and why anything could not be computed."""
         chart = self.query_one(Chart)
         why_no_chart = problems.get(PlanPane.TRADE_OFF, details.why_no_trade_off)
         if why_no_chart:
@@ -211,11 +211,11 @@ class PlanDetailPanes(Container):
                 self._list(pane).say(problems[pane])
 
     def place(self, pane: PlanPane) -> str:
-        """Which rows of a table are in sight, of how many; of what is no table, nothing."""
+        """Which rows of a table are visible, of how many; nothing for a pane without a table."""
         return self._list(pane).place if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} else ""
 
     def content(self, pane: PlanPane) -> Widget:
-        """What stands below a pane's title, and takes the focus."""
+        """The widget below a pane's title, which takes the focus."""
         return next(child for child in self._pane(pane).children if child.can_focus)
 
     def _list(self, pane: PlanPane) -> PlanList:

@@ -38,7 +38,7 @@ class PlanPane(StrEnum):
     FINDINGS = "findings"
 
 
-#: Those that share a place where there is little room.
+#: The panes that take turns in one place on a small screen.
 DETAILS = (PlanPane.TRADE_OFF, PlanPane.STRATA, PlanPane.LAUNCHES, PlanPane.FINDINGS)
 
 
@@ -68,12 +68,12 @@ def fitting_title(pane: PlanPane, states: tuple[str, ...], width: int) -> tuple[
 
 
 def _cells(name: str, state: str) -> int:
-    """Return how many cells a title needs: rule and blanks, too, which the right end has of its own."""
+    """Return how many cells a title needs, with its rule and the blanks at both ends."""
     return len(name) + 4 + (len(state) + 3 if state else 0)
 
 
 def figures_states(session: Session, *, is_short: bool) -> tuple[str, ...]:
-    """Return that a plan is being made; else the key to the details, where they are out of sight."""
+    """Return that a plan is being made; else the key that shows the details, if they are hidden."""
     if session.doing is not None:
         # The line of the plan says so too.
         return "planning", ""
@@ -85,7 +85,7 @@ def detail_states(pane: PlanPane, details: PlanDetails, place: str) -> tuple[str
 
     Parameters
     ----------
-    place : which rows are in sight, where the pane has a table.
+    place : which rows are visible, if the pane has a table.
     """
     if pane is PlanPane.FINDINGS:
         return (count(len(details.study.findings)),)
@@ -96,11 +96,11 @@ def detail_states(pane: PlanPane, details: PlanDetails, place: str) -> tuple[str
 
 
 def _trade_off_states(details: PlanDetails) -> tuple[str, ...]:
-    """Return how many points are known; once all are, from where on they are the same."""
+    """Return how many points are known; once all are, from which epsilon on they are the same."""
     known, total = details.trade_off, len(details.epsilons)
     if details.has_trade_off and known.tried < total:
         return (f"{known.tried} of {total}",)
-    # What is missing is said first: where the curve levels can be seen.
+    # Missing points are said first; where the curve is level can be seen.
     return *(missing_forms(known) or level_forms(known)), ""
 
 
@@ -181,7 +181,7 @@ def _decisions(details: PlanDetails) -> Iterator[Figure]:
 def pane_text(pane: PlanPane, details: PlanDetails, size: Size, canvas: Canvas) -> str:
     """Return what the pane's command prints.
 
-    What is not there yet is not waited for: then it is the figures, and the command is theirs.
+    If the pane's content is not computed yet, these are the figures, and the command prints those.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def pane_command(pane: PlanPane, details: PlanDetails, size: Size) -> str:
         PlanPane.STRATA: None if details.strata is None else PlanList.STRATA,
         PlanPane.LAUNCHES: None if details.launches is None else PlanList.LAUNCHES,
     }.get(pane)
-    # What is not judged yet is not judged by the command either.
+    # Before the plan is judged, the command does not judge it either.
     judge = options.judge if listed or details.is_judged else 0
     return command_line("sample", replace(options, list=listed, judge=judge), always=("method",))
 

@@ -20,7 +20,7 @@ from tui.options.command_line import PLAN_NAME, free_name
 
 @dataclass
 class PlaceGiven(Message):
-    """The plan is to go there.
+    """The user gave a place for the plan.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class PlaceGiven(Message):
 
 @dataclass
 class PromptLeft(Message):
-    """It is to go nowhere."""
+    """The user decided to write nothing."""
 
 
 class PlaceInput(Input):

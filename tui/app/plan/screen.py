@@ -45,7 +45,7 @@ _DELAY_SECONDS = 0.08
 """A key that is held down makes a plan at first and one at last, not twenty."""
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
-"""Below so many rows the details take the place of the options; from so many cells all have a place."""
+"""With fewer rows the details replace the options; with at least this many cells all are shown."""
 
 
 @dataclass
@@ -94,7 +94,7 @@ class PlanScreen(ViewScreen):
         yield PlanPrompt(ascii_only=ascii_only)
 
     def on_mount(self) -> None:
-        """Lay out, and keep saying which rows of a table are in sight."""
+        """Lay out, and keep showing which rows of a table are visible."""
         self._title("#options-pane").show("[3] Options", "enter, + -")
         self._arrange()
         for table in self.query(PlanList):
@@ -147,7 +147,7 @@ class PlanScreen(ViewScreen):
         self._show_titles()
 
     def _show_titles_soon(self) -> None:
-        # Which rows are in sight is known only once they are laid out.
+        # Which rows are visible is known only after the layout.
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
@@ -173,7 +173,7 @@ class PlanScreen(ViewScreen):
     # What is computed.
 
     def _work_on(self) -> None:
-        """Compute what is missing in the panes that are in sight, one after the other."""
+        """Compute what is missing in the visible panes, one after the other."""
         details = self._details
         if details is None or self.session.doing is not None or details.study is not self.session.study:
             return
@@ -191,7 +191,7 @@ class PlanScreen(ViewScreen):
         self._work_on()
 
     def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
-        """Say in the pane why what it shows could not be computed, or that nothing was written."""
+        """Say in the pane why its content could not be computed, or that nothing was written."""
         if not isinstance(error, SamplingError | OSError):
             super().worker_failed(worker, error)
         elif worker.group == "files":
@@ -216,7 +216,7 @@ class PlanScreen(ViewScreen):
             self._plan(event.options)
 
     def _plan_last(self) -> None:
-        """Plan by the last of many steps."""
+        """Plan once for many quick steps: by the last one."""
         self._plan_timer = None
         if self._wanted is not None:
             self._plan(self._wanted)
@@ -229,23 +229,23 @@ class PlanScreen(ViewScreen):
     # The details.
 
     def _arrange(self) -> None:
-        """Show the panes that have a place at this size."""
+        """Show the panes that fit at this size."""
         width, height = self.size
         self.query_one("#plan-top").display = not (self._is_short() and self._details_open)
         self._panes.display = self._details_open or not self._is_short()
         self._panes.lay_out(has_room=width >= _WIDE and height >= _HIGH)
-        # What a title has room for is known only once it is laid out.
+        # A title's width is known only after the layout.
         self._show_titles_soon()
 
     def is_in_sight(self, pane: PlanPane) -> bool:
-        """Return whether a pane is shown; the figures are wanted in any case."""
+        """Return whether a pane is shown; the figures count as shown in any case."""
         return pane is PlanPane.FIGURES or self._panes.is_in_sight(pane)
 
     def _is_short(self) -> bool:
         return self.size.height < _SHORT
 
     def action_next_detail(self) -> None:
-        """Show the next of the details; where all are in sight, go to the next."""
+        """Show the next of the details, or move the focus to it if all are visible."""
         panes, focused, is_short = self._panes, self._panes.focused, self._is_short()
         if is_short and not self._details_open:
             self._details_open = True

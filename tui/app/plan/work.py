@@ -26,7 +26,7 @@ Steps = Callable[[Progress], Iterator[PlanDetails]]
 
 @dataclass
 class DetailsReady(Message):
-    """More is known of the plan; None: that was all that the worker was asked for."""
+    """The plan with more of its details computed; None when the worker is done."""
 
     generation: int
     details: PlanDetails | None
@@ -41,7 +41,7 @@ class PlanWork:
 
     Attributes
     ----------
-    pane : for which something is being computed; None if nothing is.
+    pane : the one that is being computed for; None if none is.
     problems : why what a pane shows could not be computed, in words.
     """
 
@@ -52,7 +52,7 @@ class PlanWork:
         self.problems: dict[PlanPane, str] = {}
 
     def begin(self, session: Session, study: Study, before: PlanDetails | None) -> None:
-        """Draw a plan, of which everything else follows."""
+        """Draw a plan; the details are computed from it."""
         self.problems = {}
 
         def steps(_: Progress) -> Iterator[PlanDetails]:
@@ -61,7 +61,7 @@ class PlanWork:
         self._start(PlanPane.FIGURES, steps)
 
     def go_on(self, details: PlanDetails, is_in_sight: Callable[[PlanPane], bool]) -> None:
-        """Compute the next missing thing of a pane in sight, unless one for such a pane is under way."""
+        """Compute the next missing detail of a visible pane, unless one is being computed already."""
         if self.pane is not None and is_in_sight(self.pane):
             return
         self.stop()
@@ -71,7 +71,7 @@ class PlanWork:
                 return
 
     def stop(self) -> None:
-        """Compute nothing more; what a worker still tells is stale."""
+        """Compute nothing more; what a worker still reports is ignored."""
         self._generation += 1
         self.pane = None
         self._screen.workers.cancel_group(self._screen, _WORKERS)
@@ -115,7 +115,7 @@ def _missing(details: PlanDetails) -> list[tuple[PlanPane, Job]]:
         (PlanPane.TRADE_OFF, not details.is_traded, traded),
         (PlanPane.LAUNCHES, details.launches is None, launches_listed),
     ]
-    # Drawing a large plan again and again may take half a minute: nothing else waits for that.
+    # Judging a large plan may take half a minute, so it comes last there.
     first = 0 if details.is_soon_judged else len(jobs)
     jobs.insert(first, (PlanPane.FIGURES, not details.is_judged, judged))
     return [(pane, job) for pane, is_missing, job in jobs if is_missing]

@@ -17,7 +17,7 @@ _LONGEST_CELL = 40
 
 @dataclass
 class CellTaken(Message):
-    """The text in the cell's field is as wanted; the cursor moves on so many cells and rows."""
+    """The text of the cell is confirmed; the cursor moves on by this many cells and rows."""
 
     text: str
     cells: int = 0
@@ -31,7 +31,7 @@ class CellLeft(Message):
 
 @dataclass
 class PromptAnswered(Message):
-    """The one-line question is answered; with None, it is not."""
+    """The one-line question is answered, or given up (None)."""
 
     text: str | None
 
@@ -86,7 +86,7 @@ class PromptInput(ScaleInput):
 
 
 class Prompt(Horizontal):
-    """A question of one row, there while it is asked."""
+    """A question of one row, visible while it is asked."""
 
     DEFAULT_CSS = "Prompt { height: 1; display: none; }"
 

@@ -37,7 +37,7 @@ from tui.scale.text import predict_text
 
 @dataclass
 class SheetsRead(Message):
-    """A file has been read; what of it is left out is told."""
+    """A file has been read, with notes on what was left out."""
 
     sources: Sequence[SheetSource]
     told: Sequence[str] = ()
@@ -84,18 +84,18 @@ class ScaleScreen(ViewScreen):
                 yield ScaleWords()
 
     def on_mount(self) -> None:
-        """Keep saying whether there is more."""
+        """Keep showing whether there is more to scroll to."""
         words = self.query_one(ScaleWords)
         self.watch(words, "scroll_y", self._show_titles_soon)
         self.watch(words, "virtual_size", self._show_titles_soon)
 
     def on_resize(self) -> None:
-        """Other rows may be in sight now."""
+        """Other rows may be visible now."""
         self._show_titles_soon()
 
     @property
     def tables(self) -> OpenTables:
-        """The tables; the bundled numbers until others are read or typed."""
+        """The tables; the bundled example until others are read or typed."""
         return self.session.scale or made_up_tables()
 
     def follow(self, shown: Session | None, session: Session) -> None:
@@ -118,7 +118,7 @@ class ScaleScreen(ViewScreen):
         self._show_status()
 
     def _show_titles_soon(self) -> None:
-        # What is in sight is known only once all is laid out.
+        # Which rows are visible is known only after the layout.
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
@@ -323,7 +323,7 @@ class ScaleScreen(ViewScreen):
         )
 
     def command(self) -> str:
-        """`scale predict` of the file, or of the numbers where they are others."""
+        """`scale predict` of the file, or of the numbers themselves if they were edited."""
         given, answer = printed_options(self.session), self._result.answer
         asked = ScalePredictOptions() if answer is None else answer.command
         kept = replace(asked, ascii=given.ascii, color=given.color, quiet=given.quiet, seed=given.seed)

@@ -47,7 +47,7 @@ class ScaleTable(Widget, can_focus=True):
     Attributes
     ----------
     cursor : (row, column); the column is one of those to type in.
-    types_digits : whether a digit begins to edit; where it does not, it may open another view.
+    types_digits : whether a digit starts editing; otherwise digits may open other views.
     """
 
     BINDINGS = bindings(SHEET)
@@ -89,7 +89,7 @@ class ScaleTable(Widget, can_focus=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all rows are in sight."""
+        """Whether all rows are visible."""
         return len(self._sheet.rows) < self.size.height
 
     def validate_cursor(self, cursor: tuple[int, int]) -> tuple[int, int]:
@@ -144,22 +144,22 @@ class ScaleTable(Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(width, base)
 
     def _style(self, row: int, place: int, text: str) -> Style:
-        """What is wrong has its mark, and is bold; the cursor is reversed while the table has the focus."""
+        """Wrong cells are marked and bold; the cursor is reversed while the table has the focus."""
         style = _WRONG if text.endswith(WRONG_MARK) else Style()
         if (row, place) == self.cursor:
             style += _CURSOR if self.has_focus else _RESTING
         return style
 
     def on_focus(self) -> None:
-        """The cursor looks otherwise."""
+        """Draw the cursor in its other style."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """The cursor looks otherwise."""
+        """Draw the cursor in its other style."""
         self.refresh()
 
     def action_move(self, cells: int, rows: int) -> None:
-        """Go so many cells to the right and rows down."""
+        """Move by this many cells to the right and rows down."""
         row, column = self.cursor
         self.cursor = (row + rows, column + cells)
 
@@ -181,7 +181,7 @@ class ScaleTable(Widget, can_focus=True):
         return self._sheet.rows[row].texts[CELLS[column]]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """A digit begins a cell where digits open no view; the footer says so."""
+        """A digit starts editing only where digits do not open views; the footer shows which."""
         return action != "begin" or self.types_digits
 
     def action_begin(self, key: str) -> None:
@@ -235,7 +235,7 @@ class ScaleTable(Widget, can_focus=True):
             self._take(event.text, event.cells, event.rows)
 
     def _take(self, text: str, cells: int, rows: int) -> None:
-        """Keep the text, and go on; a step to another cell goes on typing there."""
+        """Keep the text and move on; in the next cell typing continues."""
         row, column = self.cursor
         self.leave()
         if text.strip() != self._text_at(row, column):

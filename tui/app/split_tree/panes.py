@@ -48,17 +48,17 @@ class SplitHistogram(Chart):
         self._timer: Timer | None = None
 
     def look_at(self, stop: TreeStop, *, log: bool) -> None:
-        """Show the durations of the node that is looked at, soon."""
+        """Show the durations of the node in focus, after a short delay."""
         self._stop, self._log = stop, log
         self._show_soon()
 
     @property
     def is_resting(self) -> bool:
-        """Whether nothing else is to be drawn soon."""
+        """Whether no drawing is pending."""
         return self._timer is None
 
     def on_resize(self) -> None:
-        """There is room now, or another."""
+        """Draw for the new size."""
         self._show_soon()
 
     def _show_soon(self) -> None:
@@ -93,7 +93,7 @@ class SplitHistogram(Chart):
             self.show(partial(self._fitted, event.grid))
 
     def _fitted(self, grid: Grid, width: int, height: int) -> Grid:
-        """Return what is drawn; for another size what fits of it, until it is drawn anew."""
+        """Return the drawn chart; cut to a new size until it is drawn again."""
         if (grid.width, grid.height) == (width, height):
             return grid
         self._show_soon()

@@ -78,7 +78,7 @@ class SplitTreeScreen(ViewScreen):
         yield Line(ascii_only=ascii_only, id="running")
 
     def follow(self, shown: Session | None, session: Session) -> None:
-        """Walk by what the session asks, in the group it has in focus."""
+        """Walk by the session's options, in the group it has in focus."""
         if shown is None and decisions(session.overrides) and session.options.method in _METHODS:
             self._method = session.options.method
         if self._is_outdated(session):
@@ -89,7 +89,7 @@ class SplitTreeScreen(ViewScreen):
             self._show_histogram()
 
     def _is_outdated(self, session: Session) -> bool:
-        """Return whether the session asks for another walk; while it plans, it may take its options back."""
+        """Return whether the session asks for another walk; while it plans, its options may be withdrawn."""
         spec = spec_of(session, self._method)
         return session.doing is None and spec is not None and not spec.is_like(self._spec)
 
@@ -107,7 +107,7 @@ class SplitTreeScreen(ViewScreen):
         self._change(move(how))
 
     def _change(self, change: Change) -> None:
-        """Have the walk changed after all changes asked for before."""
+        """Queue a change of the walk."""
         if self._walk.add(change):
             self._make_changes()
 
@@ -141,7 +141,7 @@ class SplitTreeScreen(ViewScreen):
 
     @on(Decided)
     def _plan_by_decision(self, event: Decided) -> None:
-        """Let the plan follow the walk, which goes by the decision already."""
+        """Plan by the decision that the walk has already taken over."""
         spec = self._spec = event.spec
         self.app.decide(spec.overrides, spec.method)
         self.app.say(decided_words(spec, event.group, event.path))
@@ -155,25 +155,25 @@ class SplitTreeScreen(ViewScreen):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the walk goes by what the session asks, and nothing more is to be done or drawn."""
+        """Whether the walk is up to date with the session, and nothing is pending."""
         is_drawn = self.query_one(SplitHistogram).is_resting
         return self._walk.is_done and is_drawn and not self._is_outdated(self.session)
 
     @property
     def method(self) -> str:
-        """Whose trees are shown; those of another are being made if that was asked for."""
+        """The method whose trees are shown; those of another method may still be being made."""
         return self._method if self._shown_spec is None else self._shown_spec.method
 
     @property
     def looked_at(self) -> TreeStop | None:
-        """Where the walk stands, with the node under the cursor; None before it has begun."""
+        """Where the walk is now, with the node under the cursor; None before it has begun."""
         stop = self._stop
         if stop is None or self._cursor is None:
             return stop
         return replace(stop, node=next(node for node in stop.nodes if node.path == self._cursor))
 
     def _show(self) -> None:
-        """Show the words, the tree and the figures at once, the histogram when keys rest."""
+        """Show the words, the tree and the figures at once, the histogram once no more keys come."""
         stop = self.looked_at
         if stop is None:
             return

@@ -1,4 +1,4 @@
-"""What is asked of the walk of view 2, done in its order by one worker at a time, which tells the view."""
+"""The changes asked of view 2's walk, made in order by one worker at a time, which reports to the view."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tui.text.tree import TreeStop, stop_of
 
 @dataclass
 class WalkMoved(Message):
-    """The walk stands here now."""
+    """The walk is here now."""
 
     spec: WalkSpec
     at: TreeStop
@@ -25,14 +25,14 @@ class WalkMoved(Message):
 
 @dataclass
 class WalkRefused(Message):
-    """What was asked of the walk cannot be done; it stands where it stood."""
+    """A change of the walk failed; the walk did not move."""
 
     error: SamplingError
 
 
 @dataclass
 class Decided(Message):
-    """The walk goes by another decision of the user's."""
+    """The walk follows another decision of the user."""
 
     spec: WalkSpec
     group: int
@@ -41,7 +41,7 @@ class Decided(Message):
 
 @dataclass
 class UndoAsked(Message):
-    """The user takes the last decision back; those asked for before are taken."""
+    """The user takes the last decision back; decisions queued before it are made first."""
 
 
 class WalkQueue:
@@ -61,7 +61,7 @@ class WalkQueue:
         self._walked: Walked | None = None
 
     def add(self, change: Change) -> bool:
-        """Have a change made after all those asked for before; return whether it takes a new worker."""
+        """Add a change to the queue; return whether a worker has to be started for it."""
         with self._lock:
             self._waiting.append(change)
             is_new, self._has_worker = not self._has_worker, True
@@ -96,4 +96,4 @@ class WalkQueue:
 
 
 def _ignore_progress(done: int, total: int, what: str) -> None:
-    """Drop a progress report: the line of the plan says already what is being done."""
+    """Drop a progress report: the line of the plan already shows what is being done."""

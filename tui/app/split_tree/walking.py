@@ -70,7 +70,7 @@ Change = Callable[[Walked | None, Progress], Walked | None]
 
 
 def begin(spec: WalkSpec, group: int) -> Change:
-    """Return how to walk by another spec: from where the last walk stood, or from the start of a group."""
+    """Return how to walk by another spec: from where the last walk was, or from the start of a group."""
 
     def change(walked: Walked | None, progress: Progress) -> Walked:
         walk = _walk(spec, progress)
@@ -97,12 +97,12 @@ def move(how: Callable[[TreeWalk], object]) -> Change:
 def decide(
     node: tuple[int, str] | None, verdict: Verdict, tell: Callable[[WalkSpec, int, str], object]
 ) -> Change:
-    """Return how to decide otherwise on a node.
+    """Return how to change the decision on a node.
 
     Parameters
     ----------
     node : its group and path; None is the one ahead, whose decision is then taken.
-    tell : called with what the walk is made from afterwards, and the group and path of the node.
+    tell : called with the spec of the changed walk, and the group and path of the node.
     """
 
     def change(walked: Walked | None, progress: Progress) -> Walked | None:
@@ -111,7 +111,7 @@ def decide(
         place = walked.walk.place
         group, wanted = (place.group, place.path) if node is None else node
         if group != place.group:
-            # The user has moved on since.
+            # The user is at another node by now.
             return walked
         if wanted is None:
             raise OptionError("the group is split to its end", remedy="[ or k goes back to a decision")

@@ -1,0 +1,129 @@
+"""The scale models of a target GPU: which `scale derive` is asked for, their files, rows and words."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from scalemodel.errors import OptionError
+from scalemodel.scale_down.scaled_model import (
+    PAPER_SIZES,
+    ScaledModel,
+    SharedResources,
+    Target,
+    factors_for_sizes,
+)
+from tui.options.scale import ScaleDeriveOptions
+from tui.output.writer import Canvas
+from tui.scale.typed_values import sizes_of
+from tui.terminal.tables import Column, table
+
+_MIB = 2**20
+
+
+def factors_of(target: Target, options: ScaleDeriveOptions) -> tuple[int, ...]:
+    """Return the factors asked for; those of the published sizes if none are."""
+    factors, sizes = sizes_of("--factor", options.factor), sizes_of("--size", options.size)
+    if factors and sizes:
+        raise OptionError("--factor and --size are given", remedy="give one of the two")
+    return factors or factors_for_sizes(target, sizes or PAPER_SIZES[target.resources.size_unit])
+
+
+def model_files(model: ScaledModel) -> list[tuple[str, str]]:
+    """Return (path, text) of each file of a model, all in a folder named after its size."""
+    folder = f"{model.resources.size}-{model.resources.size_unit}"
+    return [(f"{folder}/{name}", text) for name, text in model.files]
+
+
+def files_beside(target: str, files: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the files beside a target, of the names written: its configuration may have them read too."""
+    return [] if target == "-" else [str(Path(target).parent / Path(name).name) for name, _ in files]
+
+
+def only_file(models: Sequence[ScaledModel]) -> str:
+    """Return the text of the one file there is to write.
+
+    Raises
+    ------
+    OptionError : there are several.
+    """
+    if len(models) != 1 or len(models[0].files) != 1:
+        count = sum(len(model.files) for model in models)
+        raise OptionError(f"there are {count} files to write", remedy="name a folder with -o")
+    return models[0].text
+
+
+def model_row(model: ScaledModel) -> dict[str, Any]:
+    """Return a model as the contract's `scale derive` lists it."""
+    return {
+        "factor": model.factor,
+        "size": model.resources.size,
+        "size_unit": model.resources.size_unit,
+        **asdict(model.resources),
+        "changes": [asdict(change) for change in model.changes],
+        "unchanged": dict(model.unchanged),
+        "files": [{"path": path, "content": text} for path, text in model_files(model)],
+        "notes": [asdict(each) for each in model.notes],
+    }
+
+
+def models_text(target: Target, models: Sequence[ScaledModel], written: Sequence[str], canvas: Canvas) -> str:
+    """Return what is shared, what changes in each model, and the files written."""
+    return "\n".join(_parts(target, models, written, canvas))
+
+
+def _parts(
+    target: Target, models: Sequence[ScaledModel], written: Sequence[str], canvas: Canvas
+) -> Iterator[str]:
+    yield _resources(target, models)
+    for model in models:
+        yield f"\n{model.resources.size} {model.resources.size_unit}: what changes"
+        yield _changes(model, canvas) if model.changes else "nothing"
+        for each in model.notes:
+            yield from textwrap.wrap(f"note: {each.sentence}", canvas.width, subsequent_indent="  ")
+    if models[0].unchanged:
+        names = ", ".join(name for name, _ in models[0].unchanged)
+        yield ""
+        yield from textwrap.wrap(
+            f"As in the target: {names}.", canvas.width, break_on_hyphens=False, subsequent_indent="  "
+        )
+    if written:
+        yield ""
+        yield from written
+
+
+def _resources(target: Target, models: Sequence[ScaledModel]) -> str:
+    """Return what is shared, of the target and of each model, a column each."""
+    columns = [Column("", [name for name, value in _shared(target.resources) if value], to_right=False)]
+    for one in (target.resources, *(model.resources for model in models)):
+        heading = f"{one.size} {one.size_unit}" if len(columns) > 1 else "target"
+        columns.append(Column(heading, [f"{value:,.6g}" for _, value in _shared(one) if value]))
+    return table(columns)
+
+
+def _shared(resources: SharedResources) -> list[tuple[str, float | None]]:
+    return [
+        ("SMs", resources.sms),
+        ("last-level cache, MiB", resources.llc_bytes / _MIB),
+        ("its slices", resources.llc_slices),
+        ("memory controllers", resources.memory_controllers),
+        ("network, GB/s", resources.noc_gb_per_s),
+        ("memory, GB/s", resources.dram_gb_per_s),
+        ("chiplets", resources.chiplets),
+        ("between chiplets, GB/s", resources.inter_chiplet_gb_per_s),
+    ]
+
+
+def _changes(model: ScaledModel, canvas: Canvas) -> str:
+    return table(
+        [
+            Column("file", [change.file for change in model.changes], to_right=False),
+            Column("option", [change.option for change in model.changes], to_right=False),
+            Column("target", [change.old for change in model.changes]),
+            Column("here", [change.new for change in model.changes]),
+        ],
+        ascii_only=canvas.ascii_only,
+    )
