@@ -178,7 +178,7 @@ def _reason(
         outcome = "equal, which the published script splits"
     priced = zip((samples_old, *samples_new), (whole, *parts), strict=True)
     if any(samples > cluster.launches for samples, cluster in priced):
-        outcome = f"{outcome} (both priced with replacement, so beyond the launches there are)"
+        outcome = f"{outcome} (priced with replacement, so beyond the launches there are)"
     return (
         f"{' + '.join(map(str, samples_new))} samples cost {parts_cost}, "
         f"{samples_old} of the whole {whole_costs}: {outcome}"

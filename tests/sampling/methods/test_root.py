@@ -251,7 +251,7 @@ def test_a_scattered_group_is_split_where_both_halves_need_more_than_they_have(
     assert (first.samples_old, first.samples_new) == (308, (39, 26))
     assert first.reason == (
         "39 + 26 samples cost 150 ns, 308 of the whole 770 ns: less "
-        "(both priced with replacement, so beyond the launches there are)"
+        "(priced with replacement, so beyond the launches there are)"
     )
 
 
