@@ -31,8 +31,8 @@ class Options(MethodOptions):
         "exact",
         "exact: keeping a node costs what its parent's allocation gave it, and sizes are allocated anew over "
         "all leaves of a group, so that its bound holds; script: as the published script departs from that, "
-        "no new allocation, and no floor of 1 in the costs; paper: keeping a node costs what its own Eq. 3 "
-        "asks for",
+        "no new allocation, no floor of 1 in the costs, and equal costs split; paper: keeping a node costs "
+        "what its own Eq. 3 asks for",
     )
     k_max: int = setting(
         2,
@@ -43,7 +43,11 @@ class Options(MethodOptions):
 
 @dataclass(frozen=True, slots=True)
 class RootRule:
-    """Split iff the parts cost less sampled time than the whole: tau_new < tau_old, strictly."""
+    """Split iff the parts cost less sampled time than the whole: tau_new < tau_old, strictly.
+
+    Both are of draws with replacement, as in the paper, so a cluster may cost more samples than it has
+    launches. Capped there, both would be the whole of a scattered group, and it would never be split.
+    """
 
     target: Target
     options: Options = field(default_factory=Options)
@@ -51,6 +55,11 @@ class RootRule:
     @property
     def _floor(self) -> int:
         return 0 if self.options.variant == "script" else 1
+
+    @property
+    def _worth_splitting(self) -> float:
+        """The share of tau_old that tau_new must stay below; the published script splits at equal costs."""
+        return 1 + _ROUNDING if self.options.variant == "script" else 1 - _ROUNDING
 
     @property
     def enough(self) -> int:
@@ -63,9 +72,9 @@ class RootRule:
         return self.options.k_max
 
     def samples_alone(self, clusters: ClusterArrays) -> IntArray:
-        """Return max(1, ceil((z sigma/(epsilon mu))^2)), at most N. [STEM+ROOT Eq. 3, Gaussian]"""
+        """Return max(1, ceil((z sigma/(epsilon mu))^2)), not capped at N. [STEM+ROOT Eq. 3, Gaussian]"""
         alone = single_sample_size(clusters.mean_ns, clusters.std_ns, self.target.epsilon, self.target.z)
-        return np.minimum(np.maximum(alone, self._floor), clusters.launches)
+        return np.maximum(alone, self._floor)
 
     def samples_kept(self, share: Share) -> int:
         """Return what the parent allocated; in the paper's variant what the cluster's own Eq. 3 asks for."""
@@ -81,23 +90,21 @@ class RootRule:
         best = min(range(len(costs)), key=lambda index: costs[index][1])
         samples_new, tau_new_ns = costs[best]
         tau_old_ns = samples_old * cluster.mean_ns
-        pays = tau_new_ns < tau_old_ns * (1 - _ROUNDING)
-        parts_cost, whole_costs = costs_in_words(tau_new_ns, tau_old_ns)
+        pays = tau_new_ns < tau_old_ns * self._worth_splitting
         return Proposal(
             parts=partitions[best],
             samples_new=samples_new,
             tau_old_ns=tau_old_ns,
             tau_new_ns=tau_new_ns,
             verdict=Verdict.SPLIT if pays else Verdict.KEEP,
-            reason=f"{' + '.join(map(str, samples_new))} samples cost {parts_cost}, "
-            f"{samples_old} of the whole {whole_costs}: " + ("less" if pays else "not less"),
+            reason=_reason(cluster, samples_old, partitions[best], samples_new, tau_old_ns, tau_new_ns, pays),
         )
 
     def halve(self, halves: Halves) -> tuple[BoolArray, IntArray]:
         """Return where two halves cost less than the whole, and the sizes that the comparison gave them."""
         samples_new = self._joint_sizes(halves.parts)
         tau_new_ns = (samples_new * halves.parts.mean_ns).sum(axis=-1)
-        splits = tau_new_ns < halves.samples_old * halves.whole.mean_ns * (1 - _ROUNDING)
+        splits = tau_new_ns < halves.samples_old * halves.whole.mean_ns * self._worth_splitting
         if self.options.variant == "paper":
             samples_new = self.samples_alone(halves.parts)
         return splits, samples_new
@@ -137,11 +144,11 @@ class RootRule:
         return tuple(sizes.tolist()), float((sizes * clusters.mean_ns).sum())
 
     def _joint_sizes(self, parts: ClusterArrays) -> IntArray:
-        """Return the joint sizes, eps relative to the parts' own total, at least the floor, at most N."""
+        """Return the joint sizes, eps relative to the parts' own total, at least the floor."""
         sizes = joint_sample_sizes(
             parts.launches, parts.mean_ns, parts.std_ns, self.target.epsilon, self.target.z
         )
-        return np.clip(sizes, self._floor, parts.launches)
+        return np.maximum(sizes, self._floor)
 
     def _closed_form(self, clusters: Clusters) -> IntArray:
         """Return the papers' sizes group by group, with floor 1 and no cap at N."""
@@ -153,6 +160,29 @@ class RootRule:
             for rows in starmap(slice, pairwise(clusters.group_offsets.tolist()))
         ]
         return np.maximum(np.concatenate(sizes), 1)
+
+
+def _reason(
+    whole: Cluster,
+    samples_old: int,
+    parts: tuple[Cluster, ...],
+    samples_new: tuple[int, ...],
+    tau_old_ns: float,
+    tau_new_ns: float,
+    pays: bool,
+) -> str:
+    """Return both costs in words; where sizes exceed their clusters, that they are draws with replacement."""
+    parts_cost, whole_costs = costs_in_words(tau_new_ns, tau_old_ns)
+    outcome = "less" if tau_new_ns < tau_old_ns * (1 - _ROUNDING) else "not less"
+    if pays and outcome == "not less":
+        outcome = "equal, which the published script splits"
+    priced = zip((samples_old, *samples_new), (whole, *parts), strict=True)
+    if any(samples > cluster.launches for samples, cluster in priced):
+        outcome = f"{outcome} (priced with replacement, so beyond the launches there are)"
+    return (
+        f"{' + '.join(map(str, samples_new))} samples cost {parts_cost}, "
+        f"{samples_old} of the whole {whole_costs}: {outcome}"
+    )
 
 
 _TREES = GrownByRule(RootRule)

@@ -13,7 +13,8 @@ from sampling.strata.variance import left_out, spread
 
 # 2^-60 of the range of log theta: beyond what a double resolves.
 _BISECTIONS = 60
-_MORE_THAN_ANY = 2.0**62
+# Eight such sizes, as many as a decision may have parts, still add up within 64 bits.
+_MORE_THAN_ANY = 2.0**59
 
 
 def single_sample_size(mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, z: float) -> IntArray:

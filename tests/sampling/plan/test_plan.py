@@ -103,8 +103,9 @@ def test_what_is_drawn_twice_is_simulated_once(launch_table: Build) -> None:
     """Expected distinct launches of m draws with replacement: N (1 - (1 - 1/N)^m)."""
     counts = count_durations(launch_table(["k"] * 50, list(range(100, 150))), Grouping())
     target = Target(epsilon=0.01, with_replacement=True)
-    design = make_design(counts, "root", target, 0)
-    assert (design.strata.samples > design.strata.launches).any()
+    whole = {counts.groups[0].key: {"": Verdict.KEEP}}
+    design = make_design(counts, "root", target, 0, overrides=whole)
+    assert (design.strata.samples > design.strata.launches).all()
     plans = [drawn_plan(counts, design, seed) for seed in range(200)]
     assert all(plan.samples <= 50 for plan in plans)
     assert np.mean([plan.samples for plan in plans]) == pytest.approx(

@@ -55,19 +55,19 @@ class Derivation:
         self.decisions: dict[str, Decision | None] = {}
 
     def alone(self, durations: list[int]) -> int:
-        """Return max(1, ceil((z sigma / (epsilon mu))^2)), capped at N."""
+        """Return max(1, ceil((z sigma / (epsilon mu))^2)), drawn with replacement: however few there are."""
         mean, std = np.mean(durations), np.std(durations)
         wanted = math.ceil((self.z * std / (self.epsilon * mean)) ** 2) if std else 0
-        return min(max(wanted, self.floor), len(durations))
+        return max(wanted, self.floor)
 
     def jointly(self, parts: list[list[int]]) -> list[int]:
-        """Return the closed form over the parts, clipped to [floor, N]."""
+        """Return the closed form over the parts, at least the floor."""
         budget = (self.epsilon * sum(map(sum, parts)) / self.z) ** 2
         a = [float(np.mean(part)) for part in parts]
         b = [(len(part) * float(np.std(part))) ** 2 for part in parts]
         roots = sum(math.sqrt(a_i * b_i) for a_i, b_i in zip(a, b, strict=True))
         wanted = [math.ceil(roots / budget * math.sqrt(b_i / a_i)) for a_i, b_i in zip(a, b, strict=True)]
-        return [min(max(m, self.floor), len(part)) for m, part in zip(wanted, parts, strict=True)]
+        return [max(m, self.floor) for m in wanted]
 
     def decide(self, durations: list[int], samples: int, path: str = "") -> None:
         """Note the decision on a cluster that its parent gave ``samples`` samples, and on all below it."""
@@ -83,7 +83,7 @@ class Derivation:
         m_new = self.jointly([left, right])
         tau_old = m_old * float(np.mean(durations))
         tau_new = sum(m * float(np.mean(part)) for m, part in zip(m_new, (left, right), strict=True))
-        splits = tau_new < tau_old
+        splits = tau_new <= tau_old if self.variant == "script" else tau_new < tau_old
         self.decisions[path] = Decision(m_old, tau_old, (m_new[0], m_new[1]), tau_new, left[-1], splits)
         if splits:
             self.decide(left, m_new[0], path + "L")
