@@ -91,7 +91,9 @@ def test_files_in_the_readme_are_there_or_said_to_be_the_readers_own() -> None:
     named_files = {
         word
         for block in blocks
-        for word in re.findall(r"(?<=\s)[\w./-]+\.(?:sqlite|csv|toml|log\.gz|xz)\b", block)
+        for word in re.findall(
+            r"(?<=\s)[\w./-]+\.(?:sqlite|csv|toml|log|traceg)(?:\.gz|\.xz)?(?![\w.])", block
+        )
     }
     missing = {name for name in named_files if not (PROJECT / name).exists()}
     assert not any(name.startswith("sample_data/") for name in missing), missing
