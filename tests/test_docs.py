@@ -83,3 +83,19 @@ def test_no_page_is_cited_that_is_not_here() -> None:
     texts = [(named(path), text) for path in suspects for text in comments(path)]
     texts += [(named(path), line) for path in PAGES for line in path.read_text().splitlines()]
     assert [(path, text) for path, text in texts if _NOT_OURS.search(text)] == []
+
+
+def test_files_in_the_readme_are_there_or_said_to_be_the_readers_own() -> None:
+    text = (PROJECT / "README.md").read_text()
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    named_files = {
+        word
+        for block in blocks
+        for word in re.findall(
+            r"(?<=\s)[\w./-]+\.(?:sqlite|csv|toml|log|traceg)(?:\.gz|\.xz)?(?![\w.])", block
+        )
+    }
+    missing = {name for name in named_files if not (PROJECT / name).exists()}
+    assert not any(name.startswith("sample_data/") for name in missing), missing
+    first = min(text.index(f" {name}") for name in missing)
+    assert text.index("stand for your own") < first

@@ -17,6 +17,7 @@ from sampling.errors import OptionError
 from tui.options.input_files import input_files, reading, why_not_written
 from tui.output.writer import STDOUT
 from tui.registry import COMMANDS, FAMILIES, Command
+from tui.terminal import interruption
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 the analysis failed, 2 usage, 3 unreadable or invalid input, "
@@ -103,7 +104,9 @@ def _callback(command: Command) -> Callable[..., None]:
         with reading(input_files(options)):
             # Said before a long reading; the writer of files asks again, for each.
             _refuse_overwriting(options.output)
-            import_module(command.module).run(options)
+            module = import_module(command.module)
+            interruption.work()
+            module.run(options)
 
     parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
     # Arguments, which have no default, come first.
@@ -134,6 +137,9 @@ def _check_range(option: Field[Any], value: Any) -> None:
     flag, least = option.metadata["flags"][0], option.metadata["least"]
     if least is not None and value < least:
         raise OptionError(f"{flag} is {least} or more, not {value}")
+    most = option.metadata["most"]
+    if most is not None and value > most:
+        raise OptionError(f"{flag} is at most {most:,}, not {value}", remedy="give a smaller number")
     if option.metadata["fraction"] and not 0 <= value < 1:
         meant = f"did you mean {value / 100:g}?" if 1 <= value < 100 else None
         raise OptionError(f"{flag} is a fraction from 0 up to 1, not {value:g}", remedy=meant)

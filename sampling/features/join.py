@@ -21,6 +21,9 @@ from sampling.reduction.launch_features import BlockVectors, Features
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted, shortened
 
+# Squares of larger numbers, summed over a profile, are beyond a double; no counter of a GPU comes near it.
+_LARGEST_METRIC = 1e100
+
 
 def with_features(
     profile: Profile,
@@ -191,7 +194,11 @@ class _Joined:
         at = places[rows]
         notes = []
         for name, values in features.metrics.items():
-            note = self._add_metric(name, features.units.get(name), at, np.asarray(values)[rows])
+            chosen = np.asarray(values)[rows]
+            if (beyond := np.abs(chosen) > _LARGEST_METRIC).any():
+                chosen = np.where(beyond, np.nan, chosen)
+                notes.append(f"values beyond {_LARGEST_METRIC:g} count as none: {name}")
+            note = self._add_metric(name, features.units.get(name), at, chosen)
             notes += [note] if note else []
         if features.block_vectors is not None:
             notes += self._add_vectors(features.block_vectors, rows, at)

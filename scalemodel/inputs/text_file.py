@@ -19,6 +19,12 @@ from scalemodel.errors import InputError, Place
 _GZIP_MAGIC = b"\x1f\x8b"
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
+# What a person writes is far below both; tomllib takes the square of the time for the parts of a key.
+_MOST_TOML_CHARACTERS = 1 << 20
+_MOST_KEY_PARTS = 64
+_KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{_MOST_KEY_PARTS}}}")
+
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
@@ -73,8 +79,9 @@ def parsed_toml(text: str, path: str | Path, *, or_else: str, meant: str) -> dic
 
     Raises
     ------
-    InputError : the text is no TOML.
+    InputError : the text is no TOML, or larger or nested deeper than any that a person writes.
     """
+    _check_extent(text, Place(path))
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # numbers and nesting beyond Python's own limits too
@@ -88,6 +95,22 @@ def parsed_toml(text: str, path: str | Path, *, or_else: str, meant: str) -> dic
             what += "" if found is None else f" at column {found[2]} of the row"
             remedy = "correct it there" if found is not None else "correct it"
         raise InputError(what, Place(path, row), remedy=remedy) from error
+
+
+def _check_extent(text: str, place: Place) -> None:
+    """Refuse a TOML that would take minutes to read.
+
+    Raises
+    ------
+    InputError : it is too long, or a key has too many parts.
+    """
+    if len(text) > _MOST_TOML_CHARACTERS:
+        what = f"{len(text):,} characters, where a TOML of at most {_MOST_TOML_CHARACTERS:,} is read"
+        raise InputError(what, place, remedy="give measurements as a CSV, or in several files")
+    if (found := _LONG_KEY.search(text)) is not None:
+        at = Place(place.path, text.count("\n", 0, found.start()) + 1)
+        what = f"tables within tables, more than {_MOST_KEY_PARTS} deep"
+        raise InputError(what, at, remedy="name a table in fewer parts")
 
 
 @contextmanager

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from dataclasses import replace
+from errno import EACCES
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sampling.errors import OptionError
+from sampling.plan.overrides_file import read_overrides
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, opened, planned, printed, screen_text, study_in, view_of, wait_for
-from tui.app import planning
+from tui.app import overrides_file, planning
+from tui.app.frame import wording
 from tui.app.messages import StudyFailed
+from tui.app.state import same_overrides
 from tui.options.commands import GroupBy, OpenOptions
 
 
@@ -39,6 +45,48 @@ async def test_what_cannot_be_planned_is_said_and_all_stays(gpt: str) -> None:
         app.plan(replace(app.session.options, epsilon=0.1))
         await planned(pilot, app)
         assert app.session.problem is None
+
+
+async def test_a_refusal_goes_with_the_next_key_in_every_view(gpt: str) -> None:
+    async with opened(gpt, (120, 40)) as (app, pilot):
+        for key in ("2", "3", "4", "1"):
+            app.plan(replace(app.session.options, method="pks"))
+            await wait_for(pilot, lambda: "Plan unchanged: pks needs metrics" in screen_text(app), "why not")
+            await pilot.press(key)
+            await wait_for(pilot, lambda: "Plan: joint, epsilon 0.05: " in screen_text(app), "the plan again")
+            assert "Plan unchanged" not in screen_text(app)
+
+
+async def test_decisions_are_kept_where_the_folder_takes_no_file(
+    gpt: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, temporary = tmp_path / "home", tmp_path / "temporary"
+    home.mkdir()
+    temporary.mkdir()
+    refused: list[Path] = [Path()]
+    written = overrides_file.write_text
+
+    def write_text(text: str, path: Path) -> None:
+        if path.parent in refused:
+            raise PermissionError(EACCES, "Permission denied", str(path))
+        written(text, path)
+
+    monkeypatch.setattr(overrides_file, "write_text", write_text)
+    monkeypatch.setattr(Path, "home", lambda: home)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(temporary))
+    async with opened(gpt) as (app, pilot):
+        app.decide(keep_largest(app), "root")
+        await planned(pilot, app)
+        await pilot.press("q")
+    for folder in (home, temporary):
+        line = str(wording.farewell(app.session))
+        (file,) = folder.iterdir()
+        assert f"--overrides {file} " in line
+        assert same_overrides(read_overrides(str(file)).overrides, app.session.overrides)
+        assert overrides_file.kept_decisions(app.session) == f"your split decisions are in {file}"
+        refused.append(folder)
+        file.unlink()
+    assert "split decisions not written: kernelpoint-overrides-" in str(wording.farewell(app.session))
 
 
 async def test_undo_brings_the_method_back(gpt: str) -> None:

@@ -238,6 +238,14 @@ def test_an_axis_holds_its_values_and_labels_are_apart(
     assert all(first - second > (not axis.has_zero or len(places) > 2) for first, second in pairwise(places))
 
 
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=6), st.integers(1, 60))
+@example([0.001, 30.0], 3)
+def test_no_label_is_below_zero_where_no_value_is(values: list[float], rows: int) -> None:
+    axis = value_axis(values, rows, log=False, percent=False)
+    assert [text for _, text in axis.ticks if text.startswith("-")] == []
+    assert value_axis([-50.0, 50.0], 30, log=False, percent=False).ticks[0][1].startswith("-")
+
+
 GOLDENS = {
     "cliff": lambda *size, ascii_only: prediction_chart(*fits(), *size, ascii_only=ascii_only),
     "bracket": lambda *size, ascii_only: prediction_chart(*without_f_mem(), *size, ascii_only=ascii_only),

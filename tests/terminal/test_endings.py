@@ -63,7 +63,7 @@ def test_a_crash_is_told_where_the_decisions_cannot_be_written(gpt: str, tmp_pat
     script = tmp_path / "crashing.py"
     script.write_text(
         "from tui.app import overrides_file\n"
-        "def broken(_): raise OSError(28, 'No space left on device', 'here.json')\n"
+        "def broken(*_): raise OSError(28, 'No space left on device', 'here.json')\n"
         "overrides_file.options_with_overrides = broken\n" + CRASHING
     )
     terminal = decided(gpt, str(script))

@@ -84,6 +84,8 @@ class KernelPointApp(SessionApp):
         if isinstance(event, events.Key) and not event.is_forwarded:
             if self._notifications:
                 self.clear_notifications()
+            if self.session.problem is not None and not self.session.is_problem_read:
+                self.change(is_problem_read=True)
             await self._keys.take(event)
         else:
             await super().on_event(event)

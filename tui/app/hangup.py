@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 
 from textual.app import App
 
+from tui.terminal import interruption
+
 _SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 _LONGEST_LEAVING_SECONDS = 1.0
 """Writing to a terminal that has gone may block for ever."""
@@ -77,6 +79,7 @@ class Ending:
     def die(self) -> None:
         """End the process by the signal that came, if one did, as if nobody had listened for it."""
         if self.cause is not None:
+            interruption.remove_leftovers()
             signal.signal(self.cause, signal.SIG_DFL)
             os.kill(os.getpid(), self.cause)
 
@@ -121,6 +124,7 @@ def end_now(code: int) -> NoReturn:
     """End the process without waiting for its threads."""
     sys.stdout.flush()
     sys.stderr.flush()
+    interruption.remove_leftovers()
     os._exit(code)
 
 
@@ -128,6 +132,7 @@ def _end_after(seconds: float, code: int, last: Callable[[], object]) -> None:
     def end() -> None:
         try:
             last()
+            interruption.remove_leftovers()
         finally:
             os._exit(code)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from errno import EACCES
 from itertools import chain, count
@@ -29,14 +32,38 @@ def printed_options(session: Session) -> SampleOptions:
     return replace(options, format=OutputFormat.TABLE, output=None, color=color, ascii=is_ascii)
 
 
-def options_with_overrides(session: Session) -> SampleOptions:
+def options_on_leaving(session: Session) -> SampleOptions:
+    """Return the `options_with_overrides`; where the current folder takes no file, it is in another.
+
+    Raises
+    ------
+    OSError : it cannot be written to the home folder and that of temporary files either; the error is that of
+        the current folder.
+    """
+    try:
+        return options_with_overrides(session)
+    except OSError as error:
+        for folder in _other_folders():
+            with suppress(OSError):
+                return options_with_overrides(session, folder)
+        raise error
+
+
+def _other_folders() -> Iterator[Path]:
+    # An account may have no home.
+    with suppress(RuntimeError):
+        yield Path.home()
+    yield Path(tempfile.gettempdir())
+
+
+def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOptions:
     """Return the `printed_options` with a file of the split decisions, written if there is none yet.
 
     The file is named after what is in it, so that asking twice writes once.
 
     Raises
     ------
-    OSError : it cannot be written to the current folder.
+    OSError : it cannot be written to the folder, by default the current one.
     """
     options = printed_options(session)
     if not decisions(session.overrides):
@@ -48,7 +75,9 @@ def options_with_overrides(session: Session) -> SampleOptions:
     named = f"kernelpoint-overrides-{digest}"
     names = chain([f"{named}.json"], (f"{named}-{number}.json" for number in count(2)))
     # A file of that name may have been edited since, and is the user's.
-    path = next(path for path in map(Path, names) if not path.exists() or _holds(str(path), session))
+    path = next(
+        path for path in (folder / name for name in names) if not path.exists() or _holds(str(path), session)
+    )
     if not path.exists():
         why_not = why_not_written(path)
         if why_not is not None:
@@ -63,7 +92,7 @@ def kept_decisions(session: Session) -> str:
     Nothing is raised: the user is to be told why the app ends, not that this failed too.
     """
     try:
-        return f"your split decisions are in {options_with_overrides(session).overrides}"
+        return f"your split decisions are in {options_on_leaving(session).overrides}"
     except OSError as error:
         return f"your split decisions are not written: {error.filename}: {error.strerror}"
     except Exception as error:

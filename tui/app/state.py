@@ -38,6 +38,7 @@ class Session:
     past_overrides : what they were before each decision, the latest last; undo goes back along it.
     doing : what is being computed for the plan, in words; None when the study is of these options.
     problem : why the options asked for last were refused; None if they were not.
+    is_problem_read : whether a key was pressed since that was said.
     selected : the kernel group in focus by its index, rank - 1; None if no group is listed.
     sort : the order of the groups.
     search : the text that the keys of listed groups contain, in any case.
@@ -52,6 +53,7 @@ class Session:
     past_overrides: tuple[Undoable, ...] = ()
     doing: str | None = None
     problem: str | None = None
+    is_problem_read: bool = False
     selected: int | None = 0
     sort: GroupSort = GroupSort.TOTAL
     search: str = ""
@@ -88,6 +90,7 @@ def taken_back(session: Session, shown: Session, problem: str) -> Session:
         past_overrides=shown.past_overrides,
         doing=None,
         problem=problem,
+        is_problem_read=False,
     )
 
 

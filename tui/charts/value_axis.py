@@ -29,6 +29,7 @@ class ValueAxis:
     ----------
     low, high : of what is shown; logarithms on a logarithmic axis.
     rows : at least one.
+    least : no tick is below it: the room below values that cannot be negative has no number.
     has_zero : whether the lowest row is for values of 0, which a logarithm cannot show.
     ticks : (row, label), from the foot up.
     """
@@ -38,6 +39,7 @@ class ValueAxis:
     rows: int
     log: bool
     percent: bool
+    least: float = -math.inf
     has_zero: bool = False
     ticks: tuple[tuple[int, str], ...] = ()
 
@@ -69,7 +71,8 @@ def value_axis(values: Sequence[float], rows: int, *, log: bool, percent: bool) 
     positive = [value for value in values if not _is_zero(value, percent=percent)]
     low, high = _log_ends(positive) if log else _ends(values)
     has_zero = log and len(positive) < len(values)
-    axis = ValueAxis(low, high, max(rows, 1), log, percent, has_zero)
+    least = 0.0 if min(values, default=0.0) >= 0 else -math.inf
+    axis = ValueAxis(low, high, max(rows, 1), log, percent, least, has_zero)
     # Where all is 0 there is nothing to measure above it.
     return replace(axis, ticks=_placed(axis, _candidates(axis) if positive or not has_zero else []))
 
@@ -122,7 +125,8 @@ def _candidates(axis: ValueAxis) -> list[list[float]]:
     """Sets of round numbers on the axis, the preferred ones first."""
     low, high, rows = axis.low, axis.high, axis.rows
     if not axis.log:
-        return _linear_ticks(low, high, rows)
+        ticks = _linear_ticks(low, high, rows)
+        return [[value for value in values if value >= axis.least] for values in ticks]
     candidates = _log_ticks(low, high)
     # A range this short may contain no 1, 2 or 5 times a power of ten; there the axis is nearly linear.
     return candidates if len(candidates[0]) > 1 else _linear_ticks(10**low, 10**high, rows)
@@ -171,7 +175,7 @@ def _placed(axis: ValueAxis, candidates: Sequence[Sequence[float]]) -> tuple[tup
     most = max(filter(_are_apart, placed), key=len, default=())
     if len(most) > 1:
         return most
-    low, high = _value(axis, axis.low), _value(axis, axis.high)
+    low, high = max(_value(axis, axis.low), axis.least), _value(axis, axis.high)
     for digits in (1, 2, 3):
         ends = _labelled(
             axis, [_rounded(low, digits, math.ceil), _rounded(high, digits, math.floor)], axis.rows

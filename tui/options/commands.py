@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sampling.reduction.group_by import GroupBy
 from tui.options.choices import AlignBy, ColorMode, ErrorMean, GroupSort, NumberLocale, OutputFormat, PlanList
-from tui.options.field import argument, option
+from tui.options.field import argument, height_option, option, width_option
 from tui.options.input_files import FeatureFile, InputFile
 
 OUTPUT_PANEL = "Output"
@@ -199,8 +199,8 @@ class HistogramOptions(MethodOptions, ProfileOptions):
         None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
     )
     log: bool = option(False, "A logarithmic duration axis.", "--log")
-    width: int | None = option(None, "Columns; bins in data formats.", "--width", metavar="N", least=1)
-    height: int | None = option(None, "Rows.", "--height", metavar="N", least=1)
+    width: int | None = width_option("Columns; bins in data formats.")
+    height: int | None = height_option("Rows.")
 
 
 @dataclass(frozen=True)
@@ -246,8 +246,8 @@ class TradeOffOptions(MethodOptions, ProfileOptions):
         panel=_PLAN,
         metavar="X,Y",
     )
-    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1)
-    height: int | None = option(None, "Rows of the chart.", "--height", metavar="N", least=1)
+    width: int | None = width_option("Columns.")
+    height: int | None = height_option("Rows of the chart.")
 
 
 @dataclass(frozen=True)
@@ -272,8 +272,8 @@ class CompareOptions(PlanningOptions, ProfileOptions):
     )
     one_workload: bool = option(False, "Take all files as one workload.", "--one-workload")
     scatter: bool = option(False, "Draw speedup against mean error instead of the table.", "--scatter")
-    width: int | None = option(None, "Columns of the scatter.", "--width", metavar="N", least=1)
-    height: int | None = option(None, "Rows of the scatter.", "--height", metavar="N", least=1)
+    width: int | None = width_option("Columns of the scatter.")
+    height: int | None = height_option("Rows of the scatter.")
 
 
 @dataclass(frozen=True)
@@ -349,5 +349,5 @@ class ProjectOptions(OutputOptions):
         "-k",
         metavar="KERNEL",
     )
-    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1)
-    height: int | None = option(None, "Rows of the chart.", "--height", metavar="N", least=1)
+    width: int | None = width_option("Columns.")
+    height: int | None = height_option("Rows of the chart.")

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+MOST_COLUMNS, MOST_ROWS = 10_000, 1_000
+"""What a chart is drawn for at most: larger than any screen, and small beside the memory of a profile."""
+
 
 def option(
     default: Any,
@@ -18,6 +21,7 @@ def option(
     panel: str = "Options",
     metavar: str | None = None,
     least: int | None = None,
+    most: int | None = None,
     fraction: bool = False,
     parameters: Mapping[str, str] | None = None,
 ) -> Any:
@@ -27,13 +31,13 @@ def option(
     ----------
     panel : the heading of the help that it stands below.
     metavar : what its value is called in the help.
-    least : the least value, None where any is accepted.
+    least, most : the least and the largest value, None where any is accepted.
     fraction : whether it is from 0 to below 1.
     parameters : the engine's parameters that it sets, and what is typed for each; None where the parameter
         has the field's name, and the flag is typed.
     """
     shown = {"help": text, "flags": flags, "panel": panel, "metavar": metavar}
-    accepted = {"least": least, "fraction": fraction}
+    accepted = {"least": least, "most": most, "fraction": fraction}
     return field(default=default, metadata={**shown, **accepted, "parameters": parameters})
 
 
@@ -41,4 +45,18 @@ def argument(default: Any, text: str, metavar: str, *, required: bool = True) ->
     """Return a field that is an argument: its default, its help and the name it has in the help."""
     return field(
         default=default, metadata={"help": text, "argument": True, "metavar": metavar, "required": required}
+    )
+
+
+def width_option(text: str, **shown: Any) -> Any:
+    """Return the field of ``--width``; the help says what it counts."""
+    return option(
+        None, f"{text} At most {MOST_COLUMNS:,}.", "--width", metavar="N", least=1, most=MOST_COLUMNS, **shown
+    )
+
+
+def height_option(text: str, **shown: Any) -> Any:
+    """Return the field of ``--height``; the help says what it counts."""
+    return option(
+        None, f"{text} At most {MOST_ROWS:,}.", "--height", metavar="N", least=1, most=MOST_ROWS, **shown
     )

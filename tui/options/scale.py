@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.options.commands import OUTPUT_PANEL, OutputOptions
-from tui.options.field import argument, option
+from tui.options.field import argument, height_option, option, width_option
 from tui.options.input_files import InputFile
 
 _MEASURED = "What was measured"
@@ -69,10 +69,8 @@ class ScaleOptions(OutputOptions):
         "--proportional-from",
         panel=_RULES,
     )
-    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1, panel=OUTPUT_PANEL)
-    height: int | None = option(
-        None, "Rows of the chart.", "--height", metavar="N", least=1, panel=OUTPUT_PANEL
-    )
+    width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
+    height: int | None = height_option("Rows of the chart.", panel=OUTPUT_PANEL)
 
 
 @dataclass(frozen=True)
@@ -242,4 +240,4 @@ class ScaleMrcOptions(OutputOptions):
         "--from",
         panel=_TRACE,
     )
-    width: int | None = option(None, "Columns.", "--width", metavar="N", least=1, panel=OUTPUT_PANEL)
+    width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)

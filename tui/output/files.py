@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sampling.errors import OptionError
 from tui.options.input_files import why_not_written
+from tui.output.temporary import temporary_file
 
 
 @contextmanager
@@ -38,22 +39,18 @@ def new_file(path: Path) -> Iterator[Path]:
             with scratch.open("rb") as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target)
         return
-    temporary = _beside(path)
-    try:
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        if error.filename in {None, str(temporary)}:
-            # The error of a full disk names no file, or the temporary one, which the user does not know.
-            error.filename = str(path)
-        raise
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with _beside(path) as temporary:
+        try:
+            yield temporary
+            mask = os.umask(0)
+            os.umask(mask)
+            temporary.chmod(0o666 & ~mask)
+            temporary.replace(path)
+        except OSError as error:
+            if error.filename in {None, str(temporary)}:
+                # The error of a full disk names no file, or the temporary one, which the user does not know.
+                error.filename = str(path)
+            raise
 
 
 def write_text(text: str, path: Path) -> None:
@@ -67,21 +64,25 @@ def write_text(text: str, path: Path) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _beside(path: Path) -> Path:
-    """Return a new empty file in the same folder."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
-    os.close(handle)
-    return Path(name)
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """Give a temporary file in the same folder."""
+    with ExitStack() as opened:
+        try:
+            # A name that the file system does not take is told before a long work, not after it.
+            with suppress(FileNotFoundError):
+                path.lstat()
+            temporary = opened.enter_context(temporary_file(path.parent))
+        except OSError as error:
+            raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
+        yield temporary
 
 
 @contextmanager
 def scratch_file() -> Iterator[Path]:
     """Give a temporary file for what cannot be written to a pipe directly."""
-    with tempfile.NamedTemporaryFile(prefix="kernelpoint-") as stream:
-        yield Path(stream.name)
+    with temporary_file(Path(tempfile.gettempdir())) as path:
+        yield path
 
 
 def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> list[str]:

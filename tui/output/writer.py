@@ -19,7 +19,7 @@ from tui.options.choices import OutputFormat
 from tui.options.commands import OutputOptions
 from tui.output.files import new_file
 from tui.terminal import tty as terminal
-from tui.terminal.printable import printable, printable_lines
+from tui.terminal.printable import data_for_terminal, printable, printable_lines
 from tui.version import __version__
 
 SCHEMA = 1
@@ -73,7 +73,9 @@ def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, red
             stream.write(_text(answer, options, stream))
         return
     screen = sys.stderr if to_stderr else sys.stdout
-    screen.write(_text(answer, options, screen))
+    text = _text(answer, options, screen)
+    # What is drawn for people is printable already, its colours apart.
+    screen.write(text if options.format is OutputFormat.TABLE else _shown(text, screen))
     screen.flush()
 
 
@@ -163,6 +165,11 @@ def _markdown_text(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _shown(text: str, stream: TextIO) -> str:
+    """Return data as they are where they are kept or read on, escaped where somebody looks at them."""
+    return data_for_terminal(text) if terminal.is_terminal(stream) else text
+
+
 def copy_to_stdout(path: Path) -> None:
     """Write a file's bytes to stdout."""
     with path.open("rb") as stream:
@@ -171,6 +178,6 @@ def copy_to_stdout(path: Path) -> None:
 
 
 def write_stdout(text: str) -> None:
-    """Write a command's product to stdout."""
-    sys.stdout.write(text)
+    """Write a command's product to stdout: as it is, but for what must not steer a terminal."""
+    sys.stdout.write(_shown(text, sys.stdout))
     sys.stdout.flush()

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+# What a terminal needs to show rows: line ends, and the tabs of some tables.
+_STRAY = re.compile(r"\r(?!\n)|[^\r\n\t]")
+
 
 def printable(text: str, *, ascii_only: bool = False) -> str:
     r"""Return one row of text, what cannot be printed escaped as in a Python string.
@@ -22,3 +27,18 @@ def printable(text: str, *, ascii_only: bool = False) -> str:
 def printable_lines(text: str, *, ascii_only: bool = False) -> str:
     """Return lines of text, each `printable`."""
     return "\n".join(printable(line, ascii_only=ascii_only) for line in text.split("\n"))
+
+
+def data_for_terminal(text: str) -> str:
+    r"""Return data as a terminal may get them: what must not steer it is escaped as JSON does, as ``\u202e``.
+
+    JSON is so the same JSON; line ends and tabs stay, for they part rows and cells.
+    """
+    if all(line.isprintable() for line in text.split("\n")):
+        return text
+    return _STRAY.sub(lambda found: found[0] if found[0].isprintable() else _json_escape(found[0]), text)
+
+
+def _json_escape(mark: str) -> str:
+    units = mark.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -10,6 +10,8 @@ from typing import Literal, Protocol
 ColorMode = Literal["auto", "always", "never"]
 
 DEFAULT_WIDTH = 80
+_MOST_WIDTH, _MOST_DIGITS = 10_000, 9
+"""Wider than any terminal; a chart as wide as a slip in ``COLUMNS`` would not fit in memory."""
 
 _TERMS_WITHOUT_UNICODE = frozenset({"linux", "dumb", "vt100"})
 _LOCALES_WITHOUT_UNICODE = frozenset({"C", "POSIX"})
@@ -83,8 +85,9 @@ def use_color(mode: ColorMode, stream: Stream | None, environ: Mapping[str, str]
 def width(environ: Mapping[str, str], stream: Stream | None) -> int:
     """The columns to write in: ``COLUMNS``, else those of the stream's terminal, else 80."""
     columns = environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns) > 0:
-        return int(columns)
+    # A number of thousands of digits is none to Python, and no width to anybody.
+    if columns.isdecimal() and (wanted := int(columns[:_MOST_DIGITS])) > 0:
+        return min(wanted, _MOST_WIDTH)
     if stream is None:
         return DEFAULT_WIDTH
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sampling.plan.study import Study
 from sampling.text import counted
-from tui.app.overrides_file import options_with_overrides
+from tui.app.overrides_file import options_on_leaving
 from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.options.command_line import command_line, printed_plan_name
@@ -97,10 +97,13 @@ def _drawn(study: Study) -> str:
 
 
 def status_lines(session: Session, study: Study) -> list[str]:
-    """Return what the plan costs, what is computed, or why it did not change; the longest form first."""
+    """Return what the plan costs, what is computed, or why it did not change; the longest form first.
+
+    Why it did not change is said until the next key.
+    """
     if session.doing is not None:
         return [f"Plan: {session.doing}"]
-    if session.problem is not None:
+    if session.problem is not None and not session.is_problem_read:
         problem = session.problem.partition("; ")[0]
         return [f"Plan unchanged: {session.problem}", f"Plan unchanged: {problem}"]
     return plan_lines(session, study)
@@ -114,7 +117,7 @@ def farewell(session: Session) -> str | None:
     speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
     line = f"{_who(session, study)}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
     try:
-        options = options_with_overrides(session)
+        options = options_on_leaving(session)
     except OSError as error:
         return f"{line}   (split decisions not written: {error.filename}: {error.strerror})"
     options = replace(options, output=printed_plan_name(options))

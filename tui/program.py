@@ -1,0 +1,179 @@
+"""The program: arguments in, exit code out, every failure one line."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+
+from sampling.errors import OptionError, ProfileError
+from tui.options.flags import error_text
+from tui.registry import FIRST_WORDS, SECOND_WORDS, command_named
+from tui.terminal import diagnostics, interruption
+from tui.terminal import tty as terminal
+from tui.terminal.diagnostics import ExitCode
+
+_NOT_A_PROFILE = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
+
+
+def run_in_terminal(arguments: list[str]) -> int:
+    """Run the program where stdout and stderr are its own, and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A kernel name or path that the terminal's encoding lacks is shown escaped, never an error.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    _open_missing_streams()
+    if _is_ascii_wanted(arguments) and isinstance(sys.stderr, io.TextIOWrapper):
+        # Notes, errors and the app are for people alone; stdout may be given data, which stay what they are.
+        sys.stderr.reconfigure(encoding="ascii", errors="backslashreplace")
+    return run(arguments)
+
+
+def _open_missing_streams() -> None:
+    """Give the program somewhere to write where its parent closed stdout or stderr."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open to the end
+
+
+def run(arguments: list[str]) -> int:
+    """Run the program on these arguments and return its exit code."""
+    if _is_ascii_wanted(arguments):
+        # Typer draws its help with boxes, unless it is told before it is imported.
+        os.environ.setdefault("TYPER_USE_RICH", "0")
+    try:
+        return _dispatched(_with_command(arguments))
+    except KeyboardInterrupt:
+        return _interrupted()
+    except BrokenPipeError:
+        # The reader has gone: nothing is left to say, and Python must not try to flush either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.ANALYSIS
+    except Exception as error:
+        if interruption.came():
+            # Libraries make other errors of an interruption, as of an import that is broken off.
+            return _interrupted()
+        usage = getattr(error, "format_message", None)
+        if usage is None:
+            return diagnostics.exit_code_of(error, error_text(error))
+        diagnostics.fail(f"{_plain(usage())}; try `{_help_for(arguments)}`")
+        return ExitCode.USAGE
+
+
+def _interrupted() -> int:
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    if interruption.came():
+        interruption.tell()
+    else:
+        diagnostics.note("interrupted")
+    return ExitCode.INTERRUPT
+
+
+def _is_ascii_wanted(arguments: list[str]) -> bool:
+    return terminal.ascii_only("--ascii" in arguments, os.environ, getattr(sys.stdout, "encoding", None))
+
+
+def _with_command(arguments: list[str]) -> list[str]:
+    """Put `open` before a first word that is no command: it is a profile, or an option of `open`.
+
+    Raises
+    ------
+    ProfileError : there is no such profile, and it reads like a command misspelt.
+    """
+    if arguments and arguments[0] in _NOT_A_PROFILE:
+        return [argument for argument in arguments if argument != "--ascii"]
+    if arguments[:1] == ["scale"]:
+        from tui.scale.typed_values import with_flags_repeated
+
+        return ["scale", *with_flags_repeated(_with_scale_command(arguments[1:]))]
+    if not arguments or arguments[0] in FIRST_WORDS:
+        return arguments
+    first = arguments[0]
+    _check_order(arguments, FIRST_WORDS, diagnostics.PROGRAM)
+    close = get_close_matches(first, FIRST_WORDS, 1)
+    if close and _is_bare_word(first) and not Path(first).exists():
+        raise ProfileError(
+            "neither a command nor a file",
+            path=first,
+            remedy=f"did you mean `{diagnostics.PROGRAM} {close[0]}`?",
+        )
+    return ["open", *arguments]
+
+
+def _with_scale_command(words: list[str]) -> list[str]:
+    """Put `open` before what follows `scale` and is no command of it: a file, or an option of `scale open`.
+
+    A word that reads like a command misspelt stays, for the parser knows which one is near. Without a
+    terminal, `scale` alone stays too: it is the family's help.
+    """
+    commands = SECOND_WORDS["scale"]
+    if not words:
+        return ["open"] if terminal.is_interactive() else []
+    first = words[0]
+    is_misspelt = _is_bare_word(first) and not Path(first).exists()
+    if first in (*commands, "--help", "-h") or is_misspelt:
+        return words
+    _check_order(words, commands, f"{diagnostics.PROGRAM} scale")
+    return ["open", *words]
+
+
+def _check_order(words: list[str], commands: Sequence[str], before: str) -> None:
+    """Refuse an option that stands before the command it is meant for.
+
+    Parameters
+    ----------
+    before : what was typed before these words.
+
+    Raises
+    ------
+    OptionError : the first word is an option, and a command follows.
+    """
+    later = next((word for word in words[1:] if word in commands), None)
+    if words[0].startswith("-") and later is not None and not Path(later).exists():
+        raise OptionError(
+            f"{words[0]} stands before the command",
+            remedy=f"options follow it: `{before} {later} {words[0]} ...`",
+        )
+
+
+def _is_bare_word(text: str) -> bool:
+    return not text.startswith("-") and not {".", "/", os.sep} & set(text)
+
+
+def _plain(message: str) -> str:
+    """Return a parser's message without its full stop, and without the mark of the library below it."""
+    return message.rstrip(".").replace("Value error, ", "")
+
+
+def _help_for(arguments: list[str]) -> str:
+    """Return the command that explains what these arguments could be."""
+    first = arguments[0]
+    if first.startswith("-"):
+        return f"{diagnostics.PROGRAM} --help"
+    completed = _with_command(arguments)
+    return f"{diagnostics.PROGRAM} {command_named(completed) or completed[0]} --help"
+
+
+def _dispatched(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        # Typer imports pydantic before it runs anything: a third of the time this takes.
+        from tui.output.writer import write_stdout
+        from tui.version import versions
+
+        write_stdout(f"{versions()}\n")
+        return ExitCode.OK
+    from tui.parser import parser_of
+
+    # A completion names no command here: its words are in the environment.
+    parser = parser_of(command_named(arguments))
+    # Typer leaves a process in a completion run; else it returns the code of an Exit, or None. It makes an
+    # Exit of an interruption too, without a word.
+    code = int(parser(arguments, standalone_mode=False, prog_name=diagnostics.PROGRAM) or ExitCode.OK)
+    if code == ExitCode.INTERRUPT:
+        raise KeyboardInterrupt
+    return code
