@@ -17,6 +17,7 @@ from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import read_export
+from sampling.readers.nsys.table_files import checked_batches, column_names, row_count
 from sampling.readers.nsys.tables import EXPORT_AGAIN, KERNEL, NULL, STRINGS, NsysTables
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ FORMAT = "nsys-parquetdir"
 _ARROW_FORMAT = "nsys-arrowdir"
 # Best last: of a table stored more than once the last is read.
 _SUFFIXES = (".arrows", ".arrow", ".parquet")
-_ARROW_FILE_MAGIC = b"ARROW1"
-_ROWS_AT_ONCE = 1 << 19
 
 
 def recognise(file: InputFile) -> bool:
@@ -94,7 +93,7 @@ class _FolderTables(NsysTables):
             return frozenset()
         if table not in self._columns:
             with self._damage_reported(path):
-                self._columns[table] = frozenset(_column_names(path))
+                self._columns[table] = frozenset(column_names(path))
         return self._columns[table]
 
     def row_count(self, table: str) -> int:
@@ -103,7 +102,7 @@ class _FolderTables(NsysTables):
         if path is None:
             return 0
         with self._damage_reported(path):
-            return _row_count(path)
+            return row_count(path)
 
     def row_bound(self, table: str) -> int:
         """Return the number of rows."""
@@ -115,9 +114,9 @@ class _FolderTables(NsysTables):
         if path is None:
             return
         with self._damage_reported(path):
-            for batch in _batches(path, columns):
-                if len(batch):
-                    yield [batch.column(name) for name in columns]
+            for arrays in checked_batches(path, columns):
+                if len(arrays[0]):
+                    yield arrays
 
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows batch by batch."""
@@ -180,54 +179,6 @@ def _places_of(text: str, values: pa.Array) -> IntArray:
     """Return where a column of texts holds a text."""
     texts = enumerate(_python_values(values))
     return np.array([row for row, each in texts if isinstance(each, str) and text in each], dtype=np.int64)
-
-
-def _column_names(path: Path) -> list[str]:
-    if path.suffix == ".parquet":
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(path) as file:
-            return list(file.schema_arrow.names)
-    with _ipc_batches(path) as (names, _):
-        return names
-
-
-def _row_count(path: Path) -> int:
-    if path.suffix == ".parquet":
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(path) as file:
-            return int(file.metadata.num_rows)
-    with _ipc_batches(path) as (_, batches):
-        return sum(len(batch) for batch in batches)
-
-
-def _batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    if path.suffix == ".parquet":
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(path) as file:
-            yield from file.iter_batches(_ROWS_AT_ONCE, columns=list(columns))
-        return
-    with _ipc_batches(path) as (_, batches):
-        for batch in batches:
-            yield batch.select(list(columns))
-
-
-@contextmanager
-def _ipc_batches(path: Path) -> Iterator[tuple[list[str], Iterator[pa.RecordBatch]]]:
-    """Open an Arrow IPC file or stream: nsys writes streams, other tools turn them into files."""
-    import pyarrow as pa
-
-    with path.open("rb") as stream:
-        is_file = stream.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
-    with pa.memory_map(str(path)) as source:
-        if is_file:
-            file = pa.ipc.open_file(source)
-            yield file.schema.names, (file.get_batch(index) for index in range(file.num_record_batches))
-        else:
-            stream = pa.ipc.open_stream(source)
-            yield stream.schema.names, iter(stream)
 
 
 def _python_values(values: pa.Array) -> list[object]:
