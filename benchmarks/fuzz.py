@@ -28,9 +28,10 @@ from collections import Counter
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 from fuzz_changes import changed
-from fuzz_inputs import BROKEN, PROFILE, Input, write_inputs
+from fuzz_inputs import BROKEN, PROFILE, PROJECT, Input, write_inputs
 
 LIMIT_SECONDS = 10
 _MEMORY_BYTES = 6 << 30
@@ -62,6 +63,10 @@ class Outcome:
             return f"hangs for more than {LIMIT_SECONDS} s"
         if self.code < 0:
             return f"killed by {signal.Signals(-self.code).name}"
+        return self._fault_told
+
+    @property
+    def _fault_told(self) -> str | None:
         internal = _INTERNAL.search(self.text)
         if internal:
             return f"internal error: {_NUMBERS.sub('_', internal[1])[:90]} @ {_place(self.log)}"
@@ -127,9 +132,7 @@ def _become(arguments: list[str], folder: Path) -> None:
         os._exit(code)
 
 
-def run_case(
-    seed: int, number: int, inputs: list[Input], profile: Path, folder: Path
-) -> tuple[str, Outcome, Path]:
+def run_case(seed: int, number: int, inputs: list[Input], profile: Path, folder: Path) -> tuple[str, Outcome]:
     """Break a file as the seed and the number of the case say, and run a command on it."""
     rng = random.Random(f"{seed} {number}")
     chosen = rng.choice(inputs)
@@ -143,12 +146,20 @@ def run_case(
     places = {BROKEN: str(broken), PROFILE: str(profile)}
     arguments = [places.get(word, word) for word in command]
     shown = " ".join({BROKEN: broken.name, PROFILE: profile.name}.get(word, word) for word in command)
-    return shown, run_command(arguments, folder), broken
+    return shown, run_command(arguments, folder)
 
 
 def _import_all() -> None:
     """Import what commands import in their functions: a case must not take a second for it."""
+    packages = ("sampling", "scalemodel", "tui")
+    modules = [
+        name
+        for package in packages
+        for _, name, _ in walk_packages([str(PROJECT / package)], f"{package}.")
+        if not name.endswith("__main__")
+    ]
     for name in (
+        *(each for each in modules if not each.startswith("tui.app")),
         *("numpy", "pandas", "pyarrow", "pyarrow.parquet", "pyarrow.compute", "pyarrow.csv", "msgspec"),
         *("scipy.cluster.hierarchy", "scipy.stats", "sklearn.cluster", "sklearn.naive_bayes"),
         *("sklearn.linear_model", "sklearn.neural_network", "typer", "tui.cli", "tui.parser"),
@@ -198,7 +209,7 @@ def _fuzz(options: argparse.Namespace, folder: Path) -> None:
     start = time.monotonic()
     number = options.first
     for number in range(options.first, options.first + options.cases):
-        shown, outcome, broken = run_case(options.seed, number, inputs, profile, folder / "case")
+        shown, outcome = run_case(options.seed, number, inputs, profile, folder / "case")
         codes[outcome.code] += 1
         fault = outcome.fault
         if fault is not None:

@@ -23,10 +23,13 @@ _OF_PROFILES = (
     ("groups", BROKEN, "--format", "csv"),
     ("convert", BROKEN, "-o", "copy.parquet"),
 )
-_OF_FEATURES = tuple(
-    ("sample", PROFILE, "--features", BROKEN, "--method", method, "-o", "plan.json")
-    for method in ("pks", "two-level", "tbpoint", "sieve", "photon")
-) + (("compare", PROFILE, "--features", BROKEN, "--methods", "pks,tbpoint,sieve", "--repeats", "2"),)
+_OF_FEATURES = (
+    *(
+        ("sample", PROFILE, "--features", BROKEN, "--method", method, "-o", "plan.json")
+        for method in ("pks", "two-level", "tbpoint", "sieve", "photon")
+    ),
+    ("compare", PROFILE, "--features", BROKEN, "--methods", "pks,tbpoint,sieve", "--repeats", "2"),
+)
 _OF_PLANS = (
     ("judge", BROKEN, PROFILE, "--repeats", "3"),
     ("judge", BROKEN, PROFILE, "--repeats", "3", "--format", "json"),

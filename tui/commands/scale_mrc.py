@@ -27,6 +27,8 @@ _UNKNOWN_INSTRUCTIONS = "instructions-unknown"
 
 def run(options: ScaleMrcOptions) -> None:
     """Read the trace, count the misses at each capacity."""
+    if options.seed < 0:
+        raise OptionError(f"--seed is 0 or more, not {options.seed}")
     method = _method(options)
     capacities = capacities_of(options.capacity)
     counting = CurveOptions(

@@ -64,7 +64,7 @@ def write_text(text: str, path: Path) -> None:
     OptionError, OSError : see `new_file`.
     """
     with new_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _beside(path: Path) -> Path:
@@ -113,7 +113,7 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
                 _make_folder(path.parent, made)
                 temporary = written.enter_context(new_file(path))
                 # In bytes: line ends stay what they are.
-                temporary.write_bytes(content.encode("utf-8"))
+                temporary.write_bytes(content.encode("utf-8", "backslashreplace"))
         # All is there, and the folders stay.
         made.pop_all()
     return [str(path) for path in paths]

@@ -52,7 +52,7 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
             )
             wanted = [*(name for name in (*WHOLE_NUMBERS, *TEXTS) if name in own_name), *metrics]
             table = pq.read_table(location, columns=[own_name[name] for name in wanted])
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ProfileError(
             "a Parquet file that is cut short or damaged",
             path=file.path,

@@ -79,7 +79,7 @@ class _FolderTables(NsysTables):
 
         try:
             yield
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise ProfileError(
                 f"the table file {path.name} is damaged or cut short",
                 path=self.path,
@@ -136,6 +136,24 @@ class _FolderTables(NsysTables):
         # Process ids are unsigned here but signed in SQLite: the bits are what counts.
         return to_numpy(nulls_as(values.cast(pa.int64(), safe=False), NULL))
 
+    def _values(self, values: pa.Array) -> list[object]:
+        """Return the values, texts decoded whatever their bytes: nsys stores some that are no valid UTF-8."""
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            values = values.cast(pa.large_binary())
+        try:
+            cells: list[object] = values.to_pylist()
+        except (ValueError, OverflowError) as error:
+            raise ProfileError(
+                f"a table holds {values.type} that cannot be read ({error})",
+                path=self.path,
+                remedy=EXPORT_AGAIN.format("parquetdir"),
+            ) from error
+        return [cell.decode("utf-8", errors="replace") if isinstance(cell, bytes) else cell for cell in cells]
+
     def rows(
         self, table: str, columns: Sequence[str], *, containing: tuple[str, str] | None = None
     ) -> Iterator[tuple[object, ...]]:
@@ -146,9 +164,9 @@ class _FolderTables(NsysTables):
         for arrays in self._batches(table, present):
             values = dict(zip(present, arrays, strict=True))
             if containing is not None:
-                found = to_arrow(_places_of(containing[1], values[containing[0]]))
+                found = to_arrow(_places_of(containing[1], self._values(values[containing[0]])))
                 values = {name: value.take(found) for name, value in values.items()}
-            cells = {name: _python_values(value) for name, value in values.items()}
+            cells = {name: self._values(value) for name, value in values.items()}
             yield from zip(*(cells.get(name, repeat(None)) for name in columns), strict=False)
 
     def strings(self, ids: Sequence[int]) -> dict[int, str]:
@@ -159,7 +177,7 @@ class _FolderTables(NsysTables):
         for numbers, values in self._batches(STRINGS, ["id", "value"]):
             known = self._numbers(numbers, "id")
             rows = np.flatnonzero(np.isin(known, ids))
-            found = zip(known[rows].tolist(), _python_values(values.take(to_arrow(rows))), strict=True)
+            found = zip(known[rows].tolist(), self._values(values.take(to_arrow(rows))), strict=True)
             texts.update((number, text) for number, text in found if isinstance(text, str))
         return texts
 
@@ -168,25 +186,14 @@ class _FolderTables(NsysTables):
         if not self.has(table, "name", "value"):
             return None
         for names, values in self._batches(table, ["name", "value"]):
-            for row, name in enumerate(_python_values(names)):
+            for row, name in enumerate(self._values(names)):
                 if isinstance(name, str) and (name == key or name.endswith(f":{key}")):
-                    (value,) = _python_values(values.slice(row, 1))
+                    (value,) = self._values(values.slice(row, 1))
                     return None if value is None else str(value)
         return None
 
 
-def _places_of(text: str, values: pa.Array) -> IntArray:
+def _places_of(text: str, values: list[object]) -> IntArray:
     """Return where a column of texts holds a text."""
-    texts = enumerate(_python_values(values))
+    texts = enumerate(values)
     return np.array([row for row, each in texts if isinstance(each, str) and text in each], dtype=np.int64)
-
-
-def _python_values(values: pa.Array) -> list[object]:
-    """Return the values, texts decoded whatever their bytes: nsys stores some that are no valid UTF-8."""
-    import pyarrow as pa
-
-    if not any(is_text(values.type) for is_text in (pa.types.is_string, pa.types.is_large_string)):
-        plain: list[object] = values.to_pylist()
-    else:
-        plain = values.cast(pa.large_binary()).to_pylist()
-    return [value.decode("utf-8", errors="replace") if isinstance(value, bytes) else value for value in plain]
