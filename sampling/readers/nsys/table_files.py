@@ -49,12 +49,16 @@ def checked_batches(path: Path, columns: Sequence[str]) -> Iterator[Sequence[pa.
             for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(columns)):
                 yield [_only(batch, name) for name in columns]
         return
+    size_bytes = path.stat().st_size
     with _ipc_batches(path) as (_, batches):
         for batch in batches:
             arrays = [_only(batch, name) for name in columns]
             for array in arrays:
                 _check(array)
             yield arrays
+    # A stream simply ends where its file does.
+    if path.stat().st_size < size_bytes:
+        raise OSError("the file shrank while it was read")
 
 
 def _only(batch: pa.RecordBatch, name: str) -> pa.Array:
