@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
-from sampling.arrow import first_true, nulls_as, to_numpy
+from sampling.arrow import arrow_file, first_true, nulls_as, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device, KernelTable, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
@@ -71,7 +71,7 @@ class ParquetSource:
             decompressed = file.decompressed_copy()
             location, copy = Path(decompressed.name), decompressed
         try:
-            footer = pq.ParquetFile(location)
+            footer = pq.ParquetFile(arrow_file(location))
             schema = footer.schema_arrow
             present = frozenset(schema.names)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -108,7 +108,8 @@ class ParquetSource:
 
         handle = getattr(self.handles, "file", None)
         if handle is None:
-            handle = pq.ParquetFile(self.location, metadata=self.metadata, read_dictionary=["name"])
+            file = arrow_file(self.location)
+            handle = pq.ParquetFile(file, metadata=self.metadata, read_dictionary=["name"])
             self.handles.file = handle
         try:
             return handle.read_row_group(row_group, columns=list(columns), use_threads=False)

@@ -143,6 +143,7 @@ def test_a_file_name_that_is_no_text(tmp_path: Path, form: str) -> None:
     for words in (
         (b"sample", profile, b"-o", plan),
         (b"judge", plan, profile, b"--format", form.encode(), b"-o", results),
+        (b"convert", profile, b"-o", os.fsencode(tmp_path) + b"/copy-\xff.parquet"),
         (b"compare", profile, b"--methods", b"root", b"--format", form.encode(), b"-o", results),
     ):
         run = subprocess.run(

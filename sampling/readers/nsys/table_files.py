@@ -7,10 +7,13 @@ is decoded, and its decoder checks.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sampling.arrow import arrow_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,7 +92,7 @@ def _check(array: pa.Array) -> None:
 def _parquet(path: Path) -> Any:
     from pyarrow.parquet import ParquetFile
 
-    return ParquetFile(path, memory_map=False)
+    return ParquetFile(arrow_file(path), memory_map=False)
 
 
 @contextmanager
@@ -99,7 +102,7 @@ def _ipc_batches(path: Path) -> Iterator[tuple[list[str], Iterator[pa.RecordBatc
 
     with path.open("rb") as stream:
         is_file = stream.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
-    with pa.OSFile(str(path)) as source:
+    with pa.OSFile(os.fsencode(path)) as source:
         if is_file:
             file = pa.ipc.open_file(source)
             yield file.schema.names, (file.get_batch(index) for index in range(file.num_record_batches))
