@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def arrow_file(path: str | Path, *, writing: bool = False) -> Any:
-    """Return what pyarrow opens to read or write a file: its path, or an open file where the name is no text to it."""
+    """Return what pyarrow opens: the path of a file, or the open file where its name is no UTF-8."""
     import pyarrow as pa
 
     try:
