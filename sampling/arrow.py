@@ -6,7 +6,9 @@ into Arrow ones import pandas where it is installed. That takes 0.2 s, in which 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,17 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def arrow_file(path: str | Path, *, writing: bool = False) -> Any:
+    """Return what pyarrow opens: the path of a file, or the open file where its name is no UTF-8."""
+    import pyarrow as pa
+
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return pa.OSFile(os.fsencode(path), "wb" if writing else "rb")
+    return path
 
 
 def to_numpy(values: pa.Array | pa.ChunkedArray) -> NDArray[Any]:

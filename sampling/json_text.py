@@ -12,8 +12,9 @@ from typing import Any
 
 from sampling.errors import PlanFileError
 
-# Control characters beyond those that JSON escapes itself, and what turns the direction of writing.
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# Control characters beyond those that JSON escapes itself, what turns the direction of writing, and halves of
+# characters: the bytes of a file name that is no UTF-8, which no file of UTF-8 text can hold unescaped.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _REMEDY = "give a file written by kernelpoint"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from sampling.reduction.region import Region
 from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 from sampling.text import Wording
+
+if TYPE_CHECKING:
+    from sampling.plan.plan_schema import Launch, Stratum
 
 SCHEMA = 1
 
@@ -255,35 +258,35 @@ def read_plan(path: str) -> PlanFile:
             remedy="make the plan again",
         )
     try:
-        profile, options = document["profile"], document["options"]
-        plan = PlanFile(
-            path=path,
-            files=tuple(profile["files"]),
-            launches=int(profile["launches"]),
-            total_duration_ns=int(profile["total_duration_ns"]),
-            options=_checked_options(options),
-            strata=tuple(_stratum(row) for row in document["strata"]),
-            sequences=tuple(map(SequenceFingerprint.from_json, profile.get("sequences", ()))),
-        )
+        plan = _plan_of(document, path)
         _check_whole(plan)
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except ValueError as error:
         raise PlanFileError(
             f"a plan file that lacks or garbles {error}", path=path, remedy="make the plan again"
         ) from error
     return plan
 
 
-def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options if those that a design is made from are there and of the right kind."""
-    kinds = {"method": str, "epsilon": float, "confidence": float, "with_replacement": bool}
-    for name, kind in kinds.items():
-        if not isinstance(options[name], kind):
-            raise TypeError(f"the option {name}")
-    if options["method"] not in method_names():
-        raise ValueError(f"the option method: there is no {options['method']!r}")
-    return options
+def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
+    """Return the plan of a JSON document; raises ValueError where it is none."""
+    from sampling.plan.plan_schema import checked_document
+
+    checked = checked_document(document)
+    if checked.options.method not in method_names():
+        raise ValueError(f"options.method: there is no {checked.options.method!r}")
+    return PlanFile(
+        path=path,
+        files=tuple({"path": file.path, "sha256": file.sha256} for file in checked.profile.files),
+        launches=checked.profile.launches,
+        total_duration_ns=checked.profile.total_duration_ns,
+        options=document["options"],
+        strata=tuple(map(_stratum, checked.strata)),
+        sequences=tuple(
+            SequenceFingerprint.from_json(row) for row in document["profile"].get("sequences", ())
+        ),
+    )
 
 
 def _check_whole(plan: PlanFile) -> None:
@@ -305,33 +308,29 @@ def _check_whole(plan: PlanFile) -> None:
             raise ValueError(f"stratum {number}: its weights do not add up to its size")
 
 
-def _stratum(row: Mapping[str, Any]) -> PlannedStratum:
+def _stratum(row: Stratum) -> PlannedStratum:
     return PlannedStratum(
-        key=str(row["key"]),
-        size=int(row["size"]),
-        mean_ns=float(row["mean_ns"]),
-        std_ns=float(row["std_ns"]),
-        low_ns=int(row["low_ns"]),
-        high_ns=int(row["high_ns"]),
-        samples=int(row["samples"]),
-        launches=tuple(_launch(launch) for launch in row["launches"]),
+        key=row.key,
+        size=row.size,
+        mean_ns=row.mean_ns,
+        std_ns=row.std_ns,
+        low_ns=row.low_ns,
+        high_ns=row.high_ns,
+        samples=row.samples,
+        launches=tuple(_launch(launch) for launch in row.launches),
     )
 
 
-def _launch(row: Mapping[str, Any]) -> PlannedLaunch:
+def _launch(row: Launch) -> PlannedLaunch:
     return PlannedLaunch(
-        **{
-            **row,
-            "id": int(row["id"]),
-            "grid": _dimensions(row["grid"]),
-            "block": _dimensions(row["block"]),
-            "weight": float(row["weight"]),
-        },
+        id=row.id,
+        process=row.process,
+        device=row.device,
+        ordinal=row.ordinal,
+        name=row.name,
+        grid=row.grid,
+        block=row.block,
+        occurrence=row.occurrence,
+        weight=row.weight,
+        duration_ns=row.duration_ns,
     )
-
-
-def _dimensions(value: Sequence[int] | None) -> Dimensions | None:
-    if value is None:
-        return None
-    x, y, z = value
-    return int(x), int(y), int(z)

@@ -22,6 +22,8 @@ from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.projection.running_spread import LEAST_SAMPLES, relative_spread_percent
 
 _ARTIFACT_SAMPLES = 6
+# Cycles are counted in 64 bits: a window longer than this is longer than any log.
+_MOST_CYCLES = 2**62
 # Keeps a share that is a whole number of thread blocks from being rounded up for a product's last bit.
 _ROUNDING = 1e-9
 
@@ -70,6 +72,8 @@ class ProjectionRule:
             )
         if self.window_cycles < 1:
             raise OptionError(f"the window is 1 cycle or more, not {self.window_cycles}")
+        if self.window_cycles > _MOST_CYCLES:
+            raise OptionError(f"the window is 2^62 cycles or fewer, not {self.window_cycles}")
         if not 0 <= self.small_grid_share <= 1:
             raise OptionError(f"the share of a small grid is from 0 to 1, not {self.small_grid_share:g}")
 

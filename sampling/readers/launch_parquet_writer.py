@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray
-from sampling.arrow import to_arrow, to_arrow_dictionary, to_arrow_texts
+from sampling.arrow import arrow_file, to_arrow, to_arrow_dictionary, to_arrow_texts
 from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.readers.parquet_source import BLOCK, GRID, METADATA_KEY, facts_json
@@ -43,7 +43,8 @@ def write_launch_parquet(
     launches = 0
     present = np.zeros(0, dtype=np.bool_)
     chosen = selections(profile, region)
-    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=True) as writer:
+    sink = arrow_file(path, writing=True)
+    with pq.ParquetWriter(sink, schema, compression="zstd", use_dictionary=True) as writer:
         for number, selection in enumerate(chosen):
             batch = profile.read(selection.span, ("signature", "duration_ns", *optional))
             code = batch["signature"][selection.rows]

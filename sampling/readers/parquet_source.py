@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
-from sampling.arrow import first_true, nulls_as, to_numpy
+from sampling.arrow import arrow_file, first_true, nulls_as, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device, KernelTable, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
@@ -71,14 +71,16 @@ class ParquetSource:
             decompressed = file.decompressed_copy()
             location, copy = Path(decompressed.name), decompressed
         try:
-            footer = pq.ParquetFile(location)
-        except (pa.ArrowInvalid, OSError) as error:
+            footer = pq.ParquetFile(arrow_file(location))
+            schema = footer.schema_arrow
+            present = frozenset(schema.names)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise ProfileError(
                 f"a Parquet file that is cut short or damaged ({_first_line(error)})",
                 path=file.path,
                 remedy=_COPY_AGAIN,
             ) from error
-        present = frozenset(footer.schema_arrow.names)
+        _refuse_columns(schema, file.path)
         missing = [name for name in REQUIRED if name not in present]
         if missing:
             raise ProfileError(
@@ -106,7 +108,8 @@ class ParquetSource:
 
         handle = getattr(self.handles, "file", None)
         if handle is None:
-            handle = pq.ParquetFile(self.location, metadata=self.metadata, read_dictionary=["name"])
+            file = arrow_file(self.location)
+            handle = pq.ParquetFile(file, metadata=self.metadata, read_dictionary=["name"])
             self.handles.file = handle
         try:
             return handle.read_row_group(row_group, columns=list(columns), use_threads=False)
@@ -180,15 +183,28 @@ class ParquetSource:
             if not pa.types.is_string(encoded.dictionary.type) and not pa.types.is_large_string(
                 encoded.dictionary.type
             ):
-                raise ProfileError(
-                    f"holds {encoded.dictionary.type}, not text",
-                    path=self.path,
-                    column="name",
-                    remedy="write the column again as strings: the kernels' names",
-                )
-            known = self.kernels.names.intern(encoded.dictionary.to_pylist())
+                raise _not_texts(encoded.dictionary.type, self.path)
+            known = self.kernels.names.intern(self._texts(encoded.dictionary, row_group))
             codes.append(known[to_numpy(encoded.indices)])
         return codes[0] if len(codes) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *codes])
+
+    def _texts(self, distinct: pa.Array, row_group: int) -> list[str]:
+        """Return the distinct names of a row group; Parquet does not check that they are texts."""
+        try:
+            texts: list[str | None] = distinct.to_pylist()
+        except UnicodeDecodeError as error:
+            raise self._not_utf8(row_group) from error
+        if None in texts:
+            raise self.bad_cell("no value", row_group, 0, "name")
+        return cast("list[str]", texts)
+
+    def _not_utf8(self, row_group: int) -> ProfileError:
+        return ProfileError(
+            f"row group {row_group} has a name that is no UTF-8 text",
+            path=self.path,
+            column="name",
+            remedy=_COPY_AGAIN,
+        )
 
     def bad_cell(self, what: str, row_group: int, row: int, column: str) -> ProfileError:
         """Return the error for one cell, its row counted from 1 over the whole file."""
@@ -240,6 +256,35 @@ def float_values(column: Any) -> FloatArray:
     values = to_numpy(numbers)
     finite = np.isfinite(values)
     return values if finite.all() else np.where(finite, values, np.nan)
+
+
+def _refuse_columns(schema: pa.Schema, path: str) -> None:
+    """Refuse a table of which it is not clear what column is meant, or whose names are no texts.
+
+    Raises
+    ------
+    ProfileError : several columns have one of the names that count, or the names are of nested values.
+    """
+    import pyarrow as pa
+
+    for name in (*NO_METRIC, *metric_columns(schema)):
+        if len(schema.get_all_field_indices(name)) > 1:
+            raise ProfileError(
+                f"a Parquet file with several columns {name}",
+                path=path,
+                remedy="write it again with one of them",
+            )
+    if "name" in schema.names and pa.types.is_nested(schema.field("name").type):
+        raise _not_texts(schema.field("name").type, path)
+
+
+def _not_texts(kind: pa.DataType, path: str) -> ProfileError:
+    return ProfileError(
+        f"holds {kind}, not text",
+        path=path,
+        column="name",
+        remedy="write the column again as strings: the kernels' names",
+    )
 
 
 def _what_to_do(location: Path, present: frozenset[str]) -> str:

@@ -56,6 +56,7 @@ _FACTS = {
     "ctas_per_sm": "ctas_per_core",
     "sms": "cores",
 }
+_TOO_LARGE = 2**62
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _REMEDY = "the columns are cycle, instructions and ctas, one row an interval"
 _REMEDY_REPEATED = (
@@ -197,6 +198,7 @@ def _logs(file: InputFile, rows: _Rows, before: int) -> Iterator[IntervalLog]:
     for name, numbers in rows.numbers.items():
         least = 1 if name in {_CYCLE, _LENGTH, "ctas_per_sm", "sms"} else 0
         _refuse(file, numbers < least, name, f"the number is {least} or more")
+        _refuse_large(file, numbers, name, is_summed=name in {_LENGTH, *_COUNTS})
     is_other_name = np.diff(rows.name_of_row, prepend=-1) != 0
     cycle = _cycle(file, rows.numbers, is_other_name)
     starts = is_other_name | (np.diff(cycle, prepend=0) <= 0)
@@ -230,6 +232,7 @@ def _cycle(file: InputFile, numbers: Mapping[str, IntArray], is_other_name: Bool
     if cycle is None:
         return _running_sum(numbers[_LENGTH], is_other_name)
     if _are_lengths(cycle, is_other_name):
+        _refuse_large(file, cycle, _CYCLE, is_summed=True)
         return _running_sum(cycle, is_other_name)
     repeats = ~is_other_name & (np.diff(cycle, prepend=0) == 0)
     message = "the number is that of the row before: it may be an interval's length, or a new kernel's cycle"
@@ -268,6 +271,13 @@ def _refuse(file: InputFile, bad: BoolArray, column: str, message: str, *, remed
     if rows.size:
         line = _line_of_row(file, int(rows[0]))
         raise ProfileError(message, path=file.path, row=line, column=column, remedy=remedy)
+
+
+def _refuse_large(file: InputFile, numbers: IntArray, column: str, *, is_summed: bool) -> None:
+    """Raise for the first row whose number, or the sum up to it, is too large for the sums made of it."""
+    # In floating point, where a sum that 64 bits cannot hold is a large number and no negative one.
+    counted = np.cumsum(numbers, dtype=np.float64) if is_summed else numbers
+    _refuse(file, counted >= _TOO_LARGE, column, "the numbers are too large to be counted in 64 bits")
 
 
 def _line_of_row(file: InputFile, row: int) -> int:

@@ -18,6 +18,8 @@ from contextlib import ExitStack
 from importlib import import_module
 from typing import Protocol, cast
 
+import numpy as np
+
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.projection.interval_log import IntervalLog
@@ -28,6 +30,7 @@ from sampling.text import Wording
 #: What an exporter writes: relative path and content of each file.
 Exported = tuple[tuple[str, str], ...]
 
+_TOO_LARGE = 2**62
 _EXPORTERS = {"csv": "sampling.simulators.plain_csv"}
 _LOG_READERS = {"accel-sim": "sampling.simulators.accel_sim", "csv": "sampling.simulators.plain_csv"}
 
@@ -105,7 +108,16 @@ def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple
             if file.is_directory or not file.head:
                 what = "a folder, not a log" if file.is_directory else "is empty"
                 raise ProfileError(what, path=file.path, remedy="give the simulator's log of a run")
-        return (reader or _recognised(files[0])).read_interval_logs(files)
+        logs = (reader or _recognised(files[0])).read_interval_logs(files)
+    for log in logs:
+        for what, counts in (("instructions", log.instructions), ("thread blocks", log.ctas)):
+            if counts.sum(dtype=np.float64) >= _TOO_LARGE:
+                raise ProfileError(
+                    f"{log.name} has more {what} than 64 bits can count",
+                    path=", ".join(paths),
+                    remedy="give the simulator's log of a run",
+                )
+    return logs
 
 
 def _recognised(file: InputFile) -> IntervalLogReader:

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from scalemodel.errors import OptionError
 from scalemodel.miss_rate.curve import Method, miss_rate_curve
 from scalemodel.traces.address_trace import TraceFormat, read_address_trace
 from tui.options.scale import ScaleMrcOptions
@@ -17,6 +18,8 @@ from tui.terminal.diagnostics import note
 
 def run(options: ScaleMrcOptions) -> None:
     """Read the trace, count the misses at each capacity."""
+    if options.seed < 0:
+        raise OptionError(f"--seed is 0 or more, not {options.seed}")
     tell = partial(note, quiet=options.quiet)
     counting = curve_options(options)
     sizes, capacities = zip(*capacities_of(options.capacity), strict=True)

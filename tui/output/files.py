@@ -61,7 +61,7 @@ def write_text(text: str, path: Path) -> None:
     OptionError, OSError : see `new_file`.
     """
     with new_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
                 _make_folder(path.parent, made)
                 temporary = written.enter_context(new_file(path))
                 # As bytes, so that line ends are not changed.
-                temporary.write_bytes(content.encode("utf-8"))
+                temporary.write_bytes(content.encode("utf-8", "backslashreplace"))
         # Everything is written: keep the folders.
         made.pop_all()
     return [str(path) for path in paths]

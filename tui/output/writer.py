@@ -68,7 +68,7 @@ def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, red
     if redirect and options.output not in {None, STDOUT}:
         with (
             new_file(Path(str(options.output))) as path,
-            path.open("w", encoding="utf-8", newline="") as stream,
+            path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream,
         ):
             stream.write(_text(answer, options, stream))
         return

@@ -16,7 +16,7 @@ from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows, gap_notes
 from sampling.features.tables.columns import TextCodes
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.features.tables.text_lines import lines_of
+from sampling.features.tables.text_lines import lines_of, whole_counts
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
 from sampling.readers.input_file import InputFile
@@ -72,10 +72,11 @@ class _Collected:
         self._refuse_others(lines, is_launch | is_count)
         groups = compute.drop_null(launch)
         at = self._lines_past + 1
-        numbers = (to_numpy(groups.field(name).cast(pa.int64())) for name in ("number", "blocks", "warps"))
-        self._launches.append(
-            (np.flatnonzero(is_launch) + at, self._names.take(groups.field("name")), *numbers)
+        line = np.flatnonzero(is_launch) + at
+        numbers = (
+            whole_counts(groups.field(name), line, self._file.path) for name in ("number", "blocks", "warps")
         )
+        self._launches.append((line, self._names.take(groups.field("name")), *numbers))
         places = np.flatnonzero(is_count)
         cells = compute.replace_substring_regex(lines.filter(has_counts), ",$", "")
         split = compute.split_pattern(cells, ",")

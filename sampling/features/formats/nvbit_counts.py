@@ -12,12 +12,11 @@ import re
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows, gap_notes
 from sampling.features.tables.columns import TextCodes
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.features.tables.text_lines import matching_lines
+from sampling.features.tables.text_lines import matching_lines, whole_counts
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
 from sampling.readers.input_file import InputFile
@@ -60,10 +59,12 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     lines_past = 0
     for _, text in pieces(file, progress):
         places, groups = matching_lines(text, _LINE)
+        line = places + lines_past + 1
         numbers = (
-            to_numpy(groups.field(field).cast("int64")) for field in ("number", "blocks", "instructions")
+            whole_counts(groups.field(field), line, file.path)
+            for field in ("number", "blocks", "instructions")
         )
-        parts.append((places + lines_past + 1, names.take(groups.field("name")), *numbers))
+        parts.append((line, names.take(groups.field("name")), *numbers))
         lines_past += text.count(b"\n")
     line, name, number, blocks, instructions = map(np.concatenate, zip(*parts, strict=True))
     _refuse_several_runs(file, line, number)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.arrow import to_numpy
+from sampling.arrow import arrow_file, to_numpy
 from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows
 from sampling.features.tables.columns import has_infinite, infinite_notes
@@ -45,14 +45,14 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
 
     try:
         with file.on_disk() as location:
-            schema = pq.read_schema(location)
+            schema = pq.read_schema(arrow_file(location))
             own_name = dict(zip(_names(schema, file.path), schema.names, strict=True))
             metrics = metric_columns(
                 pa.schema([schema.field(own).with_name(name) for name, own in own_name.items()])
             )
             wanted = [*(name for name in (*WHOLE_NUMBERS, *TEXTS) if name in own_name), *metrics]
-            table = pq.read_table(location, columns=[own_name[name] for name in wanted])
-    except pa.ArrowException as error:
+            table = pq.read_table(arrow_file(location), columns=[own_name[name] for name in wanted])
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ProfileError(
             "a Parquet file that is cut short or damaged",
             path=file.path,

@@ -8,8 +8,10 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.arrow import to_numpy
+from sampling.errors import ProfileError
 
 _NEWLINE, _RETURN = 10, 13
+_TOO_LARGE = 2.0**63
 
 
 def lines_of(text: bytes) -> Any:
@@ -58,6 +60,35 @@ def matching_lines(text: bytes, pattern: str) -> tuple[IntArray, Any]:
     found = compute.extract_regex(lines_of(text), pattern)
     fits = np.flatnonzero(to_numpy(compute.is_valid(found)))
     return fits, compute.drop_null(found)
+
+
+def whole_counts(cells: Any, line: IntArray, path: str) -> IntArray:
+    """Return (k,) the whole numbers that texts of digits are.
+
+    Parameters
+    ----------
+    cells : (k,) Arrow binary array.
+    line : (k,) 1-based line of each in the file, for the error.
+
+    Raises
+    ------
+    ProfileError : one is too large for 64 bits.
+    """
+    import pyarrow as pa
+
+    nearly = to_numpy(cells.cast(pa.string()).cast(pa.float64()))
+    large = (nearly >= _TOO_LARGE) | (nearly < -_TOO_LARGE)
+    if large.any():
+        row = int(np.argmax(large))
+        text = cells[row].as_py().decode("utf-8", "replace")
+        raise ProfileError(
+            f"{text[:40]} is too large for a count",
+            path=path,
+            row=int(line[row]),
+            remedy="record the file again, or leave the launch out",
+        )
+    numbers: IntArray = to_numpy(cells.cast(pa.int64()))
+    return numbers
 
 
 def row_lines(text: bytes) -> IntArray:

@@ -14,6 +14,8 @@ from sampling.methods.picks import Picks
 from sampling.methods.pka.distinct_rows import DistinctRows
 from sampling.reduction.launch_list import LaunchList
 
+_MOST_CYCLES = 2.0**63
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCost:
@@ -32,11 +34,14 @@ class MeasuredCost:
 def measured_cost(launches: LaunchList, first: int | None = None) -> MeasuredCost:
     """Return elapsed cycles if each of the first launches has them, else durations; of all if None.
 
-    Cycles that are all zero were not counted.
+    Cycles that are all zero were not counted, and those beyond 64 bits are no count.
     """
     metrics = {} if launches.features is None else launches.features.metrics
     for name in CYCLES:
-        if name in metrics and np.isfinite(cycles := metrics[name][:first]).all() and cycles.any():
+        if name not in metrics:
+            continue
+        cycles = metrics[name][:first]
+        if cycles.any() and (np.abs(cycles) < _MOST_CYCLES).all():
             return MeasuredCost(name, cycles)
     return MeasuredCost("duration_ns", launches.duration_ns[:first].astype(np.float64))
 

@@ -19,6 +19,8 @@ Classifier = Literal["sgd", "naive-bayes", "mlp"]
 CLASSIFIERS: tuple[Classifier, ...] = ("sgd", "naive-bayes", "mlp")
 
 _HIDDEN_UNITS = 32
+# The share of the largest variance that is added to all of them, as scikit-learn has it by default.
+_SMOOTHING = 1e-9
 # Learning sees about this many rows in all: many rows need fewer passes, for they repeat more.
 _MOST_ROWS_SEEN = 2_000_000
 # One-hot names make wide rows, so they are made for so many at a time.
@@ -67,11 +69,14 @@ class SignatureClassifier:
         self._scaler = StandardScaler().fit(rows, sample_weight=count)
         # Steps of gradient descent grow with the weight, so weights are about 1.
         weight = count / count.mean()
-        self._only_group = int(group[0]) if (group == group[0]).all() else None
+        self._only_group = _only_group(kind, rows, group, count)
         self._model = _model(kind, random_state, len(rows))
         if self._only_group is None:
+            scaled = self._scaler.transform(rows)
+            if kind == "naive-bayes":
+                self._model.set_params(var_smoothing=_var_smoothing(scaled, count))
             with reproducible_learning():
-                self._model.fit(self._scaler.transform(rows), group, sample_weight=weight)
+                self._model.fit(scaled, group, sample_weight=weight)
 
     def predict(self, inputs: Inputs) -> IntArray:
         """Return (kinds,) the group of each."""
@@ -93,6 +98,26 @@ class SignatureClassifier:
         rows[known, place[known]] = 1
         rows[:, len(names) :] = inputs.numbers
         return rows
+
+
+def _only_group(kind: Classifier, rows: FloatArray, group: IntArray, count: IntArray) -> int | None:
+    """Return the group of whatever is asked, where there is nothing to tell groups apart by; else None."""
+    if (group == group[0]).all():
+        return int(group[0])
+    if kind != "naive-bayes" or not (rows == rows[0]).all():
+        return None
+    # Equal rows have no variance to divide by, and what is left of naive Bayes is how frequent a group is.
+    return int(np.argmax(np.bincount(group, weights=count)))
+
+
+def _var_smoothing(rows: FloatArray, count: IntArray) -> float:
+    """Return what makes scikit-learn smooth as if each launch were a row.
+
+    It takes a share of the largest variance of the rows and leaves their weights out of it.
+    """
+    mean = np.average(rows, axis=0, weights=count)
+    of_launches = np.average((rows - mean) ** 2, axis=0, weights=count).max()
+    return float(_SMOOTHING * of_launches / rows.var(axis=0).max())
 
 
 def _model(kind: Classifier, random_state: int, rows: int) -> Any:

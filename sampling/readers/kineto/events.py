@@ -83,10 +83,12 @@ def decode(piece: TracePiece, path: str, events_before: int) -> tuple[list[Event
     with _collection_paused():
         try:
             return _decoded(piece.text)
+        except RecursionError as error:
+            raise _damage(error, piece, path, events_before) from error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             try:
                 return _decoded(_mended(piece.text))
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 raise _damage(error, piece, path, events_before) from error
 
 
@@ -124,6 +126,8 @@ def _damage(error: Exception, piece: TracePiece, path: str, events_before: int) 
     row = events_before + int(index[1]) + 1 if index else None
     if at is not None:
         reason = _BYTE.sub(f"(byte {piece.byte_in_file(int(at[1]))})", reason)
+    if isinstance(error, RecursionError):
+        reason = "its values are nested too deeply"
     if "truncated" in reason:
         end = piece.byte_in_file(len(piece.text))
         reason = f"the JSON text breaks off at its end, byte {end}"

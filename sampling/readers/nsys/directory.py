@@ -17,6 +17,7 @@ from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import read_export
+from sampling.readers.nsys.table_files import checked_batches, column_names, row_count
 from sampling.readers.nsys.tables import EXPORT_AGAIN, KERNEL, NULL, STRINGS, NsysTables
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ FORMAT = "nsys-parquetdir"
 _ARROW_FORMAT = "nsys-arrowdir"
 # Best last: of a table stored more than once the last is read.
 _SUFFIXES = (".arrows", ".arrow", ".parquet")
-_ARROW_FILE_MAGIC = b"ARROW1"
-_ROWS_AT_ONCE = 1 << 19
 
 
 def recognise(file: InputFile) -> bool:
@@ -80,7 +79,7 @@ class _FolderTables(NsysTables):
 
         try:
             yield
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise ProfileError(
                 f"the table file {path.name} is damaged or cut short",
                 path=self.path,
@@ -94,7 +93,7 @@ class _FolderTables(NsysTables):
             return frozenset()
         if table not in self._columns:
             with self._damage_reported(path):
-                self._columns[table] = frozenset(_column_names(path))
+                self._columns[table] = frozenset(column_names(path))
         return self._columns[table]
 
     def row_count(self, table: str) -> int:
@@ -103,7 +102,7 @@ class _FolderTables(NsysTables):
         if path is None:
             return 0
         with self._damage_reported(path):
-            return _row_count(path)
+            return row_count(path)
 
     def row_bound(self, table: str) -> int:
         """Return the number of rows."""
@@ -115,9 +114,9 @@ class _FolderTables(NsysTables):
         if path is None:
             return
         with self._damage_reported(path):
-            for batch in _batches(path, columns):
-                if len(batch):
-                    yield [batch.column(name) for name in columns]
+            for arrays in checked_batches(path, columns):
+                if len(arrays[0]):
+                    yield arrays
 
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows batch by batch."""
@@ -137,6 +136,24 @@ class _FolderTables(NsysTables):
         # Process ids are unsigned here but signed in SQLite: the bits are what counts.
         return to_numpy(nulls_as(values.cast(pa.int64(), safe=False), NULL))
 
+    def _values(self, values: pa.Array) -> list[object]:
+        """Return the values, texts decoded whatever their bytes: nsys stores some that are no valid UTF-8."""
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            values = values.cast(pa.large_binary())
+        try:
+            cells: list[object] = values.to_pylist()
+        except (ValueError, OverflowError) as error:
+            raise ProfileError(
+                f"a table holds {values.type} that cannot be read ({error})",
+                path=self.path,
+                remedy=EXPORT_AGAIN.format("parquetdir"),
+            ) from error
+        return [cell.decode("utf-8", errors="replace") if isinstance(cell, bytes) else cell for cell in cells]
+
     def rows(
         self, table: str, columns: Sequence[str], *, containing: tuple[str, str] | None = None
     ) -> Iterator[tuple[object, ...]]:
@@ -147,9 +164,9 @@ class _FolderTables(NsysTables):
         for arrays in self._batches(table, present):
             values = dict(zip(present, arrays, strict=True))
             if containing is not None:
-                found = to_arrow(_places_of(containing[1], values[containing[0]]))
+                found = to_arrow(_places_of(containing[1], self._values(values[containing[0]])))
                 values = {name: value.take(found) for name, value in values.items()}
-            cells = {name: _python_values(value) for name, value in values.items()}
+            cells = {name: self._values(value) for name, value in values.items()}
             yield from zip(*(cells.get(name, repeat(None)) for name in columns), strict=False)
 
     def strings(self, ids: Sequence[int]) -> dict[int, str]:
@@ -160,7 +177,7 @@ class _FolderTables(NsysTables):
         for numbers, values in self._batches(STRINGS, ["id", "value"]):
             known = self._numbers(numbers, "id")
             rows = np.flatnonzero(np.isin(known, ids))
-            found = zip(known[rows].tolist(), _python_values(values.take(to_arrow(rows))), strict=True)
+            found = zip(known[rows].tolist(), self._values(values.take(to_arrow(rows))), strict=True)
             texts.update((number, text) for number, text in found if isinstance(text, str))
         return texts
 
@@ -169,73 +186,14 @@ class _FolderTables(NsysTables):
         if not self.has(table, "name", "value"):
             return None
         for names, values in self._batches(table, ["name", "value"]):
-            for row, name in enumerate(_python_values(names)):
+            for row, name in enumerate(self._values(names)):
                 if isinstance(name, str) and (name == key or name.endswith(f":{key}")):
-                    (value,) = _python_values(values.slice(row, 1))
+                    (value,) = self._values(values.slice(row, 1))
                     return None if value is None else str(value)
         return None
 
 
-def _places_of(text: str, values: pa.Array) -> IntArray:
+def _places_of(text: str, values: list[object]) -> IntArray:
     """Return where a column of texts holds a text."""
-    texts = enumerate(_python_values(values))
+    texts = enumerate(values)
     return np.array([row for row, each in texts if isinstance(each, str) and text in each], dtype=np.int64)
-
-
-def _column_names(path: Path) -> list[str]:
-    if path.suffix == ".parquet":
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(path) as file:
-            return list(file.schema_arrow.names)
-    with _ipc_batches(path) as (names, _):
-        return names
-
-
-def _row_count(path: Path) -> int:
-    if path.suffix == ".parquet":
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(path) as file:
-            return int(file.metadata.num_rows)
-    with _ipc_batches(path) as (_, batches):
-        return sum(len(batch) for batch in batches)
-
-
-def _batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    if path.suffix == ".parquet":
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(path) as file:
-            yield from file.iter_batches(_ROWS_AT_ONCE, columns=list(columns))
-        return
-    with _ipc_batches(path) as (_, batches):
-        for batch in batches:
-            yield batch.select(list(columns))
-
-
-@contextmanager
-def _ipc_batches(path: Path) -> Iterator[tuple[list[str], Iterator[pa.RecordBatch]]]:
-    """Open an Arrow IPC file or stream: nsys writes streams, other tools turn them into files."""
-    import pyarrow as pa
-
-    with path.open("rb") as stream:
-        is_file = stream.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
-    with pa.memory_map(str(path)) as source:
-        if is_file:
-            file = pa.ipc.open_file(source)
-            yield file.schema.names, (file.get_batch(index) for index in range(file.num_record_batches))
-        else:
-            stream = pa.ipc.open_stream(source)
-            yield stream.schema.names, iter(stream)
-
-
-def _python_values(values: pa.Array) -> list[object]:
-    """Return the values, texts decoded whatever their bytes: nsys stores some that are no valid UTF-8."""
-    import pyarrow as pa
-
-    if not any(is_text(values.type) for is_text in (pa.types.is_string, pa.types.is_large_string)):
-        plain: list[object] = values.to_pylist()
-    else:
-        plain = values.cast(pa.large_binary()).to_pylist()
-    return [value.decode("utf-8", errors="replace") if isinstance(value, bytes) else value for value in plain]

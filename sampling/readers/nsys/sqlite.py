@@ -18,7 +18,7 @@ from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import read_export
 from sampling.readers.nsys.sqlite_parallel import ParallelReader, damaged, not_integers, row_ranges
-from sampling.readers.nsys.tables import NULL, STRINGS, NsysTables, is_nsys_table
+from sampling.readers.nsys.tables import EXPORT_AGAIN, NULL, STRINGS, NsysTables, is_nsys_table
 
 FORMAT = "nsys-sqlite"
 
@@ -198,6 +198,13 @@ class _SqliteTables(NsysTables):
             wanted = ", ".join(str(int(each)) for each in ids[first : first + _IDS_OF_ONE_QUERY])
             query = self._select("id, value", STRINGS) + f" WHERE id IN ({wanted}) AND value IS NOT NULL"
             texts.update(self._connection.execute(query))
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise ProfileError(
+                f"a text of the table {STRINGS} is stored as something else",
+                path=self.path,
+                column="value",
+                remedy=EXPORT_AGAIN.format("sqlite"),
+            )
         return texts
 
     def setting(self, table: str, key: str) -> str | None:

@@ -251,8 +251,8 @@ def small_plan(profile: LaunchTable) -> str:
         (lambda plan: plan["strata"][0].update(launches=[]), "draws nothing"),
         (lambda plan: plan["strata"][0].update(samples=0), "draws nothing"),
         (lambda plan: plan["strata"][0]["launches"][0].update(weight=1e9), "weights do not add up"),
-        (lambda plan: plan["options"].update(epsilon="0.05"), "the option epsilon"),
-        (lambda plan: plan["options"].update(confidence="x"), "the option confidence"),
+        (lambda plan: plan["options"].update(epsilon="0.05"), "options.epsilon: expected `float`"),
+        (lambda plan: plan["options"].update(confidence="x"), "options.confidence: expected `float`"),
         (lambda plan: plan["strata"][0].update(launches=5), "lacks or garbles"),
         (lambda plan: plan["strata"][0].update(size="many"), "lacks or garbles"),
         (lambda plan: plan["strata"][0].update(launches=[7]), "lacks or garbles"),
@@ -268,6 +268,41 @@ def test_a_damaged_plan_file_is_refused(
     damage(document)
     with pytest.raises(PlanFileError, match=message):
         read_plan(written(document, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("way", "value", "message"),
+    [
+        ("profile.launches", float("inf"), "profile.launches: expected `int`, got `float`"),
+        ("profile.total_duration_ns", 10**30, "profile.total_duration_ns: "),
+        ("profile.files", {"path": "p"}, "profile.files: expected `array`, got `object`"),
+        ("profile.files", ["p"], r"profile.files\[0\]: expected `object`, got `str`"),
+        ("profile.files", 7, "profile.files: expected `array`"),
+        ("strata.0.key", 5, r"strata\[0\].key: expected `str`, got `int`"),
+        ("strata.0.mean_ns", float("inf"), r"strata\[0\].mean_ns: expected `float` <= "),
+        ("strata.0.mean_ns", float("nan"), r"strata\[0\].mean_ns: expected `float` >= "),
+        ("strata.0.size", 1e30, r"strata\[0\].size: expected `int`, got `float`"),
+        ("strata.0.launches.0.name", 5, r"strata\[0\].launches\[0\].name: expected `str`"),
+        ("strata.0.launches.0.id", -1, r"launches\[0\].id: expected `int` >= 0"),
+        ("strata.0.launches.0.id", 2**64, r"launches\[0\].id: "),
+        ("strata.0.launches.0.weight", "1", r"launches\[0\].weight: expected `float`, got `str`"),
+        ("strata.0.launches.0.duration_ns", 2**63, r"launches\[0\].duration_ns: expected `int` <= "),
+        ("options.include", [5], r"options.include\[0\]: expected `str`, got `int`"),
+        ("overrides", [{"key": 1}], "overrides"),
+    ],
+)
+def test_a_value_that_no_plan_has_is_named(
+    way: str, value: object, message: str, small_plan: str, tmp_path: Path
+) -> None:
+    document = place = json.loads(small_plan)
+    *first, last = [int(step) if step.isdecimal() else step for step in way.split(".")]
+    for step in first:
+        place = place[step]
+    place[last] = value
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(PlanFileError, match=f"lacks or garbles .*{message}"):
+        read_plan(str(path))
 
 
 @pytest.mark.parametrize(
