@@ -17,7 +17,7 @@ from textual import events
 from textual.app import App
 from textual.message_pump import MessagePump
 
-_LONGEST_SECONDS = 0.5
+_LONGEST_SECONDS = 1.5
 """A key whose widget goes away while it is handled is not reported as handled."""
 
 
