@@ -24,8 +24,8 @@ HEAVY = {
     "dask",
 }
 
-# Its classes are msgspec's, so it is imported where they are needed, by no module as it loads.
-MADE_OF_HEAVY = {"sampling.readers.kineto.events"}
+# Their classes are msgspec's, so they are imported where they are needed, by no module as it loads.
+MADE_OF_HEAVY = {"sampling.plan.plan_schema", "sampling.readers.kineto.events"}
 
 # Imports modules one after the other and notes with which of them each top-level package came.
 _NOTE_IMPORTS = """

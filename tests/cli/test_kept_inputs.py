@@ -236,8 +236,10 @@ def test_the_plan_that_the_app_proposes_is_not_what_it_reads(
 
 
 def test_the_app_writes_nothing_into_a_recording_that_is_a_folder(
-    recording: Path, monkeypatch: pytest.MonkeyPatch
+    recording: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(recording)
     before = set(recording.iterdir())
     options = SampleOptions(profiles=(".",), method="root", group_by=GroupBy.NAME)
@@ -247,7 +249,8 @@ def test_the_app_writes_nothing_into_a_recording_that_is_a_folder(
         said = farewell(session)
         problem = why_not_there("plan.json", Path("plan.json"), is_folder=False)
     assert said is not None
-    assert "split decisions not written: " in said
+    (decisions,) = home.iterdir()
+    assert f" --overrides {decisions} " in said
     assert problem == "plan.json is in the folder ., which the command reads"
     assert set(recording.iterdir()) == before
 
