@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from hypothesis import settings
 # Tests cluster a few hundred rows: threads would wait for one another longer than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Looking for cycles among a whole suite's objects takes a seventh of its time; rarely is often enough.
+gc.set_threshold(100_000, 50, 50)
 
 settings.register_profile("suite", deadline=None, max_examples=60, print_blob=True)
 settings.load_profile("suite")
