@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from types import NoneType
 from typing import Any
 
 from sampling.errors import OptionError, PlanFileError
@@ -16,12 +15,8 @@ from sampling.reduction.written_region import written_region
 from sampling.strata.target import Target
 from sampling.text import Wording
 
-#: What only the plans of some methods record, and the types of the values.
-_OF_SOME_METHODS: Mapping[str, tuple[type, ...]] = {
-    "group_epsilon": (float, int, NoneType),
-    "min_samples": (int,),
-    "noise_floor": (float, int),
-}
+#: What only the plans of some methods record.
+_OF_SOME_METHODS = ("group_epsilon", "min_samples", "noise_floor")
 _REMEDY = "make the plan again"
 
 
@@ -90,7 +85,7 @@ def recorded_selection(options: Mapping[str, Any], path: str) -> tuple[Grouping,
 
     Raises
     ------
-    PlanFileError : an option is missing, or is of the wrong kind.
+    PlanFileError : an option is missing, or means nothing; its type was checked as the file was read.
     """
     try:
         region = written_region(
@@ -99,8 +94,8 @@ def recorded_selection(options: Mapping[str, Any], path: str) -> tuple[Grouping,
             include=tuple(options["include"]),
             exclude=tuple(options["exclude"]),
             launches=options["launches"],
-            time=_optional_text(options, "time"),
-            named_range=_optional_text(options, "range"),
+            time=options.get("time"),
+            named_range=options.get("range"),
         )
         return Grouping(GroupBy(options["group_by"]), bool(options["pool_devices"])), region
     except (KeyError, TypeError, ValueError, AttributeError, OptionError) as error:
@@ -108,14 +103,6 @@ def recorded_selection(options: Mapping[str, Any], path: str) -> tuple[Grouping,
         raise PlanFileError(
             Wording("a plan whose options lack or garble {}", what), path=path, remedy=_REMEDY
         ) from error
-
-
-def _optional_text(options: Mapping[str, Any], name: str) -> str | None:
-    """Return an option that plans of earlier versions do not have."""
-    value = options.get(name)
-    if value is not None and not isinstance(value, str):
-        raise TypeError(f"{name}: {value!r}")
-    return value
 
 
 def recorded_target(options: Mapping[str, Any], path: str) -> Target:
@@ -127,14 +114,9 @@ def recorded_target(options: Mapping[str, Any], path: str) -> Target:
 
     Raises
     ------
-    PlanFileError : an option is of the wrong kind, or out of its range.
+    PlanFileError : an option is out of its range; its type was checked as the file was read.
     """
     of_some = {name: options[name] for name in _OF_SOME_METHODS if name in options}
-    for name, value in of_some.items():
-        if isinstance(value, bool) or not isinstance(value, _OF_SOME_METHODS[name]):
-            raise PlanFileError(
-                f"a plan with bad options (the option {name} is {value!r})", path=path, remedy=_REMEDY
-            )
     try:
         return Target(options["epsilon"], options["confidence"], options["with_replacement"], **of_some)
     except OptionError as error:
