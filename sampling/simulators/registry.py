@@ -32,7 +32,10 @@ Exported = tuple[tuple[str, str], ...]
 
 _TOO_LARGE = 2**62
 _EXPORTERS = {"csv": "sampling.simulators.plain_csv"}
-_LOG_READERS = {"accel-sim": "sampling.simulators.accel_sim", "csv": "sampling.simulators.plain_csv"}
+_LOG_READERS = {
+    "accel-sim": "sampling.simulators.accel_sim.interval_logs",
+    "csv": "sampling.simulators.plain_csv",
+}
 
 _MOST_BYTES_BEFORE_A_SIGN = 1 << 26
 

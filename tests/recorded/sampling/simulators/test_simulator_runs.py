@@ -13,8 +13,8 @@ import pytest
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog
 from sampling.projection.pkp import ProjectionRule, project
+from sampling.simulators.accel_sim.tracer_stats import instructions_of_traces
 from sampling.simulators.registry import read_interval_logs
-from sampling.simulators.tracer_stats import instructions_of_traces
 
 #: Of each run: launches with a record, and without one.
 LAUNCHES = {

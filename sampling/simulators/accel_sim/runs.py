@@ -9,7 +9,7 @@ from itertools import chain
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile
-from sampling.simulators.accel_sim_output import SimulatedKernel, SimulatedRun
+from sampling.simulators.accel_sim.printed_output import SimulatedKernel, SimulatedRun
 
 _LOG_AHEAD = "its simulator's output ends before it does: the run goes on, or was killed"
 

@@ -25,8 +25,8 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.readers.input_file import InputFile
-from sampling.simulators.accel_sim_output import KEYS, PUSHED, Line, simulated_run
-from sampling.simulators.accel_sim_runs import with_outputs
+from sampling.simulators.accel_sim.printed_output import KEYS, PUSHED, Line, simulated_run
+from sampling.simulators.accel_sim.runs import with_outputs
 from sampling.simulators.lines_so_far import LinesSoFar
 
 _CYCLE, _INSTRUCTIONS, _CTAS = range(3)
