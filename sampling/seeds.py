@@ -16,6 +16,8 @@ class Stream(IntEnum):
     DESIGN = 0
     DRAW = 1
     JUDGE = 2
+    CALIBRATE = 3
+    CONFIRM = 4
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:

@@ -85,4 +85,4 @@ def design_of_method(design: Design) -> Design:
     """Return the design of the method behind a plan's; it is the same where its sizes are fixed."""
     if design.strata.chance is None:
         return design
-    return BernoulliDesign(design.method, design.target, design.strata, design.random)
+    return BernoulliDesign(design.method, design.target, design.strata, design.random, design.counts)

@@ -18,9 +18,10 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.launch_list import LaunchList
 from sampling.seeds import Stream, generator
 from sampling.splitting.groups import Overrides
+from sampling.strata.coverage import Errors, GroupReaches, group_reaches, workload_errors
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata
 from sampling.strata.target import Target
-from sampling.strata.variance import bound, group_bounds
+from sampling.strata.variance import bound, group_bounds, total_variance
 
 #: The key of a stratum that spans all kernel groups.
 WHOLE_WORKLOAD_KEY = "*"
@@ -53,12 +54,15 @@ class Design:
     Attributes
     ----------
     random : whether it draws at random, so that bounds exist; picks read back from a plan file do not.
+    counts : the launches that the strata hold: bounds are judged by drawing them. None where they are not
+        known; bounds are then those of normal errors.
     """
 
     method: str
     target: Target
     strata: Strata
     random: bool = True
+    counts: DurationCounts | None = None
 
     @property
     def strata_count(self) -> int:
@@ -72,29 +76,89 @@ class Design:
 
     @cached_property
     def bound(self) -> float | None:
-        """A-priori bound on the error of the workload's total profile time; None if nothing is random."""
-        return bound(self.strata, self.target.confidence) if self.random else None
+        """Bound on the error of the workload's total profile time; None if nothing is random.
+
+        The error that a share of ``confidence`` of the draws does not exceed, or z times the standard
+        deviation where that is more.
+        """
+        if not self.random:
+            return None
+        normal = bound(self.strata, self.target.confidence)
+        return normal if self._errors is None else max(normal, self._reach(with_noise=False))
 
     @cached_property
     def group_bound(self) -> float | None:
-        """The worst kernel group's bound on its own total; None where strata span groups."""
+        """The worst kernel group's bound on its own total, as `bound`; None where strata span groups."""
         if not self.random or WHOLE_WORKLOAD in self.strata.group:
             return None
-        return float(group_bounds(self.strata, self.target.confidence).max())
+        normal = float(group_bounds(self.strata, self.target.confidence).max())
+        return normal if self._reaches is None else max(normal, float(self._reaches.plain.max()))
 
     @cached_property
     def bound_with_noise(self) -> float | None:
         """The bound when simulated time spreads beyond profiled time by the noise floor; None without one."""
         if self.strata.noise_floor is None:
             return None
-        return bound(self.strata, self.target.confidence, self.strata.noise_floor)
+        normal = bound(self.strata, self.target.confidence, self.strata.noise_floor)
+        if self._errors is None or self.bound is None:
+            return normal
+        return max(normal, self.bound, self._reach(with_noise=True))
 
     @cached_property
     def group_bound_with_noise(self) -> float | None:
         """The worst kernel group's bound with the noise floor; None without one."""
         if self.strata.noise_floor is None:
             return None
-        return float(group_bounds(self.strata, self.target.confidence, self.strata.noise_floor).max())
+        normal = float(group_bounds(self.strata, self.target.confidence, self.strata.noise_floor).max())
+        return normal if self._reaches is None else max(normal, float(self._reaches.with_noise.max()))
+
+    def bound_of_group(self, group: int) -> float:
+        """Return a kernel group's own bound, as `group_bound`."""
+        here = self.strata.group == group
+        variance = float(total_variance(self.strata)[here].sum())
+        total_ns = float(np.dot(self.strata.launches[here], self.strata.mean_ns[here]))
+        normal = self.target.z * float(np.sqrt(variance)) / total_ns if total_ns else 0.0
+        is_drawn = self._reaches is not None and bool(self._reaches.drawn[group])
+        return max(normal, float(self._reaches.plain[group])) if is_drawn and self._reaches else normal
+
+    @cached_property
+    def share_within_epsilon(self) -> float | None:
+        """The share of `DRAWS` draws, others than those the bounds are from, whose error is at most epsilon.
+
+        None where nothing can be drawn.
+        """
+        if self.counts is None or not self.random:
+            return None
+        errors = workload_errors(self.counts, self.strata, generator(0, Stream.CONFIRM))
+        return errors.share_within(self.target.epsilon * self.counts.total_duration_ns)
+
+    @cached_property
+    def _errors(self) -> Errors | None:
+        if self.counts is None or not self.random:
+            return None
+        return workload_errors(self.counts, self.strata, generator(0, Stream.CALIBRATE))
+
+    def _reach(self, *, with_noise: bool) -> float:
+        assert self._errors is not None
+        assert self.counts is not None
+        reach_ns = self._errors.reach_ns(self.target.confidence, with_noise=with_noise)
+        return reach_ns / max(self.counts.total_duration_ns, 1)
+
+    @cached_property
+    def _reaches(self) -> GroupReaches | None:
+        if self.counts is None or not self.random or WHOLE_WORKLOAD in self.strata.group:
+            return None
+        confidence = self.target.confidence
+        # Groups that cannot reach beyond the worst group's bound do not change it.
+        limit = float(group_bounds(self.strata, confidence).max())
+        rng = generator(0, Stream.CALIBRATE)
+        reaches = group_reaches(self.counts, self.strata, confidence, limit, rng)
+        known = reaches.drawn
+        return replace(
+            reaches,
+            plain=np.where(known, reaches.plain, 0.0),
+            with_noise=np.where(known, reaches.with_noise, 0.0),
+        )
 
     @cached_property
     def samples(self) -> int:
@@ -147,6 +211,7 @@ class PickedDesign:
     group_bound: ClassVar[float | None] = None
     bound_with_noise: ClassVar[float | None] = None
     group_bound_with_noise: ClassVar[float | None] = None
+    share_within_epsilon: ClassVar[float | None] = None
 
     @property
     def strata_count(self) -> int:
@@ -231,7 +296,8 @@ def make_design(
     )
     strata = chosen.stratify(request)
     # What is recorded is how it draws, not how it was asked to.
-    return Design(method, replace(target, with_replacement=strata.with_replacement), strata)
+    recorded = replace(target, with_replacement=strata.with_replacement)
+    return Design(method, recorded, strata, counts=counts)
 
 
 def make_picked_design(

@@ -63,10 +63,16 @@ class SplitNode:
 
 @dataclass(frozen=True, slots=True)
 class SplitTree:
-    """All decisions of one kernel group, in pre-order: the first k nodes are the tree after k decisions."""
+    """All decisions of one kernel group, in pre-order: the first k nodes are the tree after k decisions.
+
+    Attributes
+    ----------
+    by_halves : whether each node is cut by 2-means, so that a path names the same launches in every tree.
+    """
 
     group: int
     nodes: tuple[SplitNode, ...]
+    by_halves: bool = True
 
     @property
     def leaves(self) -> tuple[SplitNode, ...]:

@@ -11,6 +11,7 @@ from sampling.plan.design import AnyDesign, Design
 from sampling.plan.judge import Judgement
 from sampling.plan.study import Study
 from sampling.profile.names import short_name
+from sampling.strata.coverage import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas
@@ -160,6 +161,12 @@ def judged_row(judgement: Judgement) -> dict[str, Any]:
     }
 
 
+def calibrated_row(design: AnyDesign) -> dict[str, Any] | None:
+    """Return how many of the draws that a design was judged by stay within epsilon; None for picks."""
+    share = design.share_within_epsilon
+    return None if share is None else {"draws": DRAWS, "within_epsilon": share}
+
+
 def design_row(study: Study) -> dict[str, Any]:
     """Return the figures of the design: what a plan costs and promises."""
     design = study.design
@@ -208,13 +215,12 @@ def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
             f"\n(with {floor} more spread in simulation: {quantities.share(noisy)} and "
             f"{quantities.share(noisy_group)})"
         )
+    if design.share_within_epsilon is not None:
+        within, stated = map(quantities.share, (design.share_within_epsilon, design.target.confidence))
+        text += f"\n{within} of {draws_text(DRAWS)} within epsilon, {stated} stated"
     if judgement is not None:
         mean, p95 = quantities.share(judgement.error_mean), quantities.share(judgement.error_p95)
         text += f"\n{draws_text(judgement.repeats)}: mean error {mean}, 95th percentile {p95}"
-        if judgement.within_epsilon is not None:
-            within, stated = map(quantities.share, (judgement.within_epsilon, design.target.confidence))
-            of_them = " of them" if judgement.repeats > 1 else ""
-            text += f";\n{within}{of_them} within epsilon, {stated} stated"
     return text
 
 

@@ -33,6 +33,7 @@ def plan_answer(
         "group_bound": design.group_bound,
         "bound_with_noise": design.bound_with_noise,
         "group_bound_with_noise": design.group_bound_with_noise,
+        "calibrated": facts.calibrated_row(design),
         "estimate_ns": plan.estimate_ns,
         "error": plan.error,
         "floor_ns": plan.floor_ns,

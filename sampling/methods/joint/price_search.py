@@ -7,11 +7,12 @@ found where a step begins. (docs/methods.md, 5 Joint)
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol, Self
 
 import numpy as np
 
-from sampling.arrays import FloatArray
-from sampling.methods.joint.priced_forest import PricedForest, is_less
+from sampling.arrays import BoolArray, FloatArray
+from sampling.methods.joint.priced_forest import Cut, is_less
 
 _PRICE_RATIO = 1e-6
 # How often groups are left on a step and the others priced anew.
@@ -22,7 +23,30 @@ _NEAR = 0.9
 _SPARE_WORTH_USING = 1e-3
 
 
-def group_prices(priced: PricedForest, budget: FloatArray) -> FloatArray:
+class Priced(Protocol):
+    """What has strata at a price: trees, or strata whose sizes alone follow it."""
+
+    @property
+    def groups(self) -> int:
+        """How many kernel groups."""
+
+    def restricted(self, chosen: BoolArray) -> Self:
+        """Return what some groups (groups,) have, these numbered anew in their order."""
+
+    def cut(self, price: FloatArray) -> Cut:
+        """Return the cheapest strata at a price (groups,)."""
+
+    def variance(self, cut: Cut) -> FloatArray:
+        """Return (groups,) the variance of each group's estimated total, with the noise floor, ns^2."""
+
+    def time_ns(self, cut: Cut) -> FloatArray:
+        """Return (groups,) the sampled time of each group."""
+
+    def census_price(self) -> FloatArray:
+        """Return (groups,) a price at which everything is simulated."""
+
+
+def group_prices(priced: Priced, budget: FloatArray) -> FloatArray:
     """Return (groups,) the least price, to a millionth, at which each group's variance is within its budget.
 
     0 where no price is needed. All groups are searched at once.
@@ -41,7 +65,7 @@ def group_prices(priced: PricedForest, budget: FloatArray) -> FloatArray:
     return prices
 
 
-def prices(priced: PricedForest, least_price: FloatArray, budget: float) -> FloatArray:
+def prices(priced: Priced, least_price: FloatArray, budget: float) -> FloatArray:
     """Return (groups,) the price each group pays so that the workload's variance is within budget.
 
     All pay the common price or, where it is larger, their own. At the common price some group, mostly one,
@@ -66,7 +90,7 @@ def prices(priced: PricedForest, least_price: FloatArray, budget: float) -> Floa
 
 
 def common_price(
-    priced: PricedForest, least_price: FloatArray, budget: float, *, enough: float | None = None
+    priced: Priced, least_price: FloatArray, budget: float, *, enough: float | None = None
 ) -> float:
     """Return the least common price at which the workload's variance is within budget; 0 if none is needed.
 

@@ -117,18 +117,6 @@ class PricedForest:
         worth *= self.spread_over_mean
         return worth
 
-    def _sizes(self, worth: FloatArray) -> IntArray:
-        """Return (n,) the sizes that cost least.
-
-        m mu + lambda N^2 S^2/m is convex in m: with x = lambda N^2 S^2/mu one sample more pays where
-        x > m (m + 1), so the best whole number is floor(sqrt(x)) or the next.
-        """
-        best = np.sqrt(worth)
-        np.floor(best, out=best)
-        np.clip(best, self.least, self.launches, out=best)
-        best += (worth > best * (best + 1)) & (best < self.launches)
-        return best.astype(np.int64)
-
     def decisions(self, price: FloatArray) -> Decisions:
         """Return what becomes of every node.
 
@@ -137,7 +125,7 @@ class PricedForest:
         price : (groups,) lambda of each group.
         """
         worth = self._worth(price)
-        samples = self._sizes(worth)
+        samples = best_sizes(worth, self.least, self.launches)
         # J = m mu + lambda N^2 S^2 (1/m - 1/N) = mu (m + x (1/m - 1/N))
         whole = self.mean_ns * (samples + worth * left_out(samples, self.launches))
         least = whole.copy()
@@ -251,6 +239,19 @@ def priced_forest(
         must_keep=np.isin(nodes, forced.keep),
         parents=tuple(parents_of),
     )
+
+
+def best_sizes(worth: FloatArray, least: IntArray, launches: IntArray) -> IntArray:
+    """Return the sizes that cost least at a worth x = lambda N^2 S^2/mu; all of one shape.
+
+    m mu + lambda N^2 S^2/m is convex in m: one sample more pays where x > m (m + 1), so the best whole number
+    is floor(sqrt(x)) or the next.
+    """
+    best = np.sqrt(worth)
+    np.floor(best, out=best)
+    np.clip(best, least, launches, out=best)
+    best += (worth > best * (best + 1)) & (best < launches)
+    return best.astype(np.int64)
 
 
 def is_less(cost: FloatArray, other: FloatArray) -> BoolArray:

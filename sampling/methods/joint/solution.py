@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.priced_forest import Decisions, PricedForest, is_less
+from sampling.methods.joint.range_tree import tree_of_ranges
 from sampling.methods.joint.root_strata import root_sizes
 from sampling.methods.root import RootRule
 from sampling.reduction.duration_counts import DurationCounts
@@ -24,6 +26,14 @@ from sampling.text import Wording
 _NOT_REPLACED = Wording("joint always draws without replacement; `with_replacement` is not used")
 
 
+class Origin(IntEnum):
+    """Where the strata of a kernel group are from."""
+
+    TREE = 0
+    RANGES = 1
+    ROOT = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Solution:
     """The prices, and the strata that they lead to.
@@ -33,16 +43,21 @@ class Solution:
     priced : the forest they were found on.
     price : (groups,) the price of variance in each group, ns of sampled time per ns^2.
     clusters, samples : the strata, ordered by group and duration, and their sizes.
-    from_root : (groups,) whether a group has ROOT's strata.
-    root_epsilon : the bound that ROOT's trees of those groups were grown for.
+    origin : (groups,) where each group's strata are from, an `Origin`.
+    root_epsilon : (groups,) the bound that ROOT's trees were grown for, in the groups that have its strata.
     """
 
     priced: PricedForest
     price: FloatArray
     clusters: Clusters
     samples: IntArray
-    from_root: BoolArray
-    root_epsilon: float
+    origin: IntArray
+    root_epsilon: FloatArray
+
+    @property
+    def from_root(self) -> BoolArray:
+        """(groups,) whether a group has ROOT's strata."""
+        return np.asarray(self.origin == Origin.ROOT)
 
 
 @dataclass(frozen=True)
@@ -69,13 +84,17 @@ class PricedTrees:
         """Return a group's tree, every node with its cost whole and split."""
         solution = self.solution
         if solution.from_root[group]:
-            rule = RootRule(replace(self.target, epsilon=solution.root_epsilon))
+            rule = RootRule(replace(self.target, epsilon=float(solution.root_epsilon[group])))
             grown = TreeGrower(self.counts, group, rule).run()
             first = replace(
                 grown.nodes[0],
                 reason=f"ROOT's strata take less time here than any price finds; {grown.nodes[0].reason}",
             )
             return SplitTree(group, (first, *grown.nodes[1:]))
+        if solution.origin[group] == Origin.RANGES:
+            return tree_of_ranges(
+                self.counts, self.target, solution.clusters, float(solution.price[group]), group
+            )
         decided = self.overrides.get(self.counts.groups[group].key, {})
         return _TreeAtPrice(self.counts, solution, self._decisions, group, decided).tree()
 
@@ -96,7 +115,11 @@ class PricedTrees:
         from_root = self.solution.from_root[clusters.group]
         if not from_root.any():
             return samples
-        return np.where(from_root, root_sizes(clusters, self.target, self.solution.root_epsilon), samples)
+        sizes = samples
+        for epsilon in np.unique(self.solution.root_epsilon[clusters.group[from_root]]).tolist():
+            here = from_root & (self.solution.root_epsilon[clusters.group] == epsilon)
+            sizes = np.where(here, root_sizes(clusters, self.target, epsilon), sizes)
+        return sizes
 
 
 class _TreeAtPrice:

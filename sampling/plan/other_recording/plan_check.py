@@ -194,7 +194,7 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
                 f"{size:,} launches here, {stratum.size:,} in the plan",
                 remedy="give the profile the plan was made from",
             )
-    return _design(plan, measured_clusters(counts, group_of, start_of, stop_of))
+    return replace(_design(plan, measured_clusters(counts, group_of, start_of, stop_of)), counts=counts)
 
 
 def recorded_design(plan: PlanFile) -> Design | None:

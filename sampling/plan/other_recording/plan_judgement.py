@@ -134,9 +134,9 @@ def judge_plan(
             by_rank = durations_by_rank(original.profile, counts, all_ns)
             total_ns = checked_total_ns(by_rank, profile)
             if design is not None:
-                drawable = planned_design(counts, plan)
-                redraws = _redraws(counts, drawable, by_rank, repeats, seed, progress)
-                expected_speedup = _expected_speedup(counts, drawable, by_rank)
+                design = planned_design(counts, plan)
+                redraws = _redraws(counts, design, by_rank, repeats, seed, progress)
+                expected_speedup = _expected_speedup(counts, design, by_rank)
     else:
         _check_filters(plan, region, names_differ=names_may_differ)
         counts = count_durations(profile, grouping, region, progress)

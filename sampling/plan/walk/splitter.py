@@ -41,7 +41,7 @@ class KnownTree:
             replace(node, right=None) if node.right is not None and node.right >= taken else node
             for node in self._whole.nodes[:taken]
         )
-        return SplitTree(self._whole.group, nodes)
+        return replace(self._whole, nodes=nodes)
 
     @property
     def ahead(self) -> SplitNode | None:

@@ -40,7 +40,8 @@ class Running:
     ----------
     strata, samples, sampled_duration_ns, speedup : as a `Design` has them.
     bound, worst_group_bound, group_bound : on the error of the workload's total, of any kernel group's own,
-        and of the present group's.
+        and of the present group's. Those of a plan and of a group that is split to its end are judged by
+        drawing; on the way they are those of normal errors.
     provisional : whether sizes of strata that stay may still change: those of the method joint cost least
         at the prices of its whole plan, and meet its bounds together with the whole plan's strata.
     """
@@ -104,7 +105,7 @@ class TreeWalk:
         self._splitter = splitter_of(counts, method, target, settings, self._overrides, progress)
         strata = self._splitter.plan
         self._target = replace(target, with_replacement=strata.with_replacement)
-        self.design = Design(method, self._target, strata)
+        self.design = Design(method, self._target, strata, counts=counts)
         groups = len(counts.groups)
         self._final = group_costs(strata, groups)
         self._others = OtherGroups.of(self._final, group_costs(self._splitter.whole, groups), counts)
@@ -146,6 +147,11 @@ class TreeWalk:
         """Where the walk is."""
         ahead = self.ahead
         return Place(self._group, None if ahead is None else ahead.path)
+
+    @property
+    def by_halves(self) -> bool:
+        """Whether the present group's nodes are halves by 2-means, so that any of them can be decided on."""
+        return self._steps.tree.by_halves
 
     @property
     def at_end(self) -> bool:
@@ -228,6 +234,8 @@ class TreeWalk:
         here = self._final.row(group) if self.ahead is None else self._cost_here()
         total_ns, z = self.counts.total_duration_ns, self._target.z
         group_bound = z * float(np.sqrt(here.variance)) / max(int(self.counts.group_duration_ns[group]), 1)
+        if self.ahead is None:
+            group_bound = self.design.bound_of_group(group)
         if self.at_end:
             return _of_design(self.design, group_bound)
         row = others.before.row(group) + here + others.after.row(group)
@@ -271,6 +279,11 @@ class TreeWalk:
         node, key = seen.get(path), self.counts.groups[self._group].key
         if node is None:
             raise OptionError(f"the tree of {key!r} has no node {path!r} so far")
+        if path and not self.by_halves:
+            raise OptionError(
+                "the strata of this kernel group were found all at once, not half by half",
+                remedy="decide on the whole group first; its halves can be decided on then",
+            )
         if verdict is Verdict.SPLIT and node.stop - node.start < 2:
             raise OptionError(
                 "all its durations are equal: there is nothing to split", remedy="keep it whole"

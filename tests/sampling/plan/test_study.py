@@ -106,7 +106,7 @@ def test_the_bounds_of_a_design_are_computed_once(
         assert made.bound_with_noise is not None
         assert made.group_bound_with_noise is not None
     # Without noise, and with it.
-    assert calls == {"bound": 2, "group_bounds": 2}
+    assert calls == {"bound": 2, "group_bounds": 3}
 
 
 def counting(name: str, function: Callable[..., float], calls: Counter[str]) -> Callable[..., float]:

@@ -84,13 +84,14 @@ def test_a_plan_file_is_enough_for_its_bounds(
     plan = planned(profile, counts, tmp_path, method, replacing=replacing)
     recorded, found = recorded_design(plan), planned_design(counts, plan)
     assert recorded is not None
-    assert recorded.bound == pytest.approx(found.bound, rel=1e-12)
+    unjudged = replace(found, counts=None)
+    assert recorded.bound == pytest.approx(unjudged.bound, rel=1e-12)
     assert recorded.speedup == pytest.approx(found.speedup, rel=1e-12)
     assert recorded.samples == found.samples
     if method == "random":
         assert recorded.group_bound is found.group_bound is None
     else:
-        assert recorded.group_bound == pytest.approx(found.group_bound, rel=1e-12)
+        assert recorded.group_bound == pytest.approx(unjudged.group_bound, rel=1e-12)
 
 
 def test_launches_that_were_picked_have_no_bound(profile: LaunchTable, tmp_path: Path) -> None:
@@ -118,7 +119,8 @@ def test_a_plan_of_joint_is_read_back_as_it_was_made(
     assert recorded is not None
     for name in ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise"):
         assert getattr(found, name) == getattr(made, name), name
-        assert getattr(recorded, name) == pytest.approx(getattr(made, name), rel=1e-12), name
+        unjudged = getattr(replace(made, counts=None), name)
+        assert getattr(recorded, name) == pytest.approx(unjudged, rel=1e-12), name
     if target.noise_floor:
         assert found.bound_with_noise > found.bound
 

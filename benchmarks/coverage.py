@@ -1,0 +1,142 @@
+"""How often plans of joint stay within their epsilon, over a grid of settings on every profile of a folder.
+
+    python benchmarks/coverage.py FOLDER [--draws 4000] [--shortest 100]
+
+By name and by launch x epsilon 1, 2, 5, 10 % x group bound none, 25 % x at least 1, 2 samples x noise floor
+0, 5 %. Each plan is drawn anew, every stratum of it, with a seed that planning does not use. Printed are the
+settings with the least coverage, what the calibration costs in sampled time, and how far plans are from a bound
+that no plan can be below whose strata lie between the boundaries looked at: the Lagrangian of both constraints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from root import profiles_in
+
+from sampling.errors import SamplingError
+from sampling.methods.joint.candidates import Candidates
+from sampling.methods.joint.fixed_strata import FixedStrata
+from sampling.methods.joint.joint import budget_of, group_budgets, solve
+from sampling.methods.joint.price_search import group_prices
+from sampling.methods.joint.solution import Origin
+from sampling.plan.design import make_design
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.strata.repeated_draws import drawn_errors
+from sampling.strata.target import Target
+
+EPSILONS = (0.01, 0.02, 0.05, 0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting: the share of draws within epsilon, and sampled time over what it is compared with."""
+
+    name: str
+    within: float
+    over_uncalibrated: float
+    over_bound: float
+    seconds: float
+
+
+def targets() -> Iterator[Target]:
+    """Yield the settings."""
+    for epsilon, group, least, noise in product(EPSILONS, (None, 0.25), (1, 2), (0.0, 0.05)):
+        yield Target(epsilon, group_epsilon=group, min_samples=least, noise_floor=noise)
+
+
+def lagrangian_ns(counts: DurationCounts, found: Candidates) -> float:
+    """Return the largest lower bound on sampled time among the prices that were looked at.
+
+    sum_g min over strata of (time + (lambda + nu_g) variance) - lambda budget - sum_g nu_g budget_g
+    """
+    target = found.target
+    own_budget, budget = group_budgets(counts, target), budget_of(counts, target)
+    own = group_prices(found.priced, own_budget)
+    common = float(found.price[found.price > own].max(initial=0.0))
+    first = found.sets[0]
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    best = float(np.dot(np.minimum(target.min_samples, counts.group_launches), mean_ns))
+    for each in found.sets:
+        if each is first or common == 0 or each.origin is Origin.ROOT:
+            continue
+        price = np.maximum(found.search_price, common) * each.scale
+        fixed = FixedStrata.of(each.clusters, found.priced.groups, target.min_samples, target.noise_floor)
+        cut = fixed.cut(price)
+        above = price - common * each.scale
+        paid = np.where(above > 0, above * np.where(np.isfinite(own_budget), own_budget, 0.0), 0.0).sum()
+        cost = (fixed.time_ns(cut) + price * fixed.variance(cut)).sum()
+        best = max(best, float(cost - common * each.scale * budget - paid))
+    return best
+
+
+def main() -> None:
+    """Print a summary, and the settings that cover least."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--draws", type=int, default=4000)
+    parser.add_argument("--shortest", type=int, default=100)
+    asked = parser.parse_args()
+    rows: list[Row] = []
+    for name, paths in profiles_in(asked.folder):
+        try:
+            profile = read_profile(paths)
+        except SamplingError:
+            continue
+        for by in (GroupBy.NAME, GroupBy.LAUNCH):
+            counts = count_durations(profile, Grouping(by))
+            if counts.launches >= asked.shortest:
+                rows += [_row(f"{name} {by}", counts, target, asked.draws) for target in targets()]
+    within = np.array([row.within for row in rows])
+    mean, least = 100 * within.mean(), 100 * within.min()
+    print(f"{len(rows)} settings; {mean:.2f} % of draws within epsilon, least {least:.2f} %")
+    print(f"below 95 %: {(within < 0.95).sum()}; below 94.5 %: {(within < 0.945).sum()}")
+    cost = np.array([row.over_uncalibrated for row in rows])
+    print(f"time over the uncalibrated plan's: mean {cost.mean():.4f}, most {cost.max():.3f}")
+    over = np.array([row.over_bound for row in rows])
+    print(f"uncalibrated over the Lagrangian bound: mean {np.nanmean(over):.4f}, most {np.nanmax(over):.3f}")
+    seconds = np.array([row.seconds for row in rows])
+    print(f"seconds to plan: median {np.median(seconds):.3f}, most {seconds.max():.2f}")
+    for row in sorted(rows, key=lambda row: row.within)[:12]:
+        print(f"  {row.within:.4f}  {row.over_uncalibrated:.3f}  {row.name}")
+
+
+def _row(name: str, counts: DurationCounts, target: Target, draws: int) -> Row:
+    start = time.perf_counter()
+    design = make_design(counts, "joint", target, 0)
+    seconds = time.perf_counter() - start
+    found = solve(counts, target)
+    uncalibrated = found.solution(group_budgets(counts, target), budget_of(counts, target))
+    uncalibrated_ns = float(np.dot(uncalibrated.samples, uncalibrated.clusters.mean_ns))
+    bound_ns = lagrangian_ns(counts, found)
+    rng = np.random.default_rng([2026, draws])
+    errors_ns = np.zeros(draws)
+    rows = np.flatnonzero(design.strata.samples < design.strata.launches)
+    for some in np.array_split(rows, max(len(rows) // 64, 1)):
+        errors_ns += drawn_errors(counts, design.strata, some, draws, rng).sum(axis=1)
+    limit_ns = target.epsilon * counts.total_duration_ns * (1 + 1e-12)
+    setting = (
+        f"{name} epsilon {target.epsilon:g} group {target.group_epsilon} "
+        f"samples {target.min_samples} noise {target.noise_floor:g}"
+    )
+    sampled_ns = design.sampled_duration_ns
+    return Row(
+        setting,
+        float((np.abs(errors_ns) <= limit_ns).mean()),
+        sampled_ns / uncalibrated_ns,
+        uncalibrated_ns / bound_ns if bound_ns else np.nan,
+        seconds,
+    )
+
+
+if __name__ == "__main__":
+    main()
