@@ -4,8 +4,8 @@
 
 By name and by launch x epsilon 1, 2, 5, 10 % x group bound none, 25 % x at least 1, 2 samples x noise floor
 0, 5 %. Each plan is drawn anew, every stratum of it, with a seed that planning does not use. Printed are the
-settings with the least coverage, what the calibration costs in sampled time, and how far plans are from a bound
-that no plan can be below whose strata lie between the boundaries looked at: the Lagrangian of both constraints.
+settings with the least coverage, what the calibration costs in sampled time, and how far plans are from what
+no plan can be below whose strata lie between the boundaries looked at: the Lagrangian of both constraints.
 """
 
 from __future__ import annotations

@@ -23,9 +23,8 @@ from sampling.strata.variance import summed_by_group, total_variance
 #: How often a design is drawn to be judged, for its total and for kernel groups.
 DRAWS = 4000
 GROUP_DRAWS = 2000
-# Strata whose third moments, over the error's own, add up to less than this are as good as normal together:
-# by the Edgeworth series the share within a two-sided bound is then off by less than 0.0005.
-_NEARLY_NORMAL = 0.1
+# Strata whose third moments, over the error's own, add up to less than this are as good as normal together.
+_NEARLY_NORMAL = 0.005
 _MOST_NUMBERS_AT_ONCE = 1 << 21
 # Of very many groups each is drawn less often, down to 400 times.
 _MOST_GROUP_NUMBERS = 1 << 25

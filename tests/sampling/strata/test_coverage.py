@@ -41,11 +41,12 @@ def test_one_skewed_stratum_is_within_its_normal_bound_in_83_7_per_cent(counts_o
     assert errors.keeps(one_long, 0.95)
 
 
-def test_many_strata_are_normal_and_drawn_no_longer(counts_of: CountsOf, mixture: Mixture) -> None:
-    counts = counts_of({f"k{index}": [90 + index % 7, 100, 110] * 20 for index in range(400)})
-    errors = workload_errors(counts, groups_whole(counts, [2] * 400), np.random.default_rng(0))
+def test_a_large_sample_is_normal_and_not_drawn(counts_of: CountsOf) -> None:
+    counts = counts_of({"k": [99, 100, 101] * 200_000})
+    strata = groups_whole(counts, [200_000])
+    errors = workload_errors(counts, strata, np.random.default_rng(0))
     assert not errors.drawn_ns.any()
-    deviation = np.sqrt(total_variance(groups_whole(counts, [2] * 400)).sum())
+    deviation = np.sqrt(total_variance(strata).sum())
     assert errors.deviation_ns == pytest.approx(deviation)
     assert errors.reach_ns(0.95) == pytest.approx(1.959964 * deviation, rel=2e-3)
 
@@ -72,7 +73,7 @@ def test_noise_adds_its_variance() -> None:
 
 
 def test_a_census_has_no_error(counts_of: CountsOf) -> None:
-    counts = counts_of({"a": [1, 2, 3], "b": [5, 5]})
+    counts = counts_of({"a": [10, 20, 30], "b": [5, 5]})
     errors = workload_errors(counts, groups_whole(counts, [3, 1]), np.random.default_rng(0))
     assert errors.reach_ns(0.99) == 0
     assert errors.keeps(0.0, 0.99)
@@ -119,5 +120,4 @@ def test_groups_that_cannot_reach_the_limit_are_not_drawn(counts_of: CountsOf) -
     assert reaches.drawn.tolist() == [name == "wild" for name in names]
     narrow = names.index("narrow")
     # No sample of the narrow group is off by more than its farthest launch.
-    assert reaches.plain[narrow] <= 0.0101
-    assert exact_reach(durations["narrow"][:15], 2, 0.95) <= reaches.plain[narrow]
+    assert 0.01 - 1e-9 <= reaches.plain[narrow] <= 0.0101
