@@ -53,10 +53,11 @@ def _positions(strata: Strata, rng: np.random.Generator) -> tuple[IntArray, IntA
     base = np.cumsum(strata.launches) - strata.launches
     if strata.with_replacement:
         place, times = _repeated_places(strata.launches, strata.samples, base, rng)
+        stratum = np.asarray(np.searchsorted(base, place, side="right") - 1)
     else:
         place = _distinct_places(strata.launches, strata.samples, base, rng)
         times = np.ones(len(place), dtype=np.int64)
-    stratum = np.asarray(np.searchsorted(base, place, side="right") - 1)
+        stratum = np.repeat(np.arange(len(base)), strata.samples)
     return stratum, place - base[stratum], times
 
 
@@ -112,21 +113,17 @@ def _rejection_sampled(
 ) -> IntArray:
     """Draw uniformly, and again what fell on a taken place: all sets of that size stay equally likely."""
     taken = np.zeros(0, dtype=np.int64)
-    missing = wanted.copy()
+    missing = wanted
     while missing.any():
         stratum = np.repeat(np.arange(len(launches)), missing)
-        taken = _sorted_distinct(np.concatenate([taken, base[stratum] + _uniform(launches[stratum], rng)]))
-        have = np.bincount(np.searchsorted(base, taken, side="right") - 1, minlength=len(launches))
-        missing = wanted - have
+        places = np.concatenate([taken, base[stratum] + _uniform(launches[stratum], rng)])
+        # Several times as fast as another sort, as most places stand in their order.
+        places.sort(kind="stable")
+        is_new = np.ones(len(places), dtype=np.bool_)
+        np.not_equal(places[1:], places[:-1], out=is_new[1:])
+        taken, again = places[is_new], places[~is_new]
+        missing = np.bincount(np.searchsorted(base, again, side="right") - 1, minlength=len(launches))
     return taken
-
-
-def _sorted_distinct(values: IntArray) -> IntArray:
-    """Return what `np.unique` does, for few values several times as fast."""
-    values.sort()
-    is_new = np.ones(len(values), dtype=np.bool_)
-    np.not_equal(values[1:], values[:-1], out=is_new[1:])
-    return values[is_new]
 
 
 def _is_in(sorted_values: IntArray, sorted_subset: IntArray) -> BoolArray:
