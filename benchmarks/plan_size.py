@@ -2,8 +2,8 @@
 
     python benchmarks/plan_size.py [processes names files]
 
-Each case writes seeded profiles in our own Parquet and runs commands on them, each in a process of its own, so
-that its peak memory is its own. The second recording that `judge` is given has other durations and, where it
+Each case writes seeded profiles in our own Parquet and runs commands on them, each in a process of its own,
+so that its peak memory is its own. The second recording that `judge` is given has other durations and, where it
 is one file, other process numbers; the first has been moved away by then, so only the plan tells of it.
 """
 
@@ -43,7 +43,9 @@ class Recording:
         rng = np.random.default_rng(seed)
         launches = len(self.kernel)
         kernels = KernelTable()
-        names = [f"void library::kernel_{k}<float, (int){k}>(float *, int)" for k in range(max(self.kernel) + 1)]
+        names = [
+            f"void library::kernel_{k}<float, (int){k}>(float *, int)" for k in range(max(self.kernel) + 1)
+        ]
         grid, one = 1 + self.kernel % 16, np.ones(launches, dtype=np.int64)
         mean_ns = 2_000 * (1 + self.kernel % 37)
         builder = LaunchTableBuilder(str(path), kernels)
@@ -141,7 +143,7 @@ def print_bytes(path: Path) -> None:
     }
     size = path.stat().st_size
     parts["the rest"] = size - sum(parts.values())
-    print(f"  plan {size / MIB:.1f} MiB, {len(strata):,} strata, {len(launches):,} launches drawn, MiB of which:")
+    print(f"  plan {size / MIB:.1f} MiB, {len(strata):,} strata, {len(launches):,} launches drawn; MiB:")
     print("   ", ", ".join(f"{what} {count / MIB:.1f}" for what, count in parts.items()), flush=True)
 
 

@@ -31,7 +31,7 @@ from sampling.strata.target import Target
 from sampling.text import Wording
 
 if TYPE_CHECKING:
-    from sampling.plan.plan_schema import Launch, Stratum
+    from sampling.plan.plan_schema import Stratum
 
 SCHEMA = 1
 _launch_id = attrgetter("id")
@@ -319,28 +319,7 @@ def _check_whole(plan: PlanFile) -> None:
 
 
 def _stratum(row: Stratum) -> PlannedStratum:
-    return PlannedStratum(
-        key=row.key,
-        size=row.size,
-        mean_ns=row.mean_ns,
-        std_ns=row.std_ns,
-        low_ns=row.low_ns,
-        high_ns=row.high_ns,
-        samples=row.samples,
-        launches=tuple(_launch(launch) for launch in row.launches),
-    )
+    from msgspec.structs import asdict as fields_of
 
-
-def _launch(row: Launch) -> PlannedLaunch:
-    return PlannedLaunch(
-        id=row.id,
-        process=row.process,
-        device=row.device,
-        ordinal=row.ordinal,
-        name=row.name,
-        grid=row.grid,
-        block=row.block,
-        occurrence=row.occurrence,
-        weight=row.weight,
-        duration_ns=row.duration_ns,
-    )
+    launches = tuple(PlannedLaunch(**fields_of(launch)) for launch in row.launches)
+    return PlannedStratum(**(fields_of(row) | {"launches": launches}))

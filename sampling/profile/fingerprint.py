@@ -21,7 +21,7 @@ from sampling.progress import Progress
 
 HashArray = NDArray[np.uint64]
 
-# How many multipliers there are, however long a sequence is. No block of an earlier plan file is longer, as it
+# How many multipliers there are, however long a sequence is. No block of an earlier plan file is longer: it
 # would be of a sequence of more than 2^28 launches.
 PIECE_LAUNCHES = 1 << 20
 _DIGEST_BYTES = 8
@@ -69,7 +69,11 @@ class SequenceFingerprint:
             written = bytes.fromhex(row["digest"] if "digest" in row else row["digests"])
         except KeyError as error:
             raise ValueError(f"sequences: {error}") from error
-        if launches < 1 or block_launches < 1 or len(written) != _DIGEST_BYTES * -(-launches // block_launches):
+        if (
+            launches < 1
+            or block_launches < 1
+            or len(written) != _DIGEST_BYTES * -(-launches // block_launches)
+        ):
             raise ValueError("sequences: their digests are not those of their launches")
         digests = np.frombuffer(written, dtype=">u8").astype(np.uint64)
         return SequenceFingerprint(int(row["process"]), int(row["device"]), launches, block_launches, digests)
@@ -95,8 +99,8 @@ def block_digests(
 
     The digest of a block is the sum of hash(launch j) * multiplier(j) modulo 2^64, j counted within it: a
     multilinear hash. The multipliers are odd, so that a single launch that differs is always noticed; several
-    cancel each other with a chance of about 2^-58. A block of more than `PIECE_LAUNCHES` is summed in pieces of
-    so many: j is counted within its piece, and each piece after the first has a multiplier of its own.
+    cancel each other with a chance of about 2^-58. A block of more than `PIECE_LAUNCHES` is summed in pieces
+    of so many: j is counted within its piece, and each piece after the first has a multiplier of its own.
 
     Parameters
     ----------
@@ -121,7 +125,9 @@ def block_digests(
             part = launch_hash[first - span.first_ordinal : last - span.first_ordinal]
             piece, place = divmod(first % length, PIECE_LAUNCHES)
             added = np.dot(part, multipliers[place : place + len(part)])
-            of_blocks[first // length : first // length + 1] += added * multipliers[piece] if piece else added
+            # Arrays of one number, as numpy warns where single numbers overflow.
+            of_block = of_blocks[first // length : first // length + 1]
+            of_block += added * multipliers[piece : piece + 1] if piece else added
         if progress is not None:
             progress(done + 1, len(spans), "comparing launches")
     return digests

@@ -11,7 +11,7 @@ from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.methods.registry import method_named
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design
-from sampling.plan.other_recording.alignment import Kernel, kernel_texts, shortened_name
+from sampling.plan.other_recording.kernel_texts import Kernel, kernel_texts, shortened_name
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.file_state import sha256_as_read
 from sampling.profile.profile import Profile
