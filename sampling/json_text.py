@@ -29,7 +29,8 @@ def json_text(document: Any, indent: int | None = 1) -> str:
 def json_rows_text(document: Mapping[str, Any]) -> str:
     """Return what `json_text` does with every item of a list, whatever it holds, on a line of its own.
 
-    Lists of very many items stay small so, and fit for `grep`; the objects around them stay readable.
+    Lists of very many items stay small so, and fit for `grep`; the objects around them stay readable. Outside
+    of an item an iterator is a list too, so that the items need not all be there at once.
     """
     return _printable("".join(_row_pieces(document, "\n")))
 
@@ -42,10 +43,12 @@ def _row_pieces(value: Any, line: str) -> Iterator[str]:
             yield f"{',' if number else '{'}{inner}{_dumped(key)}: "
             yield from _row_pieces(item, inner)
         yield line + "}"
-    elif isinstance(value, list | tuple) and value:
-        for number, item in enumerate(value):
-            yield f"{',' if number else '['}{inner}{_dumped(item, separators=(',', ':'))}"
-        yield line + "]"
+    elif isinstance(value, list | tuple | Iterator):
+        start = "["
+        for item in value:
+            yield f"{start}{inner}{_dumped(item, separators=(',', ':'))}"
+            start = ","
+        yield "[]" if start == "[" else line + "]"
     else:
         yield _dumped(value)
 

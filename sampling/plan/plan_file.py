@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -185,6 +185,7 @@ def plan_text(
         options=(options or options_of(study, plan)).as_json(),
         found=study.findings,
         overrides=study.choice.overrides,
+        lazily=True,
     )
     return json_rows_text(document) + "\n"
 
@@ -211,8 +212,10 @@ def plan_document(
     options: Mapping[str, Any],
     found: Sequence[Finding] = (),
     overrides: Overrides | None = None,
+    lazily: bool = False,
 ) -> dict[str, Any]:
-    """Return the plan as the JSON document of a plan file."""
+    """Return the plan as the JSON document of a plan file; lazily, an iterator makes its strata one by one."""
+    strata = _strata_rows(counts, plan, launches)
     return {
         "schema": SCHEMA,
         "kind": "plan",
@@ -231,22 +234,18 @@ def plan_document(
         },
         "options": dict(options),
         "findings": [asdict(finding) for finding in found],
-        "strata": _strata_rows(counts, plan, launches),
+        "strata": strata if lazily else list(strata),
         **overrides_document(overrides or {}),
     }
 
 
 def _strata_rows(
     counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch]
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1)).tolist()
-    return [
-        {
-            **facts._asdict(),
-            "launches": [launch.as_json() for launch in sorted(launches[first:stop], key=_launch_id)],
-        }
-        for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True)
-    ]
+    for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True):
+        drawn = sorted(launches[first:stop], key=_launch_id)
+        yield {**facts._asdict(), "launches": [launch.as_json() for launch in drawn]}
 
 
 def read_plan(path: str) -> PlanFile:

@@ -68,6 +68,12 @@ def test_an_item_of_a_list_is_a_line() -> None:
     ]
 
 
+def test_an_iterator_is_a_list_that_is_made_as_it_is_written() -> None:
+    rows = [{"a": 1}, {"a": 2}]
+    for items in ([], rows):
+        assert json_rows_text({"deep": {"rows": iter(items)}}) == json_rows_text({"deep": {"rows": items}})
+
+
 @pytest.mark.parametrize("text", ["\x1b[2J", "\x7f", "\u202e", "\u2028", "\ud800"])
 def test_a_text_is_safe_to_print_in_a_line(text: str) -> None:
     written = json_rows_text({"rows": [{"name": f"a{text}µ"}]})
