@@ -3,8 +3,8 @@
     python benchmarks/plan_size.py [processes names files]
 
 Each case writes seeded profiles in our own Parquet and runs commands on them, each in a process of its own,
-so that its peak memory is its own. The second recording that `judge` is given has other durations and, where it
-is one file, other process numbers; the first has been moved away by then, so only the plan tells of it.
+so that its peak memory is its own. The second recording that `judge` is given has other durations and, where
+it is one file, other process numbers; the first has been moved away, so only the plan tells of it.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ def plan_document(
     overrides: Overrides | None = None,
     lazily: bool = False,
 ) -> dict[str, Any]:
-    """Return the plan as the JSON document of a plan file; lazily, an iterator makes its strata one by one."""
+    """Return the plan as the JSON document of a plan file; its strata lazily as an iterator, not a list."""
     strata = _strata_rows(counts, plan, launches)
     return {
         "schema": SCHEMA,
