@@ -90,14 +90,25 @@ CASES: dict[str, Callable[[], list[Recording]]] = {
 }
 
 
-def measured(arguments: Sequence[str]) -> tuple[int, float, float]:
-    """Run a command of the program; return its exit code, seconds and peak MiB."""
+@dataclass(frozen=True)
+class Run:
+    """A run of a command: exit code, seconds on the clock and of the processor, and peak memory."""
+
+    code: int
+    seconds: float
+    processor_seconds: float
+    peak_mib: float
+
+
+def measured(arguments: Sequence[str]) -> Run:
+    """Run a command of the program."""
     started = time.perf_counter()
     command = [sys.executable, "-m", "tui", *arguments, "--quiet"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, time.perf_counter() - started, usage.ru_maxrss / 1024
+    seconds = time.perf_counter() - started
+    return Run(process.returncode, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def measure(case: str, folder: Path) -> None:
@@ -123,10 +134,13 @@ def measure(case: str, folder: Path) -> None:
     print_bytes(plan)
 
 
-def show(case: str, name: str, result: tuple[int, float, float]) -> None:
+def show(case: str, name: str, run: Run) -> None:
     """Print a row."""
-    code, seconds, mib = result
-    print(f"{case:10} {name:12} {seconds:8.2f} s {mib:7.0f} MiB  exit {code}", flush=True)
+    print(
+        f"{case:10} {name:12} {run.seconds:8.2f} s {run.processor_seconds:8.2f} s of the processor "
+        f"{run.peak_mib:7.0f} MiB  exit {run.code}",
+        flush=True,
+    )
 
 
 def print_bytes(path: Path) -> None:

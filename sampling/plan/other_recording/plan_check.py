@@ -128,14 +128,18 @@ def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bo
         )
     signature, duration_ns = _read_launches(profile, ids)
     if not names_may_differ:
+        kernels = {code: _kernel(profile, code) for code in np.unique(signature).tolist()}
         for launch, code in zip(drawn, signature.tolist(), strict=True):
-            _same_kernel(profile, launch, code)
+            _same_kernel(launch, kernels[code])
     return duration_ns
 
 
-def _same_kernel(profile: Profile, launch: PlannedLaunch, code: int) -> None:
+def _kernel(profile: Profile, code: int) -> Kernel:
     signature = profile.kernels.signature(code)
-    here = Kernel(profile.kernels.names.full(signature.name), signature.grid, signature.block)
+    return Kernel(profile.kernels.names.full(signature.name), signature.grid, signature.block)
+
+
+def _same_kernel(launch: PlannedLaunch, here: Kernel) -> None:
     planned = Kernel(launch.name, launch.grid, launch.block)
     if here != planned:
         shown_here, shown_planned = kernel_texts(here, planned)
