@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,45 @@ def json_text(document: Any, indent: int | None = 1) -> str:
 
     What a terminal must not be sent is escaped: the same data, and safe to print.
     """
-    text = json.dumps(finite(document), ensure_ascii=False, allow_nan=False, indent=indent)
+    return _printable(_dumped(document, indent=indent))
+
+
+def json_rows_text(document: Mapping[str, Any]) -> str:
+    """Return what `json_text` does with every item of a list, whatever it holds, on a line of its own.
+
+    Lists of very many items stay small so, and fit for `grep`; the objects around them stay readable. Outside
+    of an item an iterator is a list too, so that the items need not all be there at once.
+    """
+    return _printable("".join(_row_pieces(document, "\n")))
+
+
+def _row_pieces(value: Any, line: str) -> Iterator[str]:
+    """Yield the text of a value; ``line`` begins a line that is indented like the one it stands in."""
+    inner = line + " "
+    if isinstance(value, Mapping) and value:
+        for number, (key, item) in enumerate(value.items()):
+            yield f"{',' if number else '{'}{inner}{_dumped(key)}: "
+            yield from _row_pieces(item, inner)
+        yield line + "}"
+    elif isinstance(value, list | tuple | Iterator):
+        start = "["
+        for item in value:
+            yield f"{start}{inner}{_dumped(item, separators=(',', ':'))}"
+            start = ","
+        yield "[]" if start == "[" else line + "]"
+    else:
+        yield _dumped(value)
+
+
+def _dumped(value: Any, **how: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, **how)
+    except (TypeError, ValueError):
+        # Few documents hold a number that is not finite, and to look for one takes longer than to write all.
+        return json.dumps(finite(value), ensure_ascii=False, allow_nan=False, **how)
+
+
+def _printable(text: str) -> str:
     return text if text.isascii() and "\x7f" not in text else _UNPRINTABLE.sub(_code_units, text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -26,6 +27,9 @@ def run_in_terminal(arguments: list[str]) -> int:
         # A kernel name or path that the terminal's encoding lacks is shown escaped, never an error.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # A plan of 100,000 kernel groups makes millions of objects, none of them in a cycle: by default Python
+    # would spend half of the time looking for one.
+    gc.set_threshold(100_000, 50, 50)
     _open_missing_streams()
     if _is_ascii_wanted(arguments) and isinstance(sys.stderr, io.TextIOWrapper):
         # Notes, errors and the app are for people alone; stdout may be given data, which stay what they are.

@@ -177,23 +177,20 @@ class Design:
         return speedup_of(total_ns, self.sampled_duration_ns)
 
     def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
-        """Yield every stratum in figures."""
+        """Return every stratum in figures."""
         strata = self.strata
         whole = WHOLE_WORKLOAD in strata.group
         low_ns = np.full(len(strata), counts.duration_ns.min()) if whole else counts.duration_ns[strata.start]
         high_ns = (
             np.full(len(strata), counts.duration_ns.max()) if whole else counts.duration_ns[strata.stop - 1]
         )
-        for index in range(len(strata)):
-            yield StratumFacts(
-                key=WHOLE_WORKLOAD_KEY if whole else counts.groups[strata.group[index]].key,
-                size=int(strata.launches[index]),
-                mean_ns=float(strata.mean_ns[index]),
-                std_ns=float(strata.std_ns[index]),
-                low_ns=int(low_ns[index]),
-                high_ns=int(high_ns[index]),
-                samples=int(strata.samples[index]),
-            )
+        keys = (
+            [WHOLE_WORKLOAD_KEY] * len(strata)
+            if whole
+            else [counts.groups[group].key for group in strata.group.tolist()]
+        )
+        columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples)
+        return map(StratumFacts, keys, *(column.tolist() for column in columns))
 
 
 @dataclass(frozen=True, eq=False)

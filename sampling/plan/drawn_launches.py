@@ -22,6 +22,8 @@ from sampling.strata.drawing import Draw
 BLOCK_LAUNCHES = 1 << 16
 # From this many wanted rows in a block on, one stable sort beats a comparison pass for each.
 SORT_FROM = 48
+# From so many drawn pairs for each row of a block on, sorting the rows beats counting for every pair.
+_MANY_PAIRS = 4
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -173,8 +175,8 @@ class _Finder:
             self._signatures_seen[:] = 0
         counted_to = 0
         for index, (rows, number) in enumerate(matches.blocks):
-            here = np.bincount(number, minlength=len(self._seen))
-            draws = self._draws_within(self._seen + here)
+            pairs, here = _counted(number, len(self._seen))
+            draws = self._draws_within(pairs, self._seen[pairs] + here)
             if len(draws):
                 start = index * BLOCK_LAUNCHES
                 self._count_signatures(matches.signature[counted_to:start])
@@ -182,7 +184,7 @@ class _Finder:
                 turn = self._wanted.occurrence[draws] - self._seen[self._wanted.number[draws]]
                 drawn_rows = rows[rows_of_occurrences(number, self._wanted.number[draws], turn)]
                 self._note(span, start, draws, drawn_rows, matches.signature[start : start + BLOCK_LAUNCHES])
-            self._seen += here
+            self._seen[pairs] += here
         self._count_signatures(matches.signature[counted_to:])
 
     def _count_signatures(self, signature: AnyIntArray) -> None:
@@ -208,16 +210,31 @@ class _Finder:
         )
         self._left -= len(draws)
 
-    def _draws_within(self, seen_after: IntArray) -> IntArray:
-        """Return the draws whose launch lies in this block, and move on past them."""
-        draws = []
-        for pair in np.flatnonzero(self._next_occurrence < seen_after).tolist():
-            first, stop = int(self._next[pair]), int(self._stop[pair])
-            end = first + int(np.searchsorted(self._wanted.occurrence[first:stop], seen_after[pair]))
-            draws.append(np.arange(first, end))
-            self._next[pair] = end
-            self._next_occurrence[pair] = self._wanted.occurrence[end] if end < stop else _NEVER
-        return np.concatenate(draws) if draws else np.zeros(0, dtype=np.int64)
+    def _draws_within(self, pairs: IntArray, seen_after: IntArray) -> IntArray:
+        """Return the draws of some pairs whose launch lies in this block, and move on past them."""
+        is_due = self._next_occurrence[pairs] < seen_after
+        due, seen_after = pairs[is_due], seen_after[is_due]
+        first, stop = self._next[due], self._stop[due]
+        end = first + 1
+        for index in np.flatnonzero(end < stop).tolist():
+            left = self._wanted.occurrence[first[index] : stop[index]]
+            end[index] = first[index] + np.searchsorted(left, seen_after[index])
+        self._next[due] = end
+        self._next_occurrence[due] = _NEVER
+        going = end < stop
+        self._next_occurrence[due[going]] = self._wanted.occurrence[end[going]]
+        draws = end - first
+        return np.repeat(first - (np.cumsum(draws) - draws), draws) + np.arange(draws.sum())
+
+
+def _counted(number: NDArray[np.int32], pairs: int) -> tuple[IntArray, IntArray]:
+    """Return the pair numbers that occur, ascending, and how often; there are ``pairs`` in all."""
+    if pairs > _MANY_PAIRS * len(number):
+        found, times = np.unique(number, return_counts=True)
+        return found.astype(np.int64), times.astype(np.int64)
+    times_of_all = np.bincount(number, minlength=pairs)
+    occurring = np.flatnonzero(times_of_all)
+    return occurring, times_of_all[occurring]
 
 
 def rows_of_occurrences(values: AnyIntArray, wanted: IntArray, turn: IntArray) -> IntArray:

@@ -128,7 +128,9 @@ def _order_basis(evidence: Evidence) -> str:
 
 def _communication_kernels(evidence: Evidence) -> Finding | None:
     counts = evidence.counts
-    chosen = np.array([is_communication(group.name) for group in counts.groups])
+    # Every name once: there may be a group of each for every process.
+    names = {name for name in {group.name for group in counts.groups} if is_communication(name)}
+    chosen = np.array([group.name in names for group in counts.groups])
     if not chosen.any():
         return None
     share = float(counts.group_duration_ns[chosen].sum()) / max(counts.total_duration_ns, 1)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sampling.errors import OptionError, PlanFileError
-from sampling.json_text import json_text, read_json_object
+from sampling.json_text import json_rows_text, read_json_object
 from sampling.methods.registry import method_named, method_names
 from sampling.plan.drawn_launches import DrawnLaunches
 from sampling.plan.findings import Finding
@@ -30,9 +31,10 @@ from sampling.strata.target import Target
 from sampling.text import Wording
 
 if TYPE_CHECKING:
-    from sampling.plan.plan_schema import Launch, Stratum
+    from sampling.plan.plan_schema import Stratum
 
 SCHEMA = 1
+_launch_id = attrgetter("id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,21 @@ class PlannedLaunch:
     occurrence: int
     weight: float
     duration_ns: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the launch for a plan file."""
+        return {
+            "id": self.id,
+            "process": self.process,
+            "device": self.device,
+            "ordinal": self.ordinal,
+            "name": self.name,
+            "grid": None if self.grid is None else list(self.grid),
+            "block": None if self.block is None else list(self.block),
+            "occurrence": self.occurrence,
+            "weight": self.weight,
+            "duration_ns": self.duration_ns,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +105,7 @@ class PlanFile:
     def drawn(self) -> tuple[PlannedLaunch, ...]:
         """All drawn launches, in id order."""
         return tuple(
-            sorted(
-                (launch for stratum in self.strata for launch in stratum.launches), key=lambda item: item.id
-            )
+            sorted((launch for stratum in self.strata for launch in stratum.launches), key=_launch_id)
         )
 
     def selection(self) -> tuple[Grouping, Region]:
@@ -117,41 +132,41 @@ def find_planned_launches(
 
 def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tuple[PlannedLaunch, ...]:
     """Return the drawn launches with all that identifies them, in the order of the draw."""
-    rows = zip(
-        located.id.tolist(),
-        located.sequence.tolist(),
-        located.ordinal.tolist(),
-        located.signature.tolist(),
-        located.occurrence.tolist(),
-        plan.weight.tolist(),
-        plan.duration_ns.tolist(),
-        strict=True,
+    codes = np.unique(located.signature).tolist()
+    kernels = {code: profile.kernels.signature(code) for code in codes}
+    names = {code: profile.kernels.names.full(kernels[code].name) for code in codes}
+    columns = (
+        located.id,
+        located.sequence,
+        located.ordinal,
+        located.signature,
+        located.occurrence,
+        plan.weight,
+        plan.duration_ns,
     )
-    launches = []
-    for launch_id, sequence_index, ordinal, code, occurrence, weight, duration_ns in rows:
-        sequence = profile.sequences[sequence_index]
-        signature = profile.kernels.signature(code)
-        launches.append(
-            PlannedLaunch(
-                id=launch_id,
-                process=sequence.process,
-                device=sequence.device,
-                ordinal=ordinal,
-                name=profile.kernels.names.full(signature.name),
-                grid=signature.grid,
-                block=signature.block,
-                occurrence=occurrence,
-                weight=weight,
-                duration_ns=duration_ns,
-            )
+    return tuple(
+        PlannedLaunch(
+            id=launch_id,
+            process=profile.sequences[sequence].process,
+            device=profile.sequences[sequence].device,
+            ordinal=ordinal,
+            name=names[code],
+            grid=kernels[code].grid,
+            block=kernels[code].block,
+            occurrence=occurrence,
+            weight=weight,
+            duration_ns=duration_ns,
         )
-    return tuple(launches)
+        for launch_id, sequence, ordinal, code, occurrence, weight, duration_ns in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
+    )
 
 
 def plan_text(
     study: Study, plan: Plan, launches: Sequence[PlannedLaunch], options: PlanOptions | None = None
 ) -> str:
-    """Return the text of the plan file.
+    """Return the text of the plan file: a line a stratum, as there may be hundreds of thousands.
 
     Parameters
     ----------
@@ -170,8 +185,9 @@ def plan_text(
         options=(options or options_of(study, plan)).as_json(),
         found=study.findings,
         overrides=study.choice.overrides,
+        lazily=True,
     )
-    return json_text(document) + "\n"
+    return json_rows_text(document) + "\n"
 
 
 def options_of(study: Study, plan: Plan) -> PlanOptions:
@@ -196,8 +212,10 @@ def plan_document(
     options: Mapping[str, Any],
     found: Sequence[Finding] = (),
     overrides: Overrides | None = None,
+    lazily: bool = False,
 ) -> dict[str, Any]:
-    """Return the plan as the JSON document of a plan file."""
+    """Return the plan as the JSON document of a plan file; its strata lazily as an iterator, not a list."""
+    strata = _strata_rows(counts, plan, launches)
     return {
         "schema": SCHEMA,
         "kind": "plan",
@@ -216,27 +234,18 @@ def plan_document(
         },
         "options": dict(options),
         "findings": [asdict(finding) for finding in found],
-        "strata": _strata_rows(counts, plan, launches),
+        "strata": strata if lazily else list(strata),
         **overrides_document(overrides or {}),
     }
 
 
 def _strata_rows(
     counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch]
-) -> list[dict[str, Any]]:
-    bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1))
-    return [
-        facts._asdict()
-        | {
-            "launches": [
-                asdict(launch)
-                for launch in sorted(
-                    launches[bounds[index] : bounds[index + 1]], key=lambda launch: launch.id
-                )
-            ]
-        }
-        for index, facts in enumerate(plan.design.facts(counts))
-    ]
+) -> Iterator[dict[str, Any]]:
+    bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1)).tolist()
+    for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True):
+        drawn = sorted(launches[first:stop], key=_launch_id)
+        yield {**facts._asdict(), "launches": [launch.as_json() for launch in drawn]}
 
 
 def read_plan(path: str) -> PlanFile:
@@ -309,28 +318,7 @@ def _check_whole(plan: PlanFile) -> None:
 
 
 def _stratum(row: Stratum) -> PlannedStratum:
-    return PlannedStratum(
-        key=row.key,
-        size=row.size,
-        mean_ns=row.mean_ns,
-        std_ns=row.std_ns,
-        low_ns=row.low_ns,
-        high_ns=row.high_ns,
-        samples=row.samples,
-        launches=tuple(_launch(launch) for launch in row.launches),
-    )
+    from msgspec.structs import asdict as fields_of
 
-
-def _launch(row: Launch) -> PlannedLaunch:
-    return PlannedLaunch(
-        id=row.id,
-        process=row.process,
-        device=row.device,
-        ordinal=row.ordinal,
-        name=row.name,
-        grid=row.grid,
-        block=row.block,
-        occurrence=row.occurrence,
-        weight=row.weight,
-        duration_ns=row.duration_ns,
-    )
+    launches = tuple(PlannedLaunch(**fields_of(launch)) for launch in row.launches)
+    return PlannedStratum(**(fields_of(row) | {"launches": launches}))

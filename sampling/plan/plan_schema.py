@@ -23,6 +23,7 @@ _MeanNanoseconds = Annotated[float, Meta(ge=0, le=float(_MOST_NS))]
 _Weight = Annotated[float, Meta(ge=0, le=float(_MOST_NS))]
 _Label = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Axis = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+_Digest = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
 _Dimensions = tuple[_Axis, _Axis, _Axis] | None
 
 
@@ -35,13 +36,14 @@ class File(Struct):
 
 
 class Sequence(Struct):
-    """A sequence of the profile with its fingerprint."""
+    """A sequence of the profile with its digest; earlier versions wrote digests of its blocks."""
 
     process: _Label
     device: _Label
     launches: _Count
-    block_launches: _Count
-    digests: str
+    digest: _Digest | UnsetType = UNSET
+    block_launches: _Count | UnsetType = UNSET
+    digests: str | UnsetType = UNSET
 
 
 class Profile(Struct):

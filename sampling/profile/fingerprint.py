@@ -1,8 +1,8 @@
 """A short fingerprint of a profile's launches in order, to recognise another recording of the same program.
 
-Each sequence is cut into at most 256 blocks of equal length, and each block has a digest of the names, grids
-and blocks of its launches in their order. So a plan file of some kilobytes is enough to tell whether another
-recording has the same launches, and if not, between which launches the first difference lies.
+Each sequence has one digest of the names, grids and blocks of its launches in their order: enough to tell
+whether another recording has the same launches. Earlier plan files cut a sequence into up to 256 blocks of
+equal length with a digest each, which also tell in which block the first difference lies; these still count.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from sampling.progress import Progress
 
 HashArray = NDArray[np.uint64]
 
-MOST_BLOCKS = 256
+# How many multipliers there are, however long a sequence is. No block of an earlier plan file is longer: it
+# would be of a sequence of more than 2^28 launches.
+PIECE_LAUNCHES = 1 << 20
+_DIGEST_BYTES = 8
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -32,7 +35,7 @@ class SequenceFingerprint:
     Attributes
     ----------
     process, device, launches : of the sequence.
-    block_launches : the length of a block; the last one may be shorter.
+    block_launches : the length of a block, the last one may be shorter; of one block, all launches.
     digests : (blocks,) one for each block.
     """
 
@@ -43,26 +46,34 @@ class SequenceFingerprint:
     digests: HashArray
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fingerprint for a plan file; the digests as one text, 16 hexadecimal digits each."""
+        """Return a fingerprint of one block for a plan file; the digest has 16 hexadecimal digits."""
+        (digest,) = self.digests.tolist()
         return {
             "process": self.process,
             "device": self.device,
             "launches": self.launches,
-            "block_launches": self.block_launches,
-            "digests": self.digests.astype(">u8").tobytes().hex(),
+            "digest": f"{digest:016x}",
         }
 
     @staticmethod
     def from_json(row: Mapping[str, Any]) -> SequenceFingerprint:
-        """Return the fingerprint that ``as_json`` gave.
+        """Return the fingerprint that ``as_json`` gave, or one of several blocks of an earlier plan file.
 
         Raises
         ------
-        KeyError, TypeError, ValueError : something is missing, or the digests are not those of the blocks.
+        ValueError : something is missing, or the digests are not those of the blocks.
         """
-        launches, block_launches = int(row["launches"]), int(row["block_launches"])
-        written = bytes.fromhex(row["digests"])
-        if launches < 1 or block_launches < 1 or len(written) != 8 * -(-launches // block_launches):
+        try:
+            launches = int(row["launches"])
+            block_launches = launches if "digest" in row else int(row["block_launches"])
+            written = bytes.fromhex(row["digest"] if "digest" in row else row["digests"])
+        except KeyError as error:
+            raise ValueError(f"sequences: {error}") from error
+        if (
+            launches < 1
+            or block_launches < 1
+            or len(written) != _DIGEST_BYTES * -(-launches // block_launches)
+        ):
             raise ValueError("sequences: their digests are not those of their launches")
         digests = np.frombuffer(written, dtype=">u8").astype(np.uint64)
         return SequenceFingerprint(int(row["process"]), int(row["device"]), launches, block_launches, digests)
@@ -70,11 +81,11 @@ class SequenceFingerprint:
 
 def fingerprints(profile: Profile) -> tuple[SequenceFingerprint, ...]:
     """Return the fingerprint of every sequence of a profile, in id order; one pass over the signatures."""
-    lengths = [-(-sequence.launches // MOST_BLOCKS) for sequence in profile.sequences]
-    digests = block_digests(profile, lengths, [sequence.launches for sequence in profile.sequences])
+    lengths = [sequence.launches for sequence in profile.sequences]
+    digests = block_digests(profile, lengths, lengths)
     return tuple(
-        SequenceFingerprint(sequence.process, sequence.device, sequence.launches, length, of_blocks)
-        for sequence, length, of_blocks in zip(profile.sequences, lengths, digests, strict=True)
+        SequenceFingerprint(sequence.process, sequence.device, sequence.launches, sequence.launches, digest)
+        for sequence, digest in zip(profile.sequences, digests, strict=True)
     )
 
 
@@ -88,7 +99,8 @@ def block_digests(
 
     The digest of a block is the sum of hash(launch j) * multiplier(j) modulo 2^64, j counted within it: a
     multilinear hash. The multipliers are odd, so that a single launch that differs is always noticed; several
-    cancel each other with a chance of about 2^-60.
+    cancel each other with a chance of about 2^-58. A block of more than `PIECE_LAUNCHES` is summed in pieces
+    of so many: j is counted within its piece, and each piece after the first has a multiplier of its own.
 
     Parameters
     ----------
@@ -99,7 +111,7 @@ def block_digests(
         np.zeros(-(-count // length), dtype=np.uint64)
         for count, length in zip(launches, block_launches, strict=True)
     )
-    multipliers = _multipliers(max(map(min, block_launches, launches)))
+    multipliers = _multipliers(min(PIECE_LAUNCHES, max(map(min, block_launches, launches))))
     hashes = signature_hashes(profile.kernels)
     spans = [span for span in profile.spans if span.first_ordinal < launches[span.sequence]]
     batches = ordered_map(lambda index: profile.read(spans[index], ("signature",)), range(len(spans)))
@@ -109,12 +121,13 @@ def block_digests(
         stop = min(span.first_ordinal + span.launches, launches[span.sequence])
         launch_hash = hashes.take(batch["signature"][: stop - span.first_ordinal])
         length, of_blocks = block_launches[span.sequence], digests[span.sequence]
-        for first, last in _block_parts(span.first_ordinal, stop, length):
+        for first, last in _parts(span.first_ordinal, stop, min(length, PIECE_LAUNCHES)):
             part = launch_hash[first - span.first_ordinal : last - span.first_ordinal]
-            place = first % length
-            of_blocks[first // length : first // length + 1] += np.dot(
-                part, multipliers[place : place + len(part)]
-            )
+            piece, place = divmod(first % length, PIECE_LAUNCHES)
+            added = np.dot(part, multipliers[place : place + len(part)])
+            # Arrays of one number, as numpy warns where single numbers overflow.
+            of_block = of_blocks[first // length : first // length + 1]
+            of_block += added * multipliers[piece : piece + 1] if piece else added
         if progress is not None:
             progress(done + 1, len(spans), "comparing launches")
     return digests
@@ -140,8 +153,8 @@ def signature_hashes(kernels: KernelTable, known: HashArray | None = None) -> Ha
     return np.concatenate([before, added])
 
 
-def _block_parts(first: int, stop: int, length: int) -> Iterator[tuple[int, int]]:
-    """Yield the run of ordinals ``first:stop`` cut where blocks end."""
+def _parts(first: int, stop: int, length: int) -> Iterator[tuple[int, int]]:
+    """Yield the run of ordinals ``first:stop`` cut at the multiples of a length."""
     while first < stop:
         end = min(stop, (first // length + 1) * length)
         yield first, end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -60,7 +61,8 @@ def group_table(profile: Profile, grouping: Grouping, raw_selected: BoolArray) -
     raw_selected : (raw codes,) which raw codes count; raw code = label * sequences + sequence, label the
         signature code if the grouping needs shapes, else the name code.
     """
-    label_of = _labeller(profile.kernels, grouping.by)
+    # Raw codes go by label first, so one label serves all its sequences.
+    label_of = lru_cache(maxsize=1)(_labeller(profile.kernels, grouping.by))
     group_of_raw = np.full(len(raw_selected), -1, dtype=np.int64)
     indices: dict[str, int] = {}
     groups: list[KernelGroup] = []
@@ -115,5 +117,6 @@ def group_key(
     return key
 
 
+@lru_cache(maxsize=4096)
 def _dimensions(dimensions: Dimensions | None) -> str:
     return "?" if dimensions is None else "x".join(map(str, dimensions))

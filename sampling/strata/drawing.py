@@ -31,8 +31,9 @@ class Draw:
 
 def draw(counts: DurationCounts, strata: Strata, rng: np.random.Generator) -> Draw:
     """Draw ``strata.samples`` launches of each stratum, uniformly."""
-    stratum, position, times = _positions(strata, rng)
-    rank = counts.launches_before[strata.start[stratum]] + position
+    stratum, place, times = _places(strata, rng)
+    first_rank = counts.launches_before[strata.start]
+    rank = place + (first_rank - _first_places(strata))[stratum]
     pair = np.searchsorted(counts.launches_before, rank, side="right") - 1
     return Draw(stratum, pair, rank - counts.launches_before[pair], times)
 
@@ -48,16 +49,19 @@ def weights(strata: Strata, drawn: Draw) -> FloatArray:
     return np.asarray((strata.launches / strata.samples)[drawn.stratum] * drawn.times)
 
 
-def _positions(strata: Strata, rng: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
-    """Return stratum, position within it (0 <= position < N) and times drawn, sorted."""
-    base = np.cumsum(strata.launches) - strata.launches
+def _first_places(strata: Strata) -> IntArray:
+    """Return (s,) the first place of each stratum, where the launches of all strata stand in one row."""
+    return np.asarray(np.cumsum(strata.launches) - strata.launches)
+
+
+def _places(strata: Strata, rng: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
+    """Return stratum, place and times drawn, sorted."""
+    base = _first_places(strata)
     if strata.with_replacement:
         place, times = _repeated_places(strata.launches, strata.samples, base, rng)
-    else:
-        place = _distinct_places(strata.launches, strata.samples, base, rng)
-        times = np.ones(len(place), dtype=np.int64)
-    stratum = np.asarray(np.searchsorted(base, place, side="right") - 1)
-    return stratum, place - base[stratum], times
+        return np.asarray(np.searchsorted(base, place, side="right") - 1), place, times
+    place = _distinct_places(strata.launches, strata.samples, base, rng)
+    return np.repeat(np.arange(len(base)), strata.samples), place, np.ones(len(place), dtype=np.int64)
 
 
 def _repeated_places(
@@ -112,21 +116,17 @@ def _rejection_sampled(
 ) -> IntArray:
     """Draw uniformly, and again what fell on a taken place: all sets of that size stay equally likely."""
     taken = np.zeros(0, dtype=np.int64)
-    missing = wanted.copy()
+    missing = wanted
     while missing.any():
         stratum = np.repeat(np.arange(len(launches)), missing)
-        taken = _sorted_distinct(np.concatenate([taken, base[stratum] + _uniform(launches[stratum], rng)]))
-        have = np.bincount(np.searchsorted(base, taken, side="right") - 1, minlength=len(launches))
-        missing = wanted - have
+        places = np.concatenate([taken, base[stratum] + _uniform(launches[stratum], rng)])
+        # Several times as fast as another sort, as most places stand in their order.
+        places.sort(kind="stable")
+        is_new = np.ones(len(places), dtype=np.bool_)
+        np.not_equal(places[1:], places[:-1], out=is_new[1:])
+        taken, again = places[is_new], places[~is_new]
+        missing = np.bincount(np.searchsorted(base, again, side="right") - 1, minlength=len(launches))
     return taken
-
-
-def _sorted_distinct(values: IntArray) -> IntArray:
-    """Return what `np.unique` does, for few values several times as fast."""
-    values.sort()
-    is_new = np.ones(len(values), dtype=np.bool_)
-    np.not_equal(values[1:], values[:-1], out=is_new[1:])
-    return values[is_new]
 
 
 def _is_in(sorted_values: IntArray, sorted_subset: IntArray) -> BoolArray:

@@ -88,7 +88,7 @@ NODE = _object(
     left=_or_null(COUNT),
     right=_or_null(COUNT),
 )
-DIGESTS: Schema = {"type": "string", "pattern": "^([0-9a-f]{16}){1,256}$"}
+DIGEST: Schema = {"type": "string", "pattern": "^[0-9a-f]{16}$"}
 ERRORS = {"error_mean": NUMBER, "error_p95": NUMBER, "within_epsilon": FRACTION}
 METHOD_ON_PROFILE = {
     "profile": TEXT,
@@ -276,7 +276,7 @@ PLAN = _object(
         launches=COUNT,
         total_duration_ns=NS,
         sequences=_list(
-            _object(process=INDEX, device=INDEX, launches=COUNT, block_launches=COUNT, digests=DIGESTS),
+            _object(process=INDEX, device=INDEX, launches=COUNT, digest=DIGEST),
             minItems=1,
         ),
     ),

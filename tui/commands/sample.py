@@ -34,7 +34,8 @@ def run(options: SampleOptions) -> None:
     if options.output is not None:
         _write(options, plan_text(study, plan, launches, plan_options(options, study, plan)))
     if options.list is None:
-        answer = plan_answer(study, plan, judgement, launch_rows(launches))
+        rows = launch_rows(launches) if options.format in _ROW_FORMATS else ()
+        answer = plan_answer(study, plan, judgement, rows)
     else:
         answer = list_answer(study, plan, launches, options.list)
     emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)

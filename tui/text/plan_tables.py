@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -93,14 +93,7 @@ def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:
 
 def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
     """Return one row a drawn launch, as the plan file has it."""
-    return [_launch_row(launch) for launch in launches]
-
-
-def _launch_row(launch: PlannedLaunch) -> dict[str, Any]:
-    row = asdict(launch)
-    for name in ("grid", "block"):
-        row[name] = None if row[name] is None else list(row[name])
-    return row
+    return [launch.as_json() for launch in launches]
 
 
 def stratum_listing(study: Study, plan: Plan) -> Listing:

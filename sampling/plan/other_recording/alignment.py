@@ -7,25 +7,26 @@ their order. Where the number of launches of each agrees, a launch has the same 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError
+from sampling.plan.drawn_launches import find_launches_by_id
+from sampling.plan.other_recording.kernel_texts import Kernel, kernel_texts
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.fingerprint import SequenceFingerprint, block_digests, signature_hashes
-from sampling.profile.profile import Dimensions, LaunchSequence, Profile
+from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.text import Wording
 
 PIECE_LAUNCHES = 1 << 20
 _MOST_LISTED = 6
-_LONGEST_NAME = 96
-_CUT = "..."
-_SHOWN_BEFORE_DIFFERENCE = 20
 _OTHER_PROGRAM = (
     "record the same program again with the same input and settings, or make a plan of this recording"
 )
@@ -33,14 +34,6 @@ _OTHER_ORDER = f"launches are probably missing, added or in another order here: 
 _OTHER_NAMES = Wording(
     "if it is the same program and its kernels merely have other names or grids here, give `names_may_differ`"
 )
-
-
-class Kernel(NamedTuple):
-    """What a launch of another recording must share: whole name, grid and block."""
-
-    name: str
-    grid: Dimensions | None
-    block: Dimensions | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,21 +190,19 @@ def _where(recorded: Recorded, here: Profile, difference: _FirstDifference) -> t
         return _first_difference(recorded, recorded.profile, here, difference)
     first_id = recorded.first_id(difference.sequence)
     first, last = first_id + difference.first, first_id + difference.stop - 1
-    code = _signatures(here, difference.sequence, difference.first, difference.stop)
+    told = _first_drawn_that_differs(recorded, here, difference)
+    if told is not None:
+        # With the same kernel it is the launches before it that are others.
+        last = told.launch.id if told.here != _planned_kernel(told.launch) else told.launch.id - 1
+    code = _signatures(here, difference.sequence, difference.first, last + 1 - first_id)
     drawn_kernels = {_planned_kernel(launch) for launch in recorded.drawn}
     is_known = all(_kernel_of(here, one) in drawn_kernels for one in np.unique(code).tolist())
-    for launch in recorded.drawn:
-        if not first <= launch.id <= last:
-            continue
-        row = launch.id - first
-        is_here, planned = _kernel_at(here, code, row), _planned_kernel(launch)
-        if is_here == planned:
-            continue
-        shown_here, shown_planned = kernel_texts(is_here, planned)
+    if told is not None and last == told.launch.id:
+        shown_here, shown_planned = kernel_texts(told.here, _planned_kernel(told.launch))
         narrowed = (
-            "" if row == 0 else f", and the first difference is between launches {first} and {launch.id}"
+            "" if first == last else f", and the first difference is between launches {first} and {last}"
         )
-        return f"launch {launch.id} is {shown_here} here, {shown_planned} in the plan{narrowed}", is_known
+        return f"launch {last} is {shown_here} here, {shown_planned} in the plan{narrowed}", is_known
     if first == last:
         ends = difference.first == recorded.sequences[difference.sequence].launches
         there = "missing" if ends else "another kernel"
@@ -220,22 +211,57 @@ def _where(recorded: Recorded, here: Profile, difference: _FirstDifference) -> t
     return f"they part between launches {first} and {last}", is_known
 
 
+class _Told(NamedTuple):
+    """A launch of the plan, and the kernel that stands in its place here; None past the end."""
+
+    launch: PlannedLaunch
+    here: Kernel | None
+
+
+def _first_drawn_that_differs(
+    recorded: Recorded, here: Profile, difference: _FirstDifference
+) -> _Told | None:
+    """Return the plan's first launch whose place holds another kernel here, or another launch of the same.
+
+    How often its kernel ran before it tells of launches that are missing or added in between.
+    """
+    first_id = recorded.first_id(difference.sequence)
+    launches = [
+        launch for launch in recorded.drawn if difference.first <= launch.id - first_id < difference.stop
+    ]
+    sequence = here.sequences[difference.sequence]
+    inside = [launch for launch in launches if launch.id - first_id < sequence.launches]
+    if inside:
+        ids = np.array([launch.id for launch in inside]) + (sequence.first_id - first_id)
+        found = find_launches_by_id(here, ids)
+        for launch, code, occurrence in zip(
+            inside, found.signature.tolist(), found.occurrence.tolist(), strict=True
+        ):
+            kernel = _kernel_of(here, code)
+            if kernel != _planned_kernel(launch) or occurrence != launch.occurrence:
+                return _Told(launch, kernel)
+    return _Told(launches[len(inside)], None) if len(launches) > len(inside) else None
+
+
 def _first_difference(
     recorded: Recorded, original: Profile, here: Profile, difference: _FirstDifference
 ) -> tuple[str, bool]:
-    """Return the first launch that differs, by looking at both recordings."""
-    codes_there, codes_here = (
-        _signatures(profile, difference.sequence, difference.first, difference.stop)
-        for profile in (original, here)
-    )
-    both = min(len(codes_there), len(codes_here))
-    hashes_there, hashes_here = signature_hashes(original.kernels), signature_hashes(here.kernels)
-    differs = hashes_there.take(codes_there[:both]) != hashes_here.take(codes_here[:both])
+    """Return the first launch that differs, by looking at both recordings, piece by piece."""
+    for first in range(difference.first, difference.stop, PIECE_LAUNCHES):
+        stop = min(first + PIECE_LAUNCHES, difference.stop)
+        codes_there, codes_here = (
+            _signatures(profile, difference.sequence, first, stop) for profile in (original, here)
+        )
+        both = min(len(codes_there), len(codes_here))
+        hashes_there, hashes_here = signature_hashes(original.kernels), signature_hashes(here.kernels)
+        differs = hashes_there.take(codes_there[:both]) != hashes_here.take(codes_here[:both])
+        if differs.any() or both < stop - first:
+            break
     row = int(np.argmax(differs)) if differs.any() else both
     shown_here, shown_there = kernel_texts(
         _kernel_at(here, codes_here, row), _kernel_at(original, codes_there, row)
     )
-    launch_id = recorded.first_id(difference.sequence) + difference.first + row
+    launch_id = recorded.first_id(difference.sequence) + first + row
     is_known = row < len(codes_here) and bool(np.isin(hashes_here[codes_here[row]], hashes_there))
     return f"launch {launch_id} is {shown_here} here, {shown_there} in the plan's recording", is_known
 
@@ -254,61 +280,15 @@ def _planned_kernel(launch: PlannedLaunch) -> Kernel:
     return Kernel(launch.name, launch.grid, launch.block)
 
 
-def kernel_texts(one: Kernel | None, other: Kernel | None) -> tuple[str, str]:
-    """Return two kernels with their launch shapes as error messages name them, names shortened.
-
-    None is a launch that is missing.
-    """
-    name, other_name = shortened_names(one.name if one else "", other.name if other else "")
-    return _kernel_text(one, name), _kernel_text(other, other_name)
-
-
-def _kernel_text(kernel: Kernel | None, name: str) -> str:
-    if kernel is None:
-        return "missing"
-    return f"{name!r} grid {kernel.grid or 'unknown'} block {kernel.block or 'unknown'}"
-
-
-def shortened_names(one: str, other: str) -> tuple[str, str]:
-    """Return two names short enough for one message, and still different where they differ.
-
-    The middle is left out, as names differ at both ends; names that differ in the middle alone are shown
-    from their start, and around the first difference.
-    """
-    ends = shortened_name(one), shortened_name(other)
-    if one == other or ends[0] != ends[1]:
-        return ends
-    same = next(
-        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
-    return _around(one, same), _around(other, same)
-
-
-def shortened_name(name: str) -> str:
-    """Return a name for a message: both ends, two thirds of what is kept from its start."""
-    if len(name) <= _LONGEST_NAME:
-        return name
-    kept = _LONGEST_NAME - len(_CUT)
-    return name[: kept - kept // 3] + _CUT + name[-(kept // 3) :]
-
-
-def _around(name: str, place: int) -> str:
-    """Return the start of a name, and what is around a place beyond it."""
-    first = place - _SHOWN_BEFORE_DIFFERENCE
-    last = first + _LONGEST_NAME // 2
-    head = name[: _LONGEST_NAME // 2 - 2 * len(_CUT)]
-    return head + _CUT + name[first:last] + (_CUT if last < len(name) else "")
-
-
 def _signatures(profile: Profile, sequence: int, first: int, stop: int) -> IntArray:
     """Return the signature codes of the ordinals ``first:stop`` of a sequence, as far as it goes."""
     parts = [np.zeros(0, dtype=np.int32)]
-    for span in profile.spans:
-        if span.sequence == sequence and span.first_ordinal < stop:
-            rows = slice(max(first - span.first_ordinal, 0), stop - span.first_ordinal)
-            if rows.start < span.launches:
-                parts.append(profile.read(span, ("signature",))["signature"][rows].astype(np.int32))
+    sequence_of = attrgetter("sequence")
+    begin = bisect_left(profile.spans, sequence, key=sequence_of)
+    for span in profile.spans[begin : bisect_right(profile.spans, sequence, key=sequence_of)]:
+        rows = slice(max(first - span.first_ordinal, 0), stop - span.first_ordinal)
+        if span.first_ordinal < stop and rows.start < span.launches:
+            parts.append(profile.read(span, ("signature",))["signature"][rows].astype(np.int32))
     return np.concatenate(parts)
 
 
@@ -319,11 +299,13 @@ def _launches_differing(recorded: Recorded, here: Profile, sequences: Sequence[i
     if recorded.profile is None:
         return None
     differing = 0
+    hashes_there, hashes_here = None, None
     for sequence in sequences:
         launches = recorded.sequences[sequence].launches
         codes_there = _signatures(recorded.profile, sequence, 0, launches)
         codes_here = _signatures(here, sequence, 0, launches)
-        hashes_there, hashes_here = signature_hashes(recorded.profile.kernels), signature_hashes(here.kernels)
+        hashes_there = signature_hashes(recorded.profile.kernels, hashes_there)
+        hashes_here = signature_hashes(here.kernels, hashes_here)
         # Piece by piece: the hashes of all launches would take four times the memory of their codes.
         for start in range(0, launches, PIECE_LAUNCHES):
             piece = slice(start, start + PIECE_LAUNCHES)

@@ -11,7 +11,7 @@ from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.methods.registry import method_named
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design
-from sampling.plan.other_recording.alignment import Kernel, kernel_texts, shortened_name
+from sampling.plan.other_recording.kernel_texts import Kernel, kernel_texts, shortened_name
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.file_state import sha256_as_read
 from sampling.profile.profile import Profile
@@ -128,14 +128,18 @@ def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bo
         )
     signature, duration_ns = _read_launches(profile, ids)
     if not names_may_differ:
+        kernels = {code: _kernel(profile, code) for code in np.unique(signature).tolist()}
         for launch, code in zip(drawn, signature.tolist(), strict=True):
-            _same_kernel(profile, launch, code)
+            _same_kernel(launch, kernels[code])
     return duration_ns
 
 
-def _same_kernel(profile: Profile, launch: PlannedLaunch, code: int) -> None:
+def _kernel(profile: Profile, code: int) -> Kernel:
     signature = profile.kernels.signature(code)
-    here = Kernel(profile.kernels.names.full(signature.name), signature.grid, signature.block)
+    return Kernel(profile.kernels.names.full(signature.name), signature.grid, signature.block)
+
+
+def _same_kernel(launch: PlannedLaunch, here: Kernel) -> None:
     planned = Kernel(launch.name, launch.grid, launch.block)
     if here != planned:
         shown_here, shown_planned = kernel_texts(here, planned)
@@ -169,23 +173,23 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
     AnalysisError : a stratum is not there, or holds another number of launches.
     """
     index_of_key = {group.key: index for index, group in enumerate(counts.groups)}
-    rows = []
-    for stratum in plan.strata:
-        if stratum.key == WHOLE_WORKLOAD_KEY:
-            rows.append((WHOLE_WORKLOAD, 0, len(counts.count)))
-            continue
-        group = index_of_key.get(stratum.key)
-        if group is None:
-            raise AnalysisError(
-                f"this profile has no kernel group {shortened_name(stratum.key)!r}",
-                remedy="give the profile the plan was made from",
-            )
-        low, high = counts.offsets[group], counts.offsets[group + 1]
-        durations = counts.duration_ns[low:high]
-        start = low + np.searchsorted(durations, stratum.low_ns)
-        stop = low + np.searchsorted(durations, stratum.high_ns, side="right")
-        rows.append((group, int(start), int(stop)))
-    group_of, start_of, stop_of = np.array(rows, dtype=np.int64).T
+    index_of_key[WHOLE_WORKLOAD_KEY] = WHOLE_WORKLOAD
+    absent = next((stratum.key for stratum in plan.strata if stratum.key not in index_of_key), None)
+    if absent is not None:
+        raise AnalysisError(
+            f"this profile has no kernel group {shortened_name(absent)!r}",
+            remedy="give the profile the plan was made from",
+        )
+    group_of, low_ns, high_ns = np.array(
+        [(index_of_key[stratum.key], stratum.low_ns, stratum.high_ns) for stratum in plan.strata],
+        dtype=np.int64,
+    ).T
+    whole = group_of == WHOLE_WORKLOAD
+    first, last = counts.offsets[group_of], counts.offsets[group_of + 1]
+    start_of = np.where(whole, 0, _first_at_least(low_ns, counts.duration_ns, first, last))
+    stop_of = np.where(
+        whole, len(counts.count), _first_at_least(high_ns + 1, counts.duration_ns, first, last)
+    )
     sizes = counts.launches_before[stop_of] - counts.launches_before[start_of]
     for stratum, size in zip(plan.strata, sizes.tolist(), strict=True):
         if size != stratum.size:
@@ -195,6 +199,19 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
                 remedy="give the profile the plan was made from",
             )
     return replace(_design(plan, measured_clusters(counts, group_of, start_of, stop_of)), counts=counts)
+
+
+def _first_at_least(wanted: IntArray, values: IntArray, first: IntArray, last: IntArray) -> IntArray:
+    """Return (s,) the first place of a value that is at least ``wanted``, in each run ``first:last``.
+
+    Values ascend within a run; where all are smaller, it is where the run ends. All runs are halved at once.
+    """
+    low, high = first, last
+    while (low < high).any():
+        middle = (low + high) // 2
+        below = (low < high) & (values[np.minimum(middle, len(values) - 1)] < wanted)
+        low, high = np.where(below, middle + 1, low), np.where(below, high, np.minimum(middle, high))
+    return low
 
 
 def recorded_design(plan: PlanFile) -> Design | None:

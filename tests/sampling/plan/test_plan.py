@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.api import make_plan, write_plan
 from sampling.errors import PlanFileError, ProfileError
 from sampling.methods.registry import method_names
 from sampling.plan.design import make_design
@@ -164,6 +165,57 @@ def test_a_plan_file_reads_back_as_it_was_written(
         assert all(stratum.low_ns <= launch.duration_ns <= stratum.high_ns for launch in stratum.launches)
         if method != "random":
             assert {launch.name for launch in stratum.launches} == {stratum.key.split(" ")[0]}
+
+
+FEW_DIGITS = 20
+
+
+def test_a_plan_of_very_many_groups_is_a_line_a_stratum(launch_table: Build, tmp_path: Path) -> None:
+    """A launch takes the room of its values and of the keys that the contract names, and little else."""
+    processes, kernels = 64, 50
+    process = np.repeat(np.arange(processes), 2 * kernels)
+    names = [f"void kernel_{number}<float>(int)" for number in range(kernels)]
+    durations = np.random.default_rng(2).integers(10_000, 11_000, len(process))
+    path = tmp_path / "profile"
+    path.touch()
+    profile = launch_table(2 * processes * names, durations, process=process, location=path)
+    made = make_plan(profile)
+    write_plan(made, tmp_path / "plan.json")
+    text = (tmp_path / "plan.json").read_text()
+    document = json.loads(text)
+    strata = document["strata"]
+    assert len(strata) == processes * kernels
+    begin = text.split("\n").index(' "strata": [') + 1
+    lines = text.split("\n")[begin : begin + len(strata)]
+    assert [json.loads(line.rstrip(",")) for line in lines] == strata
+    stratum_keys = ("key", "size", "mean_ns", "std_ns", "low_ns", "high_ns", "samples", "launches")
+    for line, stratum in zip(lines, strata, strict=True):
+        allowed = len(stratum["key"]) + sum(len(key) + 4 + FEW_DIGITS for key in stratum_keys)
+        for launch in stratum["launches"]:
+            allowed += len(launch["name"]) + sum(len(key) + 4 + FEW_DIGITS for key in launch)
+        assert tuple(stratum) == stratum_keys
+        assert len(line) <= allowed
+        assert json.dumps(stratum, separators=(",", ":")) in line
+    assert len(document["profile"]["sequences"]) == processes
+    for sequence in document["profile"]["sequences"]:
+        assert set(sequence) == {"process", "device", "launches", "digest"}
+        assert len(sequence["digest"]) == 16
+    assert text.count("\n") <= len(strata) + processes + 60
+
+
+@pytest.mark.parametrize("launches", [1, 300, 70_000])
+def test_a_sequence_takes_the_same_room_however_long_it_is(
+    launches: int, launch_table: Build, tmp_path: Path
+) -> None:
+    path = tmp_path / "profile"
+    path.touch()
+    profile = launch_table(["a"] * launches, [1] * launches, location=path)
+    write_plan(make_plan(profile), tmp_path / "plan.json")
+    (line,) = (line for line in (tmp_path / "plan.json").read_text().split("\n") if "digest" in line)
+    assert (
+        len(line.replace(str(launches), ""))
+        == len('   {"process":0,"device":0,"launches":,"digest":""}') + 16
+    )
 
 
 def test_every_planned_launch_is_that_launch_of_the_profile(profile: LaunchTable, tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError
-from sampling.plan.other_recording.alignment import Kernel, Recorded, align, kernel_texts, shortened_names
+from sampling.plan.other_recording.alignment import Recorded, align
+from sampling.plan.other_recording.kernel_texts import Kernel, kernel_texts, shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.fingerprint import (
-    MOST_BLOCKS,
     SequenceFingerprint,
     block_digests,
     fingerprints,
@@ -34,7 +34,7 @@ Build = Callable[..., LaunchTable]
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 KERNELS = ("a", "b", "c")
-#: Blocks of three launches: 600 / 256 rounded up.
+#: In an earlier plan file, blocks of three launches: 600 / 256 rounded up.
 CYCLE = [KERNELS[index % 3] for index in range(600)]
 
 
@@ -67,6 +67,18 @@ def digests_of(profile: Profile) -> list[list[int]]:
     return [sequence.digests.tolist() for sequence in fingerprints(profile)]
 
 
+def of_blocks(profile: Profile) -> tuple[SequenceFingerprint, ...]:
+    """Return what earlier plan files hold: digests of up to 256 blocks of each sequence."""
+    counts = [sequence.launches for sequence in profile.sequences]
+    lengths = [-(-count // 256) for count in counts]
+    return tuple(
+        SequenceFingerprint(sequence.process, sequence.device, sequence.launches, length, digests)
+        for sequence, length, digests in zip(
+            profile.sequences, lengths, block_digests(profile, lengths, counts), strict=True
+        )
+    )
+
+
 @pytest.mark.parametrize("launches", [1, 2, 256, 257, 600, 1025])
 def test_a_fingerprint_is_the_sum_its_docstring_says(launches: int, launch_table: Build) -> None:
     rng = np.random.default_rng(launches)
@@ -74,9 +86,25 @@ def test_a_fingerprint_is_the_sum_its_docstring_says(launches: int, launch_table
     grid_x = rng.integers(0, 4, launches).tolist()
     (found,) = fingerprints(launch_table(names, [1] * launches, grid_x=grid_x))
     assert found.launches == launches
-    assert found.block_launches == -(-launches // 256)
-    assert len(found.digests) <= MOST_BLOCKS
-    assert found.digests.tolist() == digests_one_by_one(names, grid_x, found.block_launches)
+    assert found.digests.tolist() == digests_one_by_one(names, grid_x, launches)
+    (earlier,) = of_blocks(launch_table(names, [1] * launches, grid_x=grid_x))
+    assert earlier.digests.tolist() == digests_one_by_one(names, grid_x, -(-launches // 256))
+
+
+@pytest.mark.parametrize("launches", [7, 8, 40, 49])
+def test_a_long_sequence_is_summed_in_pieces(
+    launches: int, launch_table: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A launch counts by its place within its piece, times the multiplier of the piece; 1 for the first."""
+    monkeypatch.setattr("sampling.profile.fingerprint.PIECE_LAUNCHES", 7)
+    names = [KERNELS[index] for index in np.random.default_rng(launches).integers(0, 3, launches)]
+    (found,) = fingerprints(launch_table(names, [1] * launches))
+    expected = 0
+    for ordinal, name in enumerate(names):
+        piece, place = divmod(ordinal, 7)
+        of_place, of_piece = (mixed(((number + 1) * GOLDEN) & MASK) | 1 for number in (place, piece))
+        expected += kernel_hash(name, 0) * of_place * (of_piece if piece else 1)
+    assert found.digests.tolist() == [expected & MASK]
 
 
 def test_a_fingerprint_stays_what_it_is(launch_table: Build) -> None:
@@ -86,9 +114,23 @@ def test_a_fingerprint_stays_what_it_is(launch_table: Build) -> None:
         "process": 0,
         "device": 0,
         "launches": 2,
+        "digest": "c4bcffcc6a5d0463",
+    }
+
+
+def test_a_fingerprint_of_blocks_stays_what_it_was(launch_table: Build) -> None:
+    """Copied from a plan file of the first version."""
+    row = {
+        "process": 0,
+        "device": 0,
+        "launches": 2,
         "block_launches": 1,
         "digests": "84ff0605609a0231eec8309246e516b6",
     }
+    profile = launch_table(["void f<int>(int)", "µ"], [5, 6], grid_x=[8, 0])
+    known = SequenceFingerprint.from_json(row)
+    assert known.digests.tolist() == of_blocks(profile)[0].digests.tolist()
+    assert align(Recorded((known,)), profile).launches_differing == 0
 
 
 def test_every_sequence_has_a_fingerprint_of_its_own(launch_table: Build) -> None:
@@ -157,7 +199,7 @@ def test_digests_are_equal_exactly_where_the_blocks_are(
 def test_a_fingerprint_reads_back_as_it_was_written(launch_table: Build) -> None:
     (found,) = fingerprints(launch_table(CYCLE, [1] * 600, process=[8] * 600, device=[3] * 600))
     again = SequenceFingerprint.from_json(found.as_json())
-    assert (again.process, again.device, again.launches, again.block_launches) == (8, 3, 600, 3)
+    assert (again.process, again.device, again.launches, again.block_launches) == (8, 3, 600, 600)
     assert again.digests.dtype == np.uint64
     assert again.digests.tolist() == found.digests.tolist()
 
@@ -172,21 +214,39 @@ def test_a_fingerprint_reads_back_as_it_was_written(launch_table: Build) -> None
         {"digests": ""},
         {"digests": "0123"},
         {"digests": "x" * 3200},
+        {"digest": ""},
+        {"digest": 18 * "0"},
+        {"digest": "x" * 16},
+        {"digest": 16 * "0", "launches": 0},
     ],
 )
-def test_a_damaged_fingerprint_is_refused(damage: dict[str, Any], launch_table: Build) -> None:
-    (found,) = fingerprints(launch_table(CYCLE, [1] * 600))
+def test_a_damaged_fingerprint_is_refused(damage: dict[str, Any]) -> None:
+    whole = {"process": 0, "device": 0, "launches": 600, "block_launches": 3, "digests": 3200 * "0"}
+    assert len(SequenceFingerprint.from_json(whole).digests) == 200
     with pytest.raises(ValueError, match=r"sequences|hexadecimal"):
-        SequenceFingerprint.from_json(found.as_json() | damage)
+        SequenceFingerprint.from_json(whole | damage)
 
 
-def recorded(original: Profile, *drawn: PlannedLaunch, here: bool = False) -> Recorded:
-    """Return what a plan file knows of a recording, with the recording itself if it is still here."""
-    return Recorded(fingerprints(original), drawn, original if here else None)
+@pytest.mark.parametrize("missing", ["launches", "block_launches", "digests"])
+def test_what_a_fingerprint_lacks_is_named(missing: str) -> None:
+    row = {"process": 0, "device": 0, "launches": 2, "block_launches": 1, "digests": 32 * "0"}
+    del row[missing]
+    with pytest.raises(ValueError, match=f"sequences: '{missing}'"):
+        SequenceFingerprint.from_json(row)
+
+
+def recorded(original: Profile, *drawn: PlannedLaunch, here: bool = False, blocks: bool = False) -> Recorded:
+    """Return what a plan file knows of a recording, with the recording itself if it is still here.
+
+    With ``blocks`` the plan file is one of the first version.
+    """
+    known = of_blocks(original) if blocks else fingerprints(original)
+    return Recorded(known, drawn, original if here else None)
 
 
 def drawn_launch(launch_id: int, name: str) -> PlannedLaunch:
-    return PlannedLaunch(launch_id, 0, 0, launch_id, name, None, None, 0, 1.0, 1)
+    """Return a launch of CYCLE as a plan has it: every third launch is the same kernel."""
+    return PlannedLaunch(launch_id, 0, 0, launch_id, name, None, None, launch_id // 3, 1.0, 1)
 
 
 def parting(known: Recorded, here: Profile, **how: bool) -> str:
@@ -220,14 +280,14 @@ def test_an_inserted_launch_is_named(place: int, launch_table: Build) -> None:
     counts = "has 601 launches here, 600 in the plan's recording; "
     said = parting(recorded(original, here=True), longer)
     assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan's" in said
-    said = parting(recorded(original), longer)
-    first = place // 3 * 3
-    assert f"{counts}they part between launches {first} and {first + 2}" in said
-    assert "names_may_differ" not in said
-    said = parting(recorded(original, drawn_launch(place, CYCLE[place])), longer)
-    assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan" in said
-    narrowed = f"the first difference is between launches {first} and {place}"
-    assert (narrowed in said) == (place > first)
+    for blocks, first, last in ((True, place // 3 * 3, place // 3 * 3 + 2), (False, 0, 599)):
+        said = parting(recorded(original, blocks=blocks), longer)
+        assert f"{counts}they part between launches {first} and {last}" in said
+        assert "names_may_differ" not in said
+        said = parting(recorded(original, drawn_launch(place, CYCLE[place]), blocks=blocks), longer)
+        assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan" in said
+        narrowed = f"the first difference is between launches {first} and {place}"
+        assert (narrowed in said) == (place > first)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -241,7 +301,9 @@ def test_a_launch_left_out_is_named(place: int, launch_table: Build) -> None:
         f"launch {place} is {follows} here, {kernel(CYCLE[place])} in the plan's recording" in said
     )
     first = place // 3 * 3
-    assert f"they part between launches {first} and {first + 2}" in parting(recorded(original), shorter)
+    said = parting(recorded(original, blocks=True), shorter)
+    assert f"they part between launches {first} and {first + 2}" in said
+    assert "they part between launches 0 and 599" in parting(recorded(original), shorter)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -251,12 +313,41 @@ def test_a_launch_of_another_name_is_named(place: int, launch_table: Build) -> N
     said = parting(recorded(original, here=True), other)
     assert f"launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan's recording" in said
     assert "`names_may_differ`" in said
+    assert "they part between launches 0 and 599;" in parting(recorded(original), other)
     first = place // 3 * 3
-    assert f"they part between launches {first} and {first + 2};" in parting(recorded(original), other)
+    said = parting(recorded(original, blocks=True), other)
+    assert f"they part between launches {first} and {first + 2};" in said
     # A launch of the plan in the same block that is still the same tells nothing.
     same = first if place > first else first + 2
-    said = parting(recorded(original, drawn_launch(same, CYCLE[same])), other)
+    said = parting(recorded(original, drawn_launch(same, CYCLE[same]), blocks=True), other)
     assert f"they part between launches {first} and {first + 2};" in said
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+def test_how_often_a_drawn_kernel_ran_before_tells_where_they_part(blocks: bool, launch_table: Build) -> None:
+    """The launch that the plan drew is the same kernel here, but not the same launch of it."""
+    names = ["a"] * 300 + ["b"] + ["a"] * 299
+    original, other = launch_table(names, [1] * 600), launch_table(["a"] * 600, [1] * 600)
+    before, after, later = (
+        PlannedLaunch(place, 0, 0, place, "a", None, None, names[:place].count("a"), 1.0, 1)
+        for place in (299, 302, 500)
+    )
+    first = 300 if blocks else 0
+    said = parting(recorded(original, before, after, later, blocks=blocks), other)
+    assert f": they part between launches {first} and {302 - 1};" in said
+    assert f": they part between launches {first} and {302 if blocks else 499};" in parting(
+        recorded(original, before, later, blocks=blocks), other
+    )
+
+
+def test_a_drawn_launch_past_the_end_is_missing(launch_table: Build) -> None:
+    original, shorter = launch_table(CYCLE, [1] * 600), launch_table(CYCLE[:500], [1] * 500)
+    drawn = [drawn_launch(place, CYCLE[place]) for place in (2, 450, 550)]
+    said = parting(recorded(original, *drawn), shorter)
+    counts = "has 500 launches here, 600 in the plan's recording; "
+    assert f"{counts}they part between launches 0 and 500;" in said
+    said = parting(recorded(original, *drawn, drawn_launch(500, CYCLE[500])), shorter)
+    assert f"{counts}launch 500 is missing here, {kernel(CYCLE[500])} in the plan, and the first" in said
 
 
 def test_what_follows_the_end_is_named(launch_table: Build) -> None:
@@ -267,11 +358,11 @@ def test_what_follows_the_end_is_named(launch_table: Build) -> None:
         assert f"launch 600 is {kernel('new')} here, missing in the plan's recording" in said
 
 
-def test_a_short_recording_has_a_digest_for_each_launch(launch_table: Build) -> None:
+def test_a_short_recording_had_a_digest_for_each_launch(launch_table: Build) -> None:
     original = launch_table(["a", "b", "c"], [1] * 3)
-    said = parting(recorded(original), launch_table(["a", "new", "c"], [1] * 3))
+    said = parting(recorded(original, blocks=True), launch_table(["a", "new", "c"], [1] * 3))
     assert f"launch 1 is {kernel('new')} here, another kernel in the plan's recording" in said
-    said = parting(recorded(original), launch_table(["a", "b"], [1] * 2))
+    said = parting(recorded(original, blocks=True), launch_table(["a", "b"], [1] * 2))
     assert "launch 2 is missing here, another kernel in the plan's recording" in said
 
 
@@ -290,8 +381,9 @@ def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
     other = launch_table([*CYCLE[:305], "new", *CYCLE[306:]], [1] * 600, process=[1] * 300 + [9] * 300)
     said = parting(recorded(original, here=True), other)
     assert said.startswith("process 9 device 0 (process 2 device 0 in the plan): launch 305 is 'new'")
+    assert "between launches 300 and 599;" in parting(recorded(original), other)
     # Blocks of two launches.
-    assert "between launches 304 and 305;" in parting(recorded(original), other)
+    assert "between launches 304 and 305;" in parting(recorded(original, blocks=True), other)
 
 
 def test_another_number_of_sequences_is_refused(launch_table: Build) -> None:
@@ -423,7 +515,7 @@ def test_the_first_difference_is_the_one_a_loop_finds(
 ) -> None:
     original, here = (launch_table(names, [1] * len(names)) for names in (kernels, other))
     for is_here in (True, False):
-        known = recorded(original, here=is_here)
+        known = recorded(original, here=is_here, blocks=not is_here)
         if kernels == other:
             assert align(known, here).launches_differing == 0
             continue
@@ -463,5 +555,6 @@ def test_small_recordings_of_two_programs_part_at_once(tmp_path: Path) -> None:
     assert "unrolled_elementwise_kernel" in said
     assert len(said) < 650
     assert f"{counts}record the" in parting(recorded(images, here=True), batches, names_may_differ=True)
-    # A fingerprint has a hash for each of up to 256 launches, so it tells where they part, too.
-    assert f"{counts}launch 0 is " in parting(recorded(images), batches)
+    assert f"{counts}they part between launches 0 and 167;" in parting(recorded(images), batches)
+    # A fingerprint of blocks has a hash for each of up to 256 launches, so it tells where they part, too.
+    assert f"{counts}launch 0 is " in parting(recorded(images, blocks=True), batches)

@@ -26,6 +26,7 @@ from sampling.plan.other_recording.plan_judgement import NOT_RANDOM, PlanJudgeme
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.plan_file import PlanFile, plan_document, planned_launches, read_plan
 from sampling.plan.plan_options import PlanOptions
+from sampling.profile.fingerprint import block_digests
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -401,6 +402,34 @@ def test_launches_that_were_picked_are_judged_once(program: Program, tmp_path: P
     estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
     assert found.own.estimate_ns == pytest.approx(estimated_ns)
     assert found.own.total_ns == sum(other.durations_ns)
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+def test_a_plan_finds_other_recordings_when_its_own_is_gone(
+    is_old: bool, program: Program, tmp_path: Path
+) -> None:
+    """By one digest a sequence; plans of the first version have digests of blocks, and still count."""
+    path = program.write(tmp_path / "a.parquet")
+    profile = read_profile([str(path)])
+
+    def as_it_was(document: dict[str, Any]) -> None:
+        launches = [sequence.launches for sequence in profile.sequences]
+        lengths = [-(-count // 256) for count in launches]
+        for row, length, digests in zip(
+            document["profile"]["sequences"], lengths, block_digests(profile, lengths, launches), strict=True
+        ):
+            del row["digest"]
+            row |= {"block_launches": length, "digests": "".join(f"{one:016x}" for one in digests.tolist())}
+
+    plan = planned(path, tmp_path, change=as_it_was if is_old else lambda _: None)
+    assert {len(sequence.digests) for sequence in plan.sequences} == {150 if is_old else 1}
+    path.unlink()
+    found = judged(plan, program.elsewhere().write(tmp_path / "b.parquet"))
+    assert found.alignment is not None
+    assert found.alignment.launches_differing == 0
+    names = [*program.names[:7], "new", *program.names[8:]]
+    with pytest.raises(AnalysisError, match=r"^process 71 device 0 \(process 10 device 0 in the plan\): "):
+        judged(plan, program.elsewhere(names=names).write(tmp_path / "c.parquet"))
 
 
 def without_sequences(document: dict[str, Any]) -> None:

@@ -220,9 +220,15 @@ def test_a_plan_file_lists_the_sequences_of_the_whole_profile(launch_table: Buil
     assert [(sequence.device, sequence.launches) for sequence in plan.sequences] == [(0, 4), (1, 6)]
     path = tmp_path / "plan.json"
     document = json.loads(path.read_text())
-    document["profile"]["sequences"][0]["digests"] = "00"
+    for damage in ({"digest": "00"}, {"digest": 17 * "0"}, {"digest": 5}, {"launches": 0}):
+        changed = json.loads(path.read_text())
+        changed["profile"]["sequences"][0] |= damage
+        (tmp_path / "changed.json").write_text(json.dumps(changed))
+        with pytest.raises(PlanFileError, match="sequences"):
+            read_plan(str(tmp_path / "changed.json"))
+    del document["profile"]["sequences"][0]["digest"]
     path.write_text(json.dumps(document))
-    with pytest.raises(PlanFileError, match="sequences"):
+    with pytest.raises(PlanFileError, match="sequences: 'block_launches'"):
         read_plan(str(path))
     del document["profile"]["sequences"]
     path.write_text(json.dumps(document))
