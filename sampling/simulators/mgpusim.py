@@ -13,7 +13,7 @@ from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list
 from sampling.simulators.accel_sim.selection import traces_of, traces_place
 from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.manifest import manifest
-from sampling.simulators.exporting.readme import readme
+from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, run_parts
 from sampling.simulators.exporting.scripts import script, slurm
 
@@ -24,10 +24,11 @@ NOTE = (
 )
 
 _README = """\
-run.sh simulates the launches of {folder}kernelslist.g with the NVIDIA part of MGPUSim (`go build` in its
-nvidia folder): set MGPUSIM to it, and TRACES to the folder of the traces, if they lie elsewhere. The
-traces are those of Accel-Sim's tracer, as text: an export for accel-sim has the script that records them.
-Launches run in the order of the list, which is not that of the program: a run that is stopped has
+run.sh simulates the launches of {folder}kernelslist.g with the NVIDIA part of MGPUSim. Set MGPUSIM to the
+program that `go build` makes in its nvidia folder, and TRACES to the folder of the traces where they lie
+elsewhere. The traces are those of Accel-Sim's tracer, as text: an export for accel-sim has the script that
+records them.
+The simulator runs the list in its order, which is not that of the program: a run that is stopped has
 simulated what says most about the total.
 Its AMD part runs programs, not traces, and can choose no launches; its wavefront sampling (-wf-sampling)
 works within a launch.
@@ -58,7 +59,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     for part in parts:
         files += _part_files(part, choices)
     folder = "run/" if choices.shards == 1 else "run-N/"
-    return (*files, readme("MGPUSim", NOTE, _README.format(folder=folder), parts, choices))
+    return (*files, readme("MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices)))
 
 
 def _part_files(part: Part, choices: ExportChoices) -> list[tuple[str, str]]:

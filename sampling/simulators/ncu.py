@@ -18,7 +18,7 @@ from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.id_ranges import in_pieces, merged
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.name_pattern import name_pattern
-from sampling.simulators.exporting.readme import readme
+from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, Shard, Step, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm
 
@@ -31,14 +31,17 @@ NOTE = (
 #: Numbers of one expression: it stays far below what one word of a command may hold.
 _MOST_NUMBERS = 2000
 _README = """\
-run.sh PROGRAM [ARGUMENT...] runs the program once a kernel name under ncu (set NCU to another path,
-NCU_OPTIONS to what is to be measured, such as "--set full"). Reports go to RESULTS, else to results/ here.
-A report also has launches that were not drawn: of a kernel with several sizes, each size gives its
-launches of these numbers. Take those of manifest.csv, by name, grid, block and occurrence.
-run-by-position.sh takes launches by their position alone, and runs the program once a range: use it where
-names are spelt otherwise by ncu than in the profile, or where shared memory differs between launches of
-one size. ncu's own ID counts the launches that it profiled, from 0. It locks clocks and flushes caches
-unless told otherwise, so its times are not those of the profile.
+run.sh PROGRAM [ARGUMENT...] runs the program once a kernel name under ncu. NCU is another path of it,
+NCU_OPTIONS what is to be measured, such as "--set full". Reports go to RESULTS, else to results/ here.
+A report also has launches that were not drawn: of a kernel with several sizes, each size gives its launches
+of these numbers. Take those of manifest.csv, by name, grid, block and occurrence.
+
+run-by-position.sh PROGRAM [ARGUMENT...] takes the launches by their position alone, and runs the program once
+a range: use it where ncu spells names otherwise than the profile, or where shared memory differs between
+launches of one size.
+
+The ID that ncu prints counts the launches that it profiled, from 0. It locks clocks and flushes caches unless
+told otherwise, so that its times are not those of the profile.
 """
 
 _SETTINGS = """\
@@ -71,7 +74,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             manifest(part, {step.ordinal: _invocation(step) for step in part.steps}),
             *slurm(part, takes_program=True),
         ]
-    return (*files, readme("Nsight Compute", NOTE, _README, parts, choices, is_ordered=False))
+    return (*files, readme("Nsight Compute", NOTE, _README, Handed(plan, parts, choices), is_ordered=False))
 
 
 def _name(launch: PlannedLaunch) -> str:

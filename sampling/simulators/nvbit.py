@@ -9,24 +9,24 @@ from sampling.plan.plan_file import PlanFile
 from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.id_ranges import merged
 from sampling.simulators.exporting.manifest import manifest
-from sampling.simulators.exporting.readme import readme
+from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, Shard, run_parts
 from sampling.simulators.exporting.scripts import script, slurm
 
 TAKES = frozenset({"shards"})
 NOTE = (
-    "launches count from 0 in a process and device: the ordinal, which is the id where the profile has one "
-    "of each; written from the tool's grammar, not run against it"
+    "launches count from 0 in a process, which has one device: the ordinal, which is the id where the "
+    "profile has one process; written from the tool's grammar, not run against it"
 )
 
 _README = """\
-run.sh PROGRAM [ARGUMENT...] runs the program once for each range of {ranges}, with the tool in TOOL (such as
-instr_count.so); a line of it is START_GRID_NUM and END_GRID_NUM, the second one past the last launch. Results
-go to RESULTS, else to results/ here, a file a range. A tool prints a line for each launch, with counts of
-0 outside the range.
-Older tools miss launches of cuLaunchKernelEx, and those of CUDA graphs are seen by instr_count_cuda_graph
-alone: then the numbers differ from the profile's.
-One run over all, if many ranges take long: START_GRID_NUM={first} END_GRID_NUM={end}.
+run.sh PROGRAM [ARGUMENT...] runs the program once for each range of {ranges}, with the tool in TOOL, such
+as instr_count.so. A line there is START_GRID_NUM and END_GRID_NUM, the second one past the last launch.
+Results go to RESULTS, else to results/ here, a file a range. A tool prints a line for each launch, with
+counts of 0 outside the range. One run over all of them: START_GRID_NUM={first} END_GRID_NUM={end}.
+
+Older tools miss launches of cuLaunchKernelEx, and only instr_count_cuda_graph sees those of CUDA graphs, so
+that the numbers may differ from the profile's.
 """
 
 _RUN = """\
@@ -60,7 +60,10 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     ordinals = [step.ordinal for part in parts for step in part.steps]
     ranges = "ranges.txt" if choices.shards == 1 else "ranges-N.txt"
     text = _README.format(ranges=ranges, first=min(ordinals), end=max(ordinals) + 1)
-    return (*files, readme("NVBit", NOTE, text, parts, choices, is_ordered=False))
+    return (
+        *files,
+        readme("NVBit", NOTE, text, Handed(plan, parts, choices), is_ordered=False, counts_processes=True),
+    )
 
 
 def _run_files(part: Part, suffix: str, shard: Shard) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from sampling.simulators.exporting.id_ranges import in_pieces, merged, range_tex
 from sampling.simulators.exporting.iterations import iterations
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.name_pattern import name_pattern
-from sampling.simulators.exporting.readme import readme
+from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, Shard, Step, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm
 
@@ -28,15 +28,15 @@ NOTE = (
 _MOST_RANGES = 2000
 _SUFFIXES = (".kd", " [clone .kd]")
 _README = """\
-run.sh PROGRAM [ARGUMENT...] runs the program once a kernel name under rocprofv3 (set ROCPROFV3 to another
-path, ROCPROF_OPTIONS to what is to be measured; it is "--pmc SQ_WAVES" if not given, for kernels are
-chosen for counters and thread traces alone). Results go to RESULTS, else to results/ here.
-{unknown}\
-"""
+run.sh PROGRAM [ARGUMENT...] runs the program once a kernel name under rocprofv3. ROCPROFV3 is another path of
+it, ROCPROF_OPTIONS what is to be measured, "--pmc SQ_WAVES" if it is not set: kernels are chosen for counters
+and thread traces alone. Results go to RESULTS, else to results/ here.
+{unknown}"""
 _UNKNOWN = """\
-Of {count} of {all} launches it is not known how many of their kernel there are before them in other sizes,
-for the profile that the plan was made from is not there ({why}). All launches of these kernels are
-measured: take those of manifest.csv, by name, grid, block and occurrence; `simulator_id` is empty.
+Of {count} of the {all} launches it is not known how often their kernel was launched before them in other
+sizes, for the profile does not tell: {why}.
+All launches of these kernels are measured: take those of manifest.csv, by name, grid, block and occurrence;
+simulator_id is empty.
 """
 
 _SETTINGS = """\
@@ -73,7 +73,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     drawn = sum(len(part.steps) for part in parts)
     unknown = _UNKNOWN.format(count=drawn - len(known), all=drawn, why=why_not) if why_not else ""
     text = _README.format(unknown=unknown)
-    return (*files, readme("rocprofv3", NOTE, text, parts, choices, is_ordered=False))
+    return (*files, readme("rocprofv3", NOTE, text, Handed(plan, parts, choices), is_ordered=False))
 
 
 def _name(launch: PlannedLaunch) -> str:
@@ -100,7 +100,8 @@ def filters(shard: Shard, known: Mapping[int, int]) -> list[str]:
         of_name.setdefault(step.launch.name, []).append(step)
     runs = []
     for name, steps in of_name.items():
-        chosen = f"--kernel-include-regex {quoted(kernel_pattern(name))}"
+        spelt = "--mangled-kernels " if name.startswith("_Z") else ""
+        chosen = f"{spelt}--kernel-include-regex {quoted(kernel_pattern(name))}"
         if any(step.id not in known for step in steps):
             runs.append(chosen)
             continue

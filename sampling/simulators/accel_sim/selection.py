@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list, trace_name
 from sampling.simulators.accel_sim.trace_folder import LIST, TraceFolder, traces_for
 from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.id_ranges import Range, bridged, merged, range_text
 from sampling.simulators.exporting.manifest import manifest
-from sampling.simulators.exporting.readme import readme
+from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm
 
@@ -32,23 +33,24 @@ _BEYOND_ANY = 1_000_000
 
 _README = """\
 run.sh simulates the launches of {list}. Set GPGPUSIM_CONFIG and TRACE_CONFIG to the two configurations,
-ACCELSIM to accel-sim.out, TRACES to the folder of the traces where they lie elsewhere.
+ACCELSIM to accel-sim.out, and TRACES to the folder of the traces where they lie elsewhere.
     GPGPUSIM_CONFIG=... TRACE_CONFIG=... sh run.sh
-The list is run in its order, which is not that of the launches: a run that is stopped has simulated what says
-most about the total. Each launch finds the caches as the one before it in the list left them, which in the
-program was another one; an export with warm-up puts the launch before each one in front of it.
-Memory copies ({copies}) fill the L2 cache of the simulator; each stands before the first launch after it.
-The simulator's kernel_launch_uid counts the launches of its own run; the trace that a result is of is named
-by the line "Processing kernel" before it.
+The simulator runs the list in its order, which is not that of the program: a run that is stopped has
+simulated what says most about the total. A launch finds the caches as the one before it in the list left
+them; in the program that was another one. An export with warm-up puts the launch before it in front of it.
+Memory copies are {copies}: they fill the simulator's L2 cache, and each
+stands before the first launch after it.
+The simulator's kernel_launch_uid counts the launches of its own run; which trace a result is of says the
+line "Processing kernel" before it.
 
-trace.sh PROGRAM [ARGUMENT...] records these launches alone, with the tracer in TRACER (tracer_tool.so).
-Traces go to TRACES, else to traces/ here. POST_PROCESSING is post-traces-processing, which makes them
-ready. {bridged} A tracer that knows one range alone records all from the first to the last launch, and
-says so. list-kernels.sh PROGRAM [ARGUMENT...] records none and lists all launches in stats.csv: compare
-its names and sizes with manifest.csv before anything is traced. Launches from a CUDA graph are numbered
-once, when the graph is made, and older tracers miss those of cuLaunchKernelEx: then the numbers differ
-from the profile's. Newer tracers name files kernel-N-ctx_0x....traceg: an export that is given the traces
-has their names.
+trace.sh PROGRAM [ARGUMENT...] records these launches alone, with the tracer in TRACER (tracer_tool.so), to
+TRACES, else to traces/ here. POST_PROCESSING is post-traces-processing, which makes the traces ready.
+A tracer that knows one range alone records all from the first to the last launch, and the script says so.
+Newer tracers name traces kernel-N-ctx_0x....traceg: an export that is given the traces has their names.
+{bridged}
+list-kernels.sh PROGRAM [ARGUMENT...] records nothing and lists all launches in stats.csv. Compare its names
+and sizes with manifest.csv before tracing: launches of a CUDA graph are numbered once, when the graph is
+made, and older tracers miss those of cuLaunchKernelEx, so that the numbers may differ from the profile's.
 """
 
 _RUN = """\
@@ -70,16 +72,31 @@ printf '%s\\n' "$PWD/run.log"
 """
 
 _TRACE = """\
-tracer=$(absolute "${{TRACER:?set it to the tracer_tool.so of Accel-Sim}}")
-traces=${{TRACES:-$here/{folder}}}
-mkdir -p -- "$traces"
-if grep -q DYNAMIC_KERNEL_RANGE "$tracer"; then
+{start}if grep -q DYNAMIC_KERNEL_RANGE "$tracer"; then
   export DYNAMIC_KERNEL_RANGE={ranges}
 else
   printf '%s\\n' "$0: this tracer knows one range alone: it records {first} to {last}" >&2
   export DYNAMIC_KERNEL_LIMIT_START={first} DYNAMIC_KERNEL_LIMIT_END={last}
 fi
-export ACTIVE_FROM_START=1 TERMINATE_UPON_LIMIT="${{TERMINATE_UPON_LIMIT:-0}}"
+{go}"""
+
+# Every tracer finds its own variable.
+_LIST = """\
+{start}\
+export DYNAMIC_KERNEL_RANGE={beyond}
+export DYNAMIC_KERNEL_LIMIT_START={beyond} DYNAMIC_KERNEL_LIMIT_END={beyond}
+{go}\
+printf '%s\\n' "$traces"
+"""
+
+_START = """\
+tracer=$(absolute "${{TRACER:?set it to the tracer_tool.so of Accel-Sim}}")
+traces=${{TRACES:-$here/{folder}}}
+mkdir -p -- "$traces"
+"""
+
+_GO = """\
+export ACTIVE_FROM_START=1 TERMINATE_UPON_LIMIT="${TERMINATE_UPON_LIMIT:-0}"
 export USER_DEFINED_FOLDERS=1 TRACES_FOLDER="$traces"
 CUDA_INJECTION64_PATH=$tracer "$@"
 """
@@ -119,7 +136,10 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             manifest(part, names),
             *slurm(part),
         ]
-    return (*files, readme("Accel-Sim", NOTE, _text(choices, added), parts, choices))
+    return (
+        *files,
+        readme("Accel-Sim", NOTE, _text(choices, added), Handed(plan, parts, choices), counts_processes=True),
+    )
 
 
 def _text(choices: ExportChoices, added: int) -> str:
@@ -128,15 +148,29 @@ def _text(choices: ExportChoices, added: int) -> str:
     return _README.format(
         list=LIST if choices.shards == 1 else "kernelslist-N.g",
         copies="dropped" if choices.drop_copies else copies,
-        bridged=f"So that the ranges fit, {added:,} launches more are recorded." if added else "",
+        bridged=f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
+        if added
+        else "",
     )
 
 
 def traces_of(part: Part, choices: ExportChoices) -> TraceFolder | None:
-    """Return the traces of a part, checked; each of several has a folder of its own in the given one."""
+    """Return the traces of a part, checked; each of several has a folder of its own in the given one.
+
+    Raises
+    ------
+    ProfileError : they are not those of the plan's launches, or not there.
+    """
     if choices.traces is None:
         return None
-    return traces_for(str(Path(choices.traces) / part.folder), part.steps)
+    folder = Path(choices.traces) / part.folder
+    if part.folder and not folder.is_dir():
+        raise ProfileError(
+            "the plan is of several processes and devices, and the traces of one are not there",
+            path=folder,
+            remedy="put the traces of each in a folder of this name",
+        )
+    return traces_for(str(folder), part.steps)
 
 
 def traces_place(traces: TraceFolder | None) -> str:
@@ -160,19 +194,19 @@ def _run_files(part: Part, traces: TraceFolder | None, choices: ExportChoices) -
 
 
 def _trace_script(ranges: list[Range]) -> str:
-    text = " ".join(map(range_text, ranges))
-    body = _TRACE.format(ranges=quoted(text), first=ranges[0][0], last=ranges[-1][1], folder="traces")
+    text = quoted(" ".join(map(range_text, ranges)))
+    first, last = ranges[0][0], ranges[-1][1]
+    body = _TRACE.format(start=_START.format(folder="traces"), go=_GO, ranges=text, first=first, last=last)
     comment = [f"Traces {_held(ranges)} launches: sh trace.sh PROGRAM [ARGUMENT...]"]
     return script(comment, body + _POST, takes_program=True)
 
 
 def _dry_run(beyond: int) -> str:
-    body = _TRACE.format(ranges=beyond, first=beyond, last=beyond, folder="kernels")
-    done = "printf '%s\\n' \"$traces\"\n"
+    body = _LIST.format(start=_START.format(folder="kernels"), go=_GO, beyond=beyond)
     comment = [
         "Traces nothing, and lists all launches in stats.csv: sh list-kernels.sh PROGRAM [ARGUMENT...]"
     ]
-    return script(comment, body + done, takes_program=True)
+    return script(comment, body, takes_program=True)
 
 
 def _held(ranges: list[Range]) -> int:

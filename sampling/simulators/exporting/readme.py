@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import fill
 
+from sampling.plan.plan_file import PlanFile
 from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.exporting.run_order import Part
 from sampling.text import counted
@@ -24,29 +28,48 @@ _SHARDS = """\
 There are {shards} shards of about the same sampled time, run-1.sh to run-{shards}.sh, for as many machines
 or as one job array of Slurm: cd here, then sbatch slurm.sh.
 """
+_SEVERAL_DEVICES = """\
+Process {process} used {devices} devices, and {target} counts the launches of a process on all of them
+together, unless it counts each context: then these numbers are others. Run a process a device.
+"""
 _PARTS = """\
 The plan is of {parts}: each has a folder, for its launches are numbered by themselves.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What is handed over: of which plan, how it is parted, and as what was asked."""
+
+    plan: PlanFile
+    parts: Sequence[Part]
+    choices: ExportChoices
 
 
 def readme(
     target: str,
     note: str,
     text: str,
-    parts: Sequence[Part],
-    choices: ExportChoices,
+    handed: Handed,
     *,
     is_ordered: bool = True,
+    counts_processes: bool = False,
 ) -> tuple[str, str]:
     """Return ``README.txt``: the note on the ids, what holds for all targets, and the target's own text.
 
     Parameters
     ----------
+    text : the target's own.
     is_ordered : whether the target keeps the order that it is given.
+    counts_processes : whether it counts the launches of a process, not those of a process on a device.
     """
+    parts, choices = handed.parts, handed.choices
     launches = sum(step.launch is not None for part in parts for step in part.steps)
     pieces = [f"{counted(launches, 'launch', 'launches')} of a plan of KernelPoint, for {target}.\n"]
-    pieces += [f"{note}.\n", _MANIFEST.format(target=target)]
+    pieces += [
+        fill(f"{note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
+        _MANIFEST.format(target=target),
+    ]
     if is_ordered:
         pieces.append(_ORDER)
     if choices.warm_up:
@@ -55,4 +78,17 @@ def readme(
         pieces.append(_SHARDS.format(shards=choices.shards))
     if len(parts) > 1:
         pieces.append(_PARTS.format(parts=counted(len(parts), "process and device", "processes and devices")))
+    if counts_processes:
+        pieces += [
+            _SEVERAL_DEVICES.format(process=process, devices=devices, target=target)
+            for process, devices in _devices(handed).items()
+            if devices > 1
+        ]
     return "README.txt", "\n".join([*pieces, text])
+
+
+def _devices(handed: Handed) -> dict[int, int]:
+    """Return how many devices each process of the plan's profile used, as far as the plan says."""
+    sequences = {(each.process, each.device) for each in handed.plan.sequences}
+    sequences |= {(part.process, part.device) for part in handed.parts}
+    return dict(sorted(Counter(process for process, _ in sequences).items()))

@@ -13,34 +13,34 @@ from pathlib import Path
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.manifest import manifest
-from sampling.simulators.exporting.readme import readme
+from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, Shard, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm
 from sampling.simulators.macsim.trace_folder import check_traces
 
 TAKES = frozenset({"shards", "traces", "warm_up"})
 NOTE = (
-    "KernelN counts the launches of a process and device from 0: N is the ordinal, which is the id where the "
-    "profile has one of each. The grammar of kernel_config.txt was run against MacSim (63a7d8b); "
-    "sampled_kernels_info.txt is written from the tool's grammar, not run against it"
+    "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
+    "id where the profile has one process. The grammar of kernel_config.txt was run against MacSim "
+    "(63a7d8b); sampled_kernels_info.txt is written from the tool's grammar, not run against it"
 )
 
 _TRACE_VERSION = 14
 _HEAD = f"nvbit\n{_TRACE_VERSION}\n-1\n"
 
 _README = """\
-run.sh simulates the kernels of kernel_config.txt. Set MACSIM to the simulator, PARAMS to its params.in,
+run.sh simulates the kernels of {config}. Set MACSIM to the simulator, PARAMS to its params.in, and
 TRACES to the folder with Kernel0, Kernel1, ... where it lies elsewhere.
     MACSIM=... PARAMS=... sh run.sh
-Kernels run in the order of the file, which is not that of the launches: a run that is stopped has
-simulated what says most about the total. The cycles that MacSim prints go on from kernel to kernel.
+The simulator runs the kernels in the order of the file, which is not that of the program: a run that is
+stopped has simulated what says most about the total. The cycles that it prints go on from kernel to kernel.
 
 trace.sh PROGRAM [ARGUMENT...] records these launches alone, with the tracer in TRACER (main.so) and, where
-it wants one, COMPRESSOR_PATH. Traces go to TRACES, else to traces/ here. kernel_names.txt there lists all
-launches: compare its names and sizes with manifest.csv. Older tracers miss launches of cuLaunchKernelEx,
-and all miss cooperative ones and those of CUDA graphs: then the numbers differ from the profile's.
-sampled_kernels_info.txt has a line a stratum: its size, how many are drawn, which. Warm-ups stand in a
-line of size 0.
+it wants one, COMPRESSOR_PATH, to TRACES, else to traces/ here. kernel_names.txt there lists all launches:
+compare its names and sizes with manifest.csv. Older tracers miss launches of cuLaunchKernelEx, and all miss
+cooperative ones and those of CUDA graphs, so that the numbers may differ from the profile's.
+sampled_kernels_info.txt has a line a stratum: its size, how many of it are drawn, and which. Warm-ups stand
+in a line of size 0.
 """
 
 _RUN = """\
@@ -111,7 +111,8 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             manifest(part, {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}),
             *slurm(part),
         ]
-    return (*files, readme("MacSim", NOTE, _README, parts, choices))
+    text = _README.format(config="kernel_config.txt" if choices.shards == 1 else "kernel_config-N.txt")
+    return (*files, readme("MacSim", NOTE, text, Handed(plan, parts, choices), counts_processes=True))
 
 
 def kernel_config(shard: Shard) -> str:
