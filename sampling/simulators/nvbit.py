@@ -62,7 +62,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     text = _README.format(ranges=ranges, first=min(ordinals), end=max(ordinals) + 1)
     return (
         *files,
-        readme("NVBit", NOTE, text, Handed(plan, parts, choices), is_ordered=False, counts_processes=True),
+        readme("NVBit", NOTE, text, Handed(plan, parts, choices), is_ordered=False, uses_nvbit=True),
     )
 
 

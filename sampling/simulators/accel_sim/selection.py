@@ -138,7 +138,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         ]
     return (
         *files,
-        readme("Accel-Sim", NOTE, _text(choices, added), Handed(plan, parts, choices), counts_processes=True),
+        readme("Accel-Sim", NOTE, _text(choices, added), Handed(plan, parts, choices), uses_nvbit=True),
     )
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from textwrap import fill
 
 from sampling.plan.plan_file import PlanFile
+from sampling.profile.names import is_communication
 from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.exporting.run_order import Part
-from sampling.text import counted
+from sampling.text import counted, shortened
 
 _MANIFEST = """\
 manifest.csv says of each launch which one of the profile it is (id, from 0), how {target} calls it, its
@@ -31,6 +32,10 @@ or as one job array of Slurm: cd here, then sbatch slurm.sh.
 _SEVERAL_DEVICES = """\
 Process {process} used {devices} devices, and {target} counts the launches of a process on all of them
 together, unless it counts each context: then these numbers are others. Run a process a device.
+"""
+_COMMUNICATION = """\
+{count} of them {are} of communication kernels ({name}), which wait for other devices: under a tracer they
+never end, and a simulator of one device cannot run them. Make the plan without communication kernels.
 """
 _PARTS = """\
 The plan is of {parts}: each has a folder, for its launches are numbered by themselves.
@@ -53,7 +58,7 @@ def readme(
     handed: Handed,
     *,
     is_ordered: bool = True,
-    counts_processes: bool = False,
+    uses_nvbit: bool = False,
 ) -> tuple[str, str]:
     """Return ``README.txt``: the note on the ids, what holds for all targets, and the target's own text.
 
@@ -61,7 +66,8 @@ def readme(
     ----------
     text : the target's own.
     is_ordered : whether the target keeps the order that it is given.
-    counts_processes : whether it counts the launches of a process, not those of a process on a device.
+    uses_nvbit : whether a tool of NVBit records launches: it counts those of a process, not of each of its
+        devices, and kernels that wait for other devices hang in it.
     """
     parts, choices = handed.parts, handed.choices
     launches = sum(step.launch is not None for part in parts for step in part.steps)
@@ -78,13 +84,23 @@ def readme(
         pieces.append(_SHARDS.format(shards=choices.shards))
     if len(parts) > 1:
         pieces.append(_PARTS.format(parts=counted(len(parts), "process and device", "processes and devices")))
-    if counts_processes:
-        pieces += [
-            _SEVERAL_DEVICES.format(process=process, devices=devices, target=target)
-            for process, devices in _devices(handed).items()
-            if devices > 1
-        ]
+    if uses_nvbit:
+        pieces += _cautions(handed, target)
     return "README.txt", "\n".join([*pieces, text])
+
+
+def _cautions(handed: Handed, target: str) -> list[str]:
+    """Return what goes wrong with this plan under a tool of NVBit."""
+    cautions = [
+        _SEVERAL_DEVICES.format(process=process, devices=devices, target=target)
+        for process, devices in _devices(handed).items()
+        if devices > 1
+    ]
+    names = [launch.name for launch in handed.plan.drawn if is_communication(launch.name)]
+    if names:
+        are = "is" if len(names) == 1 else "are"
+        cautions.append(_COMMUNICATION.format(count=len(names), are=are, name=shortened(names[0], 48)))
+    return cautions
 
 
 def _devices(handed: Handed) -> dict[int, int]:

@@ -116,13 +116,12 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
     )
     share = size**2 * (std**2 + (target.noise_floor * mean) ** 2)
     falling = np.lexsort((-size * mean, -share)).tolist()
-    rounds = max(map(len, queues), default=0)
-    return [
-        (stratum, queues[stratum][turn])
-        for turn in range(rounds)
-        for stratum in falling
-        if turn < len(queues[stratum])
-    ]
+    order: list[tuple[int, PlannedLaunch]] = []
+    turn = 0
+    while falling := [stratum for stratum in falling if turn < len(queues[stratum])]:
+        order += [(stratum, queues[stratum][turn]) for stratum in falling]
+        turn += 1
+    return order
 
 
 def _bundles(

@@ -112,7 +112,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             *slurm(part),
         ]
     text = _README.format(config="kernel_config.txt" if choices.shards == 1 else "kernel_config-N.txt")
-    return (*files, readme("MacSim", NOTE, text, Handed(plan, parts, choices), counts_processes=True))
+    return (*files, readme("MacSim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True))
 
 
 def kernel_config(shard: Shard) -> str:

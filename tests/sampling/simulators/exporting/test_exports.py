@@ -150,3 +150,10 @@ def test_csv_is_in_the_order_of_simulating_and_takes_shards(ten: PlanFile, writt
 def test_a_pattern_has_no_sign_that_a_tool_or_shell_reads() -> None:
     name = "void at::f<(int)4, 'x\"$`*>(float *)\u00e9"
     assert name_pattern(name) == "^void.at..f..int.4...x......float....+$"
+
+
+@pytest.mark.parametrize("target", FOLDERS)
+def test_communication_kernels_are_pointed_out_where_they_hang(target: str, written: Write) -> None:
+    nccl = [launch(place, place, "ncclDevKernel_SendRecv(args)") for place in (3, 7)]
+    page = written(plan_of(stratum("nccl", 8, 1, 1, nccl)), target)["README.txt"]
+    assert ("2 of them are of communication kernels" in page) == (target in {"accel-sim", "macsim", "nvbit"})

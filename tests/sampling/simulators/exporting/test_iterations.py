@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,15 +21,18 @@ HEADER = (
 )
 
 
-def of_launches(folder: Path, kernels: list[tuple[str, int]]) -> PlanFile:
-    """A plan of a profile with these names and grids, in which every launch is drawn."""
+def of_launches(folder: Path, kernels: list[tuple[str, int]], devices: int = 1) -> PlanFile:
+    """A plan of a profile with these names and grids, on devices in turn, in which all launches are drawn."""
     path = folder / "trace.csv"
     lines = [
-        f'{1000 * place},{10 + place},{place},{grid},1,1,64,1,1,32,0.000,0.000,,,,,GPU (0),1,7,"{name}"\n'
+        f"{1000 * place},{10 + place},{place},{grid},1,1,64,1,1,32,0.000,0.000,,,,,"
+        f'GPU ({place % devices}),1,7,"{name}"\n'
         for place, (name, grid) in enumerate(kernels)
     ]
     path.write_text(HEADER + "".join(lines))
-    made = sampling.make_plan(sampling.read_profile(path), method="random", settings=["random.launches=9"])
+    made = sampling.make_plan(
+        sampling.read_profile(path), method="random", settings=[f"random.launches={len(kernels)}"]
+    )
     target = folder / "plan.json"
     sampling.write_plan(made, str(target))
     return sampling.read_plan(str(target))
@@ -73,11 +77,17 @@ def test_a_plan_that_may_leave_sizes_out_says_nothing() -> None:
     assert iterations(plan_of(f, pooled, method="root"))[0] == {}
 
 
-@given(st.lists(st.tuples(st.sampled_from("fg"), st.integers(1, 2)), min_size=9, max_size=30))
-def test_any_order_of_sizes(tmp_path_factory: object, kernels: list[tuple[str, int]]) -> None:
-    folder: Path = tmp_path_factory.mktemp("profile")  # type: ignore[attr-defined]
-    plan = of_launches(folder, kernels)
+@given(
+    kernels=st.lists(st.tuples(st.sampled_from("fg"), st.integers(1, 2)), min_size=4, max_size=20),
+    devices=st.integers(1, 2),
+)
+def test_any_order_of_sizes(
+    tmp_path_factory: pytest.TempPathFactory, kernels: list[tuple[str, int]], devices: int
+) -> None:
+    plan = of_launches(tmp_path_factory.mktemp("profile"), kernels, devices)
     found, why_not = iterations(plan)
     assert not why_not
+    assert len(plan.drawn) == len(kernels)
     for each in plan.drawn:
-        assert found[each.id] == [name for name, _ in kernels[: each.id + 1]].count(each.name)
+        names = [name for name, _ in kernels[each.device :: devices]]
+        assert found[each.id] == names[: each.ordinal + 1].count(each.name)
