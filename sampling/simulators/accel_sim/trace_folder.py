@@ -123,21 +123,21 @@ def _contexts(path: str) -> dict[str, TraceFolder]:
         raise ProfileError(
             "no folder of traces is there", path=path, remedy="give the folder of kernelslist.g"
         )
-    lines = _list_lines(folder)
-    if not lines:
-        names = sorted(file.name for file in folder.iterdir())
-        lines = [name.removesuffix(".gz") for name in names]
+    # A list of a part of the traces may be there; the others are taken from their files.
+    lines = [*_list_lines(folder), "", *_file_names(folder)]
     files: defaultdict[str, dict[int, str]] = defaultdict(dict)
     copies: defaultdict[str, dict[int, tuple[str, ...]]] = defaultdict(dict)
     waiting: list[str] = []
     for line in lines:
         if line.startswith(_COPY):
             waiting.append(line)
+        elif not line:
+            waiting = []
         elif found := _TRACE.fullmatch(line):
             number, context = int(found[1]), found[2] or ""
             files[context].setdefault(number, line)
-            copies[context][number] = (*copies[context].get(number, ()), *waiting)
-            waiting = []
+            if waiting:
+                copies[context][number], waiting = tuple(waiting), []
     if not files:
         raise ProfileError(
             f"has no {LIST} and no kernel-N.traceg",
@@ -156,7 +156,11 @@ def _list_lines(folder: Path) -> list[str]:
         raise ProfileError(
             f"cannot be read ({error.strerror})", path=folder / LIST, remedy="give a folder that can be read"
         ) from error
-    return [line.strip() for line in text.split("\n")]
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _file_names(folder: Path) -> list[str]:
+    return sorted(file.name.removesuffix(".gz") for file in folder.iterdir())
 
 
 def _head(folder: Path, name: str) -> dict[str, str]:

@@ -26,7 +26,7 @@ class ExportChoices:
 
     Raises
     ------
-    OptionError : fewer than one shard.
+    OptionError : fewer than one shard, or no traces of which copies could be left out.
     """
 
     shards: int = 1
@@ -37,6 +37,10 @@ class ExportChoices:
     def __post_init__(self) -> None:
         if self.shards < 1:
             raise OptionError(Wording("`shards` is 1 or more, not {}", self.shards))
+        if self.drop_copies and self.traces is None:
+            raise OptionError(
+                Wording("`drop_copies` leaves out copies that `traces` list, and there are none")
+            )
 
     def refuse_others(self, taken: Collection[str], target: str) -> None:
         """Refuse what has no meaning for a target.

@@ -203,6 +203,18 @@ def test_files_are_named_as_the_traces_are(
     assert [line for line in lines if not line.startswith("Memcpy")] == wanted
 
 
+def test_traces_that_the_list_leaves_out_are_found_by_their_files(
+    ten: PlanFile, written: Write, tmp_path: Path
+) -> None:
+    traces = traces_in(tmp_path / "traces")
+    (traces / "kernelslist.g").write_text(f"{COPY.format(5)}\nkernel-5.traceg\n{COPY.format(9)}\n")
+    lines = written(ten, "accel-sim", traces=str(traces))["kernelslist.g"].splitlines()
+    assert lines == [
+        *("kernel-6.traceg", COPY.format(5), "kernel-5.traceg"),
+        *("kernel-3.traceg", "kernel-9.traceg", "kernel-10.traceg"),
+    ]
+
+
 def test_of_two_contexts_the_one_whose_launches_fit(ten: PlanFile, written: Write, tmp_path: Path) -> None:
     traces = traces_in(tmp_path / "traces", context="-ctx_0x2", listed=False)
     for number in NAMES:

@@ -88,14 +88,23 @@ def test_the_page_says_how_ids_count_and_whether_it_was_tried(
         ("csv", "warm_up"),
         ("ncu", "warm_up"),
         ("nvbit", "traces"),
-        ("rocprofv3", "drop_copies"),
+        ("rocprofv3", "warm_up"),
         ("macsim", "drop_copies"),
     ],
 )
 def test_a_choice_that_means_nothing_is_refused(ten: PlanFile, target: str, choice: str) -> None:
-    value = "traces" if choice == "traces" else True
+    chosen = {
+        "traces": ExportChoices(traces="traces"),
+        "warm_up": ExportChoices(warm_up=True),
+        "drop_copies": ExportChoices(traces="traces", drop_copies=True),
+    }
     with pytest.raises(OptionError, match=f"`{choice}` means nothing to {target}"):
-        export_plan(ten, target, ExportChoices(**{choice: value}))  # type: ignore[arg-type]
+        export_plan(ten, target, chosen[choice])
+
+
+def test_copies_can_be_dropped_only_where_traces_list_them() -> None:
+    with pytest.raises(OptionError, match="`drop_copies` leaves out copies that `traces` list"):
+        ExportChoices(drop_copies=True)
 
 
 @pytest.mark.parametrize("target", FOLDERS)
