@@ -10,7 +10,9 @@ from sampling.text import shortened
 
 
 def is_same_kernel(planned: str, traced: str) -> bool:
-    """Return whether two spellings, mangled or not, can be of one kernel.
+    """Return whether two spellings, mangled or not, are of one kernel.
+
+    Scope and template arguments must agree, unless the plan has the function's name alone.
 
     >>> is_same_kernel("vecadd(float const*, float*)", "_Z6vecaddPKfPf"), is_same_kernel("f()", "_Z1gv")
     (True, False)
@@ -23,7 +25,9 @@ def is_same_kernel(planned: str, traced: str) -> bool:
             # There is no demangler here: the function's own name, with its length before it, stands in it.
             own = short_name(readable)
             return f"{len(own)}{own}" in mangled
-    return any(form(one) == form(other) for form in (common_spelling, bare_spelling, short_name))
+    if one.isidentifier():
+        return one == short_name(other)
+    return any(form(one) == form(other) for form in (common_spelling, bare_spelling))
 
 
 def kernel_text(name: str, grid: Dimensions | None, block: Dimensions | None) -> str:

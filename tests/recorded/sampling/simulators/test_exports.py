@@ -6,8 +6,10 @@ import csv
 import dataclasses
 import io
 import re
+import sqlite3
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.exporting.trace_names import is_same_kernel
 from sampling.simulators.registry import export_plan
 from tests.recorded.sampling.simulators.test_simulator_runs import launches_of
 
@@ -124,3 +127,29 @@ def test_kernels_for_macsim_are_written_as_those_that_it_ran(
     lines = text.splitlines(keepends=True)
     assert "".join([*lines[:3], "./Kernel2/trace.txt\n"]) == by_hand
     assert "./Kernel2/trace.txt\n" in lines
+
+
+@pytest.mark.parametrize(
+    ("name", "kernels_there"),
+    [
+        ("h100x2-transformer-nsys2026.2", 41),
+        ("h100x2-training-overlap-nsys2026.2", 27),
+        ("a100-nerf-nsys2021.5", 116),
+        ("a40-a100-cutlass-nsys2023.2", 1),
+    ],
+)
+def test_a_name_is_that_of_its_own_mangled_form_alone(
+    shared_data: Path, name: str, kernels_there: int
+) -> None:
+    """Nsight Systems recorded both spellings of each kernel; a tracer writes the mangled one."""
+    path = shared_data / "nsys-sqlite" / f"{name}.sqlite"
+    with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as recording:
+        both = recording.execute(
+            "SELECT DISTINCT d.value, m.value FROM CUPTI_ACTIVITY_KIND_KERNEL k"
+            " JOIN StringIds d ON d.id = k.demangledName JOIN StringIds m ON m.id = k.mangledName"
+        ).fetchall()
+    assert len(both) == kernels_there
+    for place, (planned, _) in enumerate(both):
+        assert [is_same_kernel(planned, mangled) for _, mangled in both] == [
+            other == place for other in range(len(both))
+        ]
