@@ -21,7 +21,7 @@ from sampling.simulators.macsim.trace_folder import check_traces
 TAKES = frozenset({"shards", "traces", "warm_up"})
 NOTE = (
     "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
-    "id where the profile has one process. The grammar of kernel_config.txt was run against MacSim "
+    "id where the profile has one process. run.sh and kernel_config.txt were run against MacSim "
     "(63a7d8b); sampled_kernels_info.txt is written from the tool's grammar, not run against it"
 )
 
