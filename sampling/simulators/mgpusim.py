@@ -20,7 +20,8 @@ from sampling.simulators.exporting.scripts import script, slurm
 TAKES = frozenset({"shards", "traces", "warm_up", "drop_copies"})
 NOTE = (
     "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
-    "profile has one of each; written from the tool's grammar, not run against it"
+    "profile has one of each. MGPUSim's reader of lists and traces (d01e70d) was run against such a folder, "
+    "its simulation was not"
 )
 
 _README = """\
@@ -36,6 +37,7 @@ works within a launch.
 
 _RUN = """\
 traces=${{TRACES:-{traces}}}
+traces=$(absolute "$traces")
 list=$here/{folder}/kernelslist.g
 simulator=${{MGPUSIM:?set it to the program built in the nvidia folder of MGPUSim}}
 case $simulator in */*) simulator=$(absolute "$simulator") ;; esac

@@ -46,7 +46,7 @@ told otherwise, so that its times are not those of the profile.
 
 _SETTINGS = """\
 ncu=${NCU:-ncu}
-results=${RESULTS:-$here/results}
+results=$(absolute "${RESULTS:-$here/results}")
 mkdir -p -- "$results"
 # NCU_OPTIONS holds several words.
 # shellcheck disable=SC2086

@@ -31,7 +31,7 @@ that the numbers may differ from the profile's.
 
 _RUN = """\
 tool=$(absolute "${{TOOL:?set it to the tool of NVBit, such as instr_count.so}}")
-results=${{RESULTS:-$here/results}}
+results=$(absolute "${{RESULTS:-$here/results}}")
 mkdir -p -- "$results"
 while read -r first end <&3; do
   export START_GRID_NUM="$first" END_GRID_NUM="$end"

@@ -41,7 +41,7 @@ simulator_id is empty.
 
 _SETTINGS = """\
 rocprofv3=${ROCPROFV3:-rocprofv3}
-results=${RESULTS:-$here/results}
+results=$(absolute "${RESULTS:-$here/results}")
 # ROCPROF_OPTIONS holds several words.
 # shellcheck disable=SC2086
 profile() {

@@ -55,6 +55,7 @@ made, and older tracers miss those of cuLaunchKernelEx, so that the numbers may 
 
 _RUN = """\
 traces=${{TRACES:-{traces}}}
+traces=$(absolute "$traces")
 list=$here/{list}
 simulator=${{ACCELSIM:-accel-sim.out}}
 config=$(absolute "${{GPGPUSIM_CONFIG:?set it to the gpgpusim.config to simulate}}")
@@ -91,7 +92,7 @@ printf '%s\\n' "$traces"
 
 _START = """\
 tracer=$(absolute "${{TRACER:?set it to the tracer_tool.so of Accel-Sim}}")
-traces=${{TRACES:-$here/{folder}}}
+traces=$(absolute "${{TRACES:-$here/{folder}}}")
 mkdir -p -- "$traces"
 """
 

@@ -12,7 +12,7 @@ _HEAD = """\
 {comment}
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-absolute() {{ (CDPATH='' cd -- "$(dirname -- "$1")" && printf '%s/%s\\n' "$(pwd)" "$(basename -- "$1")"); }}
+absolute() {{ case $1 in /*) printf '%s\\n' "$1" ;; *) printf '%s\\n' "$PWD/$1" ;; esac; }}
 fail() {{ printf '%s\\n' "$0: $1" >&2; exit 1; }}
 """
 _WANTS_PROGRAM = """\
@@ -33,8 +33,7 @@ exec sh "./run-$SLURM_ARRAY_TASK_ID.sh" "$@"
 
 
 def script(comment: Iterable[str], body: str, *, takes_program: bool = False) -> str:
-    """Return a POSIX script: comment, settings, ``here``, ``absolute PATH`` and ``fail WORDS``, then the
-    body.
+    """Return a POSIX script: comment, settings, ``here``, the functions absolute and fail, then the body.
 
     Parameters
     ----------

@@ -45,6 +45,7 @@ in a line of size 0.
 
 _RUN = """\
 traces=${{TRACES:-{traces}}}
+traces=$(absolute "$traces")
 config=$here/{config}
 simulator=${{MACSIM:?set it to the simulator}}
 case $simulator in */*) simulator=$(absolute "$simulator") ;; esac
@@ -70,7 +71,7 @@ printf '%s\\n' "$PWD/run.log"
 
 _TRACE = """\
 tracer=$(absolute "${TRACER:?set it to the main.so of Macsim_tracer}")
-traces=${TRACES:-$here/traces}
+traces=$(absolute "${TRACES:-$here/traces}")
 case $here$traces in *[[:space:]]*) fail "the tracer takes no path with a blank" ;; esac
 mkdir -p -- "$traces"
 export SAMPLED_KERNEL_INFO="$here/sampled_kernels_info.txt" TRACE_PATH="$traces"

@@ -86,8 +86,10 @@ def written(tmp_path: Path) -> Write:
     return write
 
 
-def shell(script: Path, *words: object, **environ: object) -> subprocess.CompletedProcess[str]:
-    """Run a script by the shell, with these variables more."""
+def shell(
+    script: Path, *words: object, at: Path | None = None, **environ: object
+) -> subprocess.CompletedProcess[str]:
+    """Run a script by the shell, with these variables more, in a folder."""
     return subprocess.run(
         ["sh", str(script), *map(str, words)],
         capture_output=True,
@@ -95,6 +97,7 @@ def shell(script: Path, *words: object, **environ: object) -> subprocess.Complet
         check=False,
         env={"PATH": os.environ["PATH"]} | {name: str(value) for name, value in environ.items()},
         timeout=60,
+        cwd=at,
     )
 
 

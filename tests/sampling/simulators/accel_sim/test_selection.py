@@ -168,6 +168,11 @@ def test_the_list_is_simulated_with_its_traces_beside_it(
     assert log[:2] == ["gpgpusim.config", "trace.config"]
     assert [line for line in log if "id" in line] == [f"-kernel id = {number}" for number in (6, 5, 3, 9, 10)]
     assert "net.icnt" in log
+    for link in (tmp_path / "out").glob("kernel-*"):
+        link.unlink()
+    relative = settings | {"TRACES": traces.name, "GPGPUSIM_CONFIG": "gpgpusim.config"}
+    ran = shell(tmp_path / "out" / "run.sh", at=tmp_path, **relative)
+    assert ran.returncode == 0, ran.stderr
     failed = shell(
         tmp_path / "out" / "run.sh", **settings | {"ACCELSIM": program(tmp_path / "bad", "exit 3")}
     )

@@ -66,16 +66,20 @@ def test_the_program_is_traced(ten: PlanFile, written: Write, tmp_path: Path) ->
 
 
 def test_the_kernels_are_simulated(ten: PlanFile, written: Write, tmp_path: Path) -> None:
-    written(ten, "macsim", traces=str(traces_in(tmp_path / "the traces")))
+    written(ten, "macsim", traces=str(traces_in(tmp_path / "it's {traces}")))
     (tmp_path / "p.in").write_text("knob\n")
     simulator = program(
         tmp_path / "macsim",
         'cat params.in trace_file_list; list=$(sed -n 2p trace_file_list); grep ^./K "$list" |\n'
         'while read -r path; do sed -n 3p "$path" || exit 8; done',
     )
-    for _ in range(2):
-        ran = shell(tmp_path / "out" / "run.sh", MACSIM=simulator, PARAMS=tmp_path / "p.in")
+    for given in ({}, {}, {"TRACES": "it's {traces}"}):
+        ran = shell(tmp_path / "out" / "run.sh", at=tmp_path, MACSIM=simulator, PARAMS="p.in", **given)
         assert ran.returncode == 0, ran.stderr
+        if given:
+            continue
+        for link in (tmp_path / "out" / "run").glob("Kernel9"):
+            link.unlink()
     log = (tmp_path / "out" / "run" / "run.log").read_text()
     assert log == "knob\n1\n./kernel_config.txt\n5\n4\n2\n8\n9\n"
 
