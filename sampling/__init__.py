@@ -17,14 +17,18 @@ if TYPE_CHECKING:
     from sampling.plan.plan_file import PlanFile, read_plan
     from sampling.profile.profile import Profile
     from sampling.reduction.region import Region
+    from sampling.simulators.exporting.choices import ExportChoices
+    from sampling.simulators.registry import export_plan
 
 __all__ = [
+    "ExportChoices",
     "MadePlan",
     "PlanFile",
     "PlanJudgement",
     "Profile",
     "Region",
     "SamplingError",
+    "export_plan",
     "judge_plan",
     "make_plan",
     "method_names",
@@ -34,12 +38,14 @@ __all__ = [
 ]
 
 _MODULES = {
+    "ExportChoices": "sampling.simulators.exporting.choices",
     "MadePlan": "sampling.api",
     "PlanFile": "sampling.plan.plan_file",
     "PlanJudgement": "sampling.plan.other_recording.plan_judgement",
     "Profile": "sampling.profile.profile",
     "Region": "sampling.reduction.region",
     "SamplingError": "sampling.errors",
+    "export_plan": "sampling.simulators.registry",
     "judge_plan": "sampling.plan.other_recording.plan_judgement",
     "make_plan": "sampling.api",
     "method_names": "sampling.methods.registry",

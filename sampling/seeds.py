@@ -18,6 +18,7 @@ class Stream(IntEnum):
     JUDGE = 2
     CALIBRATE = 3
     CONFIRM = 4
+    EXPORT = 5
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:

@@ -1,11 +1,11 @@
 """CSV, for simulators without a module of their own and for scripts: a plan's launches, and interval logs.
 
-A plan becomes one row a drawn launch. An interval log has one row an interval, with columns in any order:
-``cycle``, and ``instructions`` and ``ctas`` within the interval, or ``cumulative_instructions`` and
-``cumulative_ctas`` since the kernel's start. ``cycle`` is where the interval ends, counted from the
-kernel's start; if it is the same number in every row it is the length of the intervals (the last of a kernel
-may be shorter), as ``interval_cycles`` always is. If only some rows repeat a number it could be either, and
-is refused.
+A plan becomes one row a drawn launch, in the order in which they are best simulated. An interval log has
+one row an interval, with columns in any order: ``cycle``, and ``instructions`` and ``ctas`` within the
+interval, or ``cumulative_instructions`` and ``cumulative_ctas`` since the kernel's start. ``cycle`` is
+where the interval ends, counted from the kernel's start; if it is the same number in every row it is the
+length of the intervals (the last of a kernel may be shorter), as ``interval_cycles`` always is. If only
+some rows repeat a number it could be either, and is refused.
 
 ``kernel`` names the kernel. A new one starts where the name changes or the cycle does not rise. What is known
 of the whole kernel may stand in ``total_cycles``, ``total_instructions``, ``total_ctas``, ``ctas_per_sm`` and
@@ -25,7 +25,6 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.arrow import first_true
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
-from sampling.profile.profile import Dimensions
 from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.readers.csv_cells import (
     Kind,
@@ -39,8 +38,12 @@ from sampling.readers.csv_cells import (
     values,
 )
 from sampling.readers.input_file import InputFile
+from sampling.simulators.exporting.choices import ExportChoices, Exported
+from sampling.simulators.exporting.manifest import dimensions_text
+from sampling.simulators.exporting.run_order import Shard, Step, informative_order, shared_out
 
 NOTE = "ids, ordinals and occurrences count from 0, as in the plan"
+TAKES = frozenset({"shards"})
 _LAUNCH_IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
 _LAUNCH_COLUMNS = (*_LAUNCH_IDENTITY, "weight", "duration_ns", "grid", "block", "name", "stratum")
 
@@ -74,33 +77,45 @@ class _Rows:
     name_of_row: IntArray
 
 
-def export(plan: PlanFile) -> tuple[tuple[str, str], ...]:
-    """Return one file, launches.csv, in id order; ``stratum`` is the 0-based index in the plan's list."""
+def export(plan: PlanFile, choices: ExportChoices) -> Exported:
+    """Return launches.csv, in the order in which the launches are best simulated, one file a shard.
+
+    ``stratum`` is the 0-based index in the plan's list. What has no module of its own finds out about several
+    processes and devices by their columns, so all stand in one file.
+
+    Raises
+    ------
+    OptionError : there are more shards than launches.
+    """
+    steps = [
+        (Step(launch.id, launch.ordinal, launch, stratum),) for stratum, launch in informative_order(plan)
+    ]
+    shards = shared_out(steps, choices.shards)
+    return tuple(
+        (f"launches{'' if len(shards) == 1 else f'-{number}'}.csv", _launches_text(shard))
+        for number, shard in enumerate(shards, start=1)
+    )
+
+
+def _launches_text(shard: Shard) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_LAUNCH_COLUMNS)
-    rows = [(launch, number) for number, stratum in enumerate(plan.strata) for launch in stratum.launches]
-    for launch, stratum_number in sorted(rows, key=lambda row: row[0].id):
+    for step in shard:
+        launch = step.launch
+        assert launch is not None
         writer.writerow(
             (
-                launch.id,
-                launch.process,
-                launch.device,
-                launch.ordinal,
-                launch.occurrence,
+                *(getattr(launch, name) for name in _LAUNCH_IDENTITY),
                 repr(launch.weight),
                 launch.duration_ns,
-                _text(launch.grid),
-                _text(launch.block),
+                dimensions_text(launch.grid),
+                dimensions_text(launch.block),
                 launch.name,
-                stratum_number,
+                step.stratum,
             )
         )
-    return (("launches.csv", text.getvalue()),)
-
-
-def _text(dimensions: Dimensions | None) -> str:
-    return "" if dimensions is None else "x".join(map(str, dimensions))
+    return text.getvalue()
 
 
 def recognises_log(head: bytes) -> bool:

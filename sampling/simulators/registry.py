@@ -2,8 +2,9 @@
 
 One that takes plans is one line in ``_EXPORTERS``. Its module has::
 
-    NOTE: str                                  # how its ids are counted, and whether it was tried here
-    def export(plan: PlanFile) -> Exported     # (relative path, content) pairs
+    NOTE: str               # how its ids are counted, and whether it was tried here
+    TAKES: Collection[str]  # which of `ExportChoices` mean something to it
+    def export(plan: PlanFile, choices: ExportChoices) -> Exported     # (relative path, content) pairs
 
 One that logs what happens within each kernel is one line in ``_LOG_READERS``. Its module has::
 
@@ -13,7 +14,7 @@ One that logs what happens within each kernel is one line in ``_LOG_READERS``. I
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from typing import Protocol, cast
@@ -24,14 +25,20 @@ from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
+from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.lines_so_far import LinesSoFar
-from sampling.text import Wording
-
-#: What an exporter writes: relative path and content of each file.
-Exported = tuple[tuple[str, str], ...]
+from sampling.text import Wording, nearest
 
 _TOO_LARGE = 2**62
-_EXPORTERS = {"csv": "sampling.simulators.plain_csv"}
+_EXPORTERS = {
+    "csv": "sampling.simulators.plain_csv",
+    "accel-sim": "sampling.simulators.accel_sim.selection",
+    "macsim": "sampling.simulators.macsim.selection",
+    "mgpusim": "sampling.simulators.mgpusim",
+    "ncu": "sampling.simulators.ncu",
+    "nvbit": "sampling.simulators.nvbit",
+    "rocprofv3": "sampling.simulators.rocprofv3",
+}
 _LOG_READERS = {
     "accel-sim": "sampling.simulators.accel_sim.interval_logs",
     "csv": "sampling.simulators.plain_csv",
@@ -44,8 +51,9 @@ class Exporter(Protocol):
     """What a module that takes plans offers."""
 
     NOTE: str
+    TAKES: Collection[str]
 
-    def export(self, plan: PlanFile) -> Exported:
+    def export(self, plan: PlanFile, choices: ExportChoices) -> Exported:
         """Return the files that tell the target which launches to simulate."""
 
 
@@ -62,8 +70,21 @@ def exporter_named(name: str) -> Exporter:
     OptionError : there is none of that name.
     """
     if name not in _EXPORTERS:
-        raise OptionError(f"there is no exporter {name!r}", remedy=f"there is {', '.join(_EXPORTERS)}")
+        raise OptionError(f"there is no exporter {name!r}", remedy=nearest(name, tuple(_EXPORTERS)))
     return cast("Exporter", import_module(_EXPORTERS[name]))
+
+
+def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
+    """Return the files that hand a plan to a simulator or tool.
+
+    Raises
+    ------
+    OptionError : there is no such target, or a choice means nothing to it or asks for too much.
+    ProfileError : traces were given that are not those of the plan's launches.
+    """
+    exporter, choices = exporter_named(target), choices or ExportChoices()
+    choices.refuse_others(exporter.TAKES, target)
+    return exporter.export(plan, choices)
 
 
 class IntervalLogReader(Protocol):

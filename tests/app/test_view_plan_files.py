@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sampling.errors import OptionError
+from sampling.simulators.registry import exporter_names
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     printed,
@@ -105,6 +106,23 @@ async def test_an_export_is_what_export_writes(gpt: str) -> None:
     printed(f"kernelpoint sample {shlex.quote(gpt)} -o plan.json", 80, Path.cwd())
     printed("kernelpoint export plan.json --to csv -o headless", 80, Path.cwd())
     assert made.read_bytes() == Path("headless/launches.csv").read_bytes()
+
+
+async def test_every_target_of_export_is_offered(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await pilot.press("x")
+        for name in exporter_names():
+            await wait_for(pilot, lambda name=name: f"Export for {name}" in screen_text(app), name)  # type: ignore[misc]
+            await pilot.press("down")
+        await pilot.press("down", "enter")
+        made = Path("accel-sim-export")
+        await wait_for(pilot, (made / "README.txt").exists, "the folder is there")
+        said = f"written: {len(list(made.iterdir()))} files in accel-sim-export"
+        await wait_for(pilot, lambda: said in " ".join(screen_text(app).split()), "it is said")
+    printed(f"kernelpoint sample {shlex.quote(gpt)} -o plan.json", 80, Path.cwd())
+    printed("kernelpoint export plan.json --to accel-sim -o headless", 80, Path.cwd())
+    for name in ("kernelslist.g", "manifest.csv", "trace.sh"):
+        assert (made / name).read_bytes() == Path("headless", name).read_bytes()
 
 
 async def test_another_target_of_export_is_chosen_by_arrows(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import read_plan
-from sampling.simulators.registry import exporter_named
+from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.registry import export_plan, exporter_named
 from tui.options.commands import ExportOptions
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, write_stdout
@@ -15,9 +16,10 @@ from tui.terminal.diagnostics import note
 
 def run(options: ExportOptions) -> None:
     """Read the plan, write what the target understands."""
-    exporter = exporter_named(options.to)
+    note_of_target = exporter_named(options.to).NOTE
     plan = read_plan(options.plan)
-    files = exporter.export(plan)
+    choices = ExportChoices(options.shards, options.traces, options.warm_up, options.drop_copies)
+    files = export_plan(plan, options.to, choices)
     if options.output == STDOUT:
         if len(files) != 1:
             raise OptionError(f"{options.to} writes {len(files)} files", remedy="name a folder with -o")
@@ -25,7 +27,7 @@ def run(options: ExportOptions) -> None:
         written = [STDOUT]
     else:
         written = write_folder(Path(options.output or f"{options.to}-export"), files, force=options.force)
-    note(f"{options.to}: {exporter.NOTE}", quiet=options.quiet)
+    note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     results = {"files": written, "launches": len(plan.drawn)}
     emit(
         Answer("export", results, lambda _: "\n".join(written)),

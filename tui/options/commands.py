@@ -304,7 +304,29 @@ class ExportOptions(OutputOptions):
         None, "The folder to write to; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FOLDER"
     )
     plan: InputFile = argument("", "A plan file.", "PLAN")
-    to: str = option("csv", "For which simulator or tool.", "--to", metavar="TARGET")
+    to: str = option(
+        "csv",
+        "For which simulator or tool: csv, accel-sim, macsim, mgpusim, ncu, nvbit, rocprofv3.",
+        "--to",
+        metavar="TARGET",
+    )
+    shards: int = option(
+        1, "Share the launches out over so many machines, by sampled time.", "--shards", metavar="K", least=1
+    )
+    traces: InputFile | None = option(
+        None,
+        "accel-sim, macsim, mgpusim: the traces to check the launches against.",
+        "--traces",
+        metavar="DIR",
+    )
+    warm_up: bool = option(
+        False,
+        "accel-sim, macsim, mgpusim: run the launch before each one first, for warm caches.",
+        "--warm-up",
+    )
+    drop_copies: bool = option(
+        False, "accel-sim, mgpusim: leave out the memory copies that the traces list.", "--drop-copies"
+    )
     force: bool = option(False, "Overwrite files that exist.", "--force")
 
 

@@ -86,7 +86,7 @@ def scratch_file() -> Iterator[Path]:
 
 
 def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> list[str]:
-    """Write (relative path, content) below a folder and return the paths.
+    """Write (relative path, content) below a folder and return the paths; scripts (.sh) can be run.
 
     Parameters
     ----------
@@ -117,6 +117,11 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
                 temporary.write_bytes(content.encode("utf-8", "backslashreplace"))
         # Everything is written: keep the folders.
         made.pop_all()
+    for path in paths:
+        if path.suffix == ".sh":
+            mode = path.stat().st_mode
+            # Who may read a script may run it.
+            path.chmod(mode | (mode & 0o444) >> 2)
     return [str(path) for path in paths]
 
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from sampling.errors import OptionError, SamplingError
 from sampling.plan.plan_file import plan_text, read_plan
 from sampling.progress import Progress
-from sampling.simulators.registry import exporter_named
+from sampling.simulators.registry import export_plan, exporter_named
 from tui.app.plan.details import PlanDetails, launches_found
 from tui.engine.studies import plan_options
 from tui.options.command_line import PLAN_NAME
@@ -49,7 +49,8 @@ def write_plan(details: PlanDetails, path: Path, exporter: str | None, progress:
         save_plan(details, path, progress)
         return f"plan written to {path}"
     written, note = _export_plan(details, exporter, path, progress)
-    return f"written: {', '.join(written)}; {exporter}: {note}"
+    what = written[0] if len(written) == 1 else f"{len(written)} files in {path}"
+    return f"written: {what}; {exporter}: {note}"
 
 
 def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
@@ -69,12 +70,11 @@ def _export_plan(details: PlanDetails, to: str, folder: Path, progress: Progress
 
     The exporter is given a plan file, as `export` gives it one.
     """
-    exporter = exporter_named(to)
     with TemporaryDirectory(prefix="kernelpoint-") as scratch:
         path = Path(scratch) / PLAN_NAME
         write_text(_plan_file_text(details, progress), path)
-        files = exporter.export(read_plan(str(path)))
-    return write_folder(folder, files, force=False), exporter.NOTE
+        files = export_plan(read_plan(str(path)), to)
+    return write_folder(folder, files, force=False), exporter_named(to).NOTE
 
 
 def _plan_file_text(details: PlanDetails, progress: Progress) -> str:

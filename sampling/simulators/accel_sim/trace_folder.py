@@ -1,0 +1,220 @@
+"""A folder of traces as Accel-Sim's tracer wrote it: which files are which launches, and are they the plan's?
+
+``kernelslist.g`` names one trace a line, in launch order, with ``MemcpyHtoD,ADDRESS,BYTES`` lines between
+them. A trace is ``kernel-N.traceg``, of newer tracers ``kernel-N-ctx_0x....traceg``, N counted from 1;
+``.xz`` may follow. Its head says which kernel it is of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sampling.errors import ProfileError
+from sampling.profile.profile import Dimensions
+from sampling.simulators.exporting.run_order import Step
+from sampling.simulators.exporting.trace_names import is_same_kernel, kernel_text
+from sampling.text import counted
+
+LIST = "kernelslist.g"
+_TRACE = re.compile(r"kernel-(\d{1,18})(?:-ctx_(0x[0-9a-fA-F]+))?\.trace(?:g|z)(?:\.xz)?")
+_COPY = "Memcpy"
+_PACKED = (".gz", ".xz")
+_HEAD_BYTES = 1 << 14
+_SIZES = re.compile(r"\(?\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)?")
+_REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFolder:
+    """The traces of one context.
+
+    Attributes
+    ----------
+    files : name of each trace as a list has it, by its number.
+    copies : the lines of the copies that stand in the list between a trace and the one before it, by its
+        number.
+    """
+
+    path: str
+    files: Mapping[int, str]
+    copies: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+def traces_for(path: str, steps: Sequence[Step]) -> TraceFolder:
+    """Return the traces of a folder that are of some launches, the k-th launch being number k + 1.
+
+    Raises
+    ------
+    ProfileError : there are no traces, one of a launch is missing or is of another kernel, or the folder has
+        the traces of several contexts and those of more than one fit, or of none.
+    """
+    contexts = _contexts(path)
+    if len(contexts) == 1:
+        (folder,) = contexts.values()
+        check_traces(folder, steps)
+        return folder
+    fitting, reasons = [], []
+    for folder in contexts.values():
+        try:
+            check_traces(folder, steps)
+        except ProfileError as error:
+            reasons.append(error)
+        else:
+            fitting.append(folder)
+    if len(fitting) == 1:
+        return fitting[0]
+    if not fitting:
+        raise reasons[0]
+    raise ProfileError(
+        f"has traces of {len(contexts)} contexts, and the plan's launches could be those of {len(fitting)}",
+        path=path,
+        remedy="give a folder with the traces of one",
+    )
+
+
+def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
+    """Check that each launch has a trace, and that it is of the same kernel, grid and block.
+
+    Raises
+    ------
+    ProfileError : one has none, or is of another kernel.
+    """
+    missing = [step for step in steps if step.ordinal + 1 not in folder.files]
+    if missing:
+        first, last = min(folder.files), max(folder.files)
+        raise ProfileError(
+            f"launch {missing[0].id} would be kernel-{missing[0].ordinal + 1}, which is not among the "
+            f"{counted(len(folder.files), 'trace')} from kernel-{first} to kernel-{last}; so for "
+            f"{counted(len(missing), 'launch', 'launches')} in all",
+            path=folder.path,
+            remedy=_REMEDY,
+        )
+    for step in sorted(steps, key=lambda each: each.ordinal):
+        if step.launch is None:
+            continue
+        name = folder.files[step.ordinal + 1]
+        head = _head(Path(folder.path), name)
+        grid, block = _sizes(head.get("grid dim")), _sizes(head.get("block dim"))
+        kernel = head.get("kernel name", "")
+        is_same = (
+            is_same_kernel(step.launch.name, kernel)
+            and step.launch.grid in {None, grid}
+            and step.launch.block in {None, block}
+            and head.get("kernel id", str(step.ordinal + 1)) == str(step.ordinal + 1)
+        )
+        if head and not is_same:
+            launch = step.launch
+            raise ProfileError(
+                f"launch {step.id} is {kernel_text(launch.name, launch.grid, launch.block)} in the plan, and "
+                f"{name} is of {kernel_text(kernel, grid, block)}",
+                path=folder.path,
+                remedy=_REMEDY,
+            )
+
+
+def _contexts(path: str) -> dict[str, TraceFolder]:
+    """Return the traces of each context of a folder, by the context's address; "" where files name none."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ProfileError(
+            "no folder of traces is there", path=path, remedy="give the folder of kernelslist.g"
+        )
+    # A list of a part of the traces may be there; the others are taken from their files.
+    lines = [*_list_lines(folder), "", *_file_names(folder)]
+    files: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    copies: defaultdict[str, dict[int, tuple[str, ...]]] = defaultdict(dict)
+    waiting: list[str] = []
+    for line in lines:
+        if line.startswith(_COPY):
+            waiting.append(line)
+        elif not line:
+            waiting = []
+        elif found := _TRACE.fullmatch(line):
+            number, context = int(found[1]), found[2] or ""
+            files[context].setdefault(number, line)
+            if waiting:
+                copies[context][number], waiting = tuple(waiting), []
+    if not files:
+        raise ProfileError(
+            f"has no {LIST} and no kernel-N.traceg",
+            path=path,
+            remedy="give the folder of traces that post-traces-processing has made ready",
+        )
+    return {context: TraceFolder(path, files[context], copies[context]) for context in files}
+
+
+def _list_lines(folder: Path) -> list[str]:
+    try:
+        text = (folder / LIST).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise ProfileError(
+            f"cannot be read ({error.strerror})", path=folder / LIST, remedy="give a folder that can be read"
+        ) from error
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _file_names(folder: Path) -> list[str]:
+    return sorted(file.name.removesuffix(".gz") for file in folder.iterdir())
+
+
+def _head(folder: Path, name: str) -> dict[str, str]:
+    """Return the ``-key = value`` lines at a trace's start; nothing where its packing is not known here.
+
+    Raises
+    ------
+    ProfileError : there is no such file, or it cannot be unpacked.
+    """
+    file = next(
+        (each for end in ("", *_PACKED) if (each := folder / f"{name}{end}").is_file()),
+        None,
+    )
+    if file is None:
+        raise ProfileError(f"{LIST} names {name}, which is not there", path=folder, remedy=_REMEDY)
+    if name.endswith(".tracez"):
+        return {}
+    try:
+        text = _first_bytes(file)
+    except (OSError, EOFError) as error:
+        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
+    pairs = [line[1:].split(" = ", 1) for line in _dashed(text.decode("utf-8", "replace").split("\n"))]
+    head = {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
+    if "kernel name" not in head:
+        raise ProfileError("does not begin like a trace", path=file, remedy=_REMEDY)
+    return head
+
+
+def _first_bytes(file: Path) -> bytes:
+    """Return the start of a file, unpacked."""
+    import gzip
+    import lzma
+
+    try:
+        if file.suffix == ".gz":
+            with gzip.open(file) as unpacked:
+                return unpacked.read(_HEAD_BYTES)
+        if file.suffix == ".xz":
+            with lzma.open(file) as unpacked_xz:
+                return unpacked_xz.read(_HEAD_BYTES)
+        with file.open("rb") as stream:
+            return stream.read(_HEAD_BYTES)
+    except lzma.LZMAError as error:
+        raise OSError(str(error)) from error
+
+
+def _dashed(lines: Iterable[str]) -> Iterable[str]:
+    for line in lines:
+        if line.startswith("-"):
+            yield line
+        elif line.strip():
+            return
+
+
+def _sizes(text: str | None) -> Dimensions | None:
+    found = _SIZES.fullmatch((text or "").strip())
+    return None if found is None else (int(found[1]), int(found[2]), int(found[3]))

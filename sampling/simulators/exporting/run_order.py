@@ -1,0 +1,184 @@
+"""Which launches a target runs, in which order, and on which of several machines.
+
+Every prefix of the order is as informative as it can be: first one launch of each stratum, those first whose
+stratum brings most of the variance, then a second of each, and so on. (docs/methods.md, 6 Drawing and
+judging)
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampling.errors import OptionError
+from sampling.methods.registry import method_named
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.seeds import Stream, generator
+from sampling.simulators.exporting.choices import ExportChoices
+from sampling.text import Wording, counted
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One launch that the target runs.
+
+    Attributes
+    ----------
+    id, ordinal : of the launch in the whole profile, and within its process and device; from 0.
+    launch : as it was drawn; None for a warm-up, which runs before a drawn launch and counts for nothing.
+    stratum : 0-based index of its stratum in the plan; None for a warm-up.
+    """
+
+    id: int
+    ordinal: int
+    launch: PlannedLaunch | None
+    stratum: int | None
+
+
+Shard = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The launches of one process on one device: targets number each such sequence by itself.
+
+    Attributes
+    ----------
+    folder : where its files go, with a slash at its end; "" where the plan has one sequence alone.
+    shards : what each machine runs, in order.
+    """
+
+    process: int
+    device: int
+    folder: str
+    shards: tuple[Shard, ...]
+
+    @property
+    def steps(self) -> Shard:
+        """What all machines run."""
+        return tuple(step for shard in self.shards for step in shard)
+
+    def suffix(self, shard: int) -> str:
+        """Return what tells the files of a shard from those of the others."""
+        return "" if len(self.shards) == 1 else f"-{shard + 1}"
+
+
+def run_parts(
+    plan: PlanFile, choices: ExportChoices, together: Callable[[PlannedLaunch], Hashable] | None = None
+) -> tuple[Part, ...]:
+    """Return what is run of each process and device of a plan, in ascending order.
+
+    Parameters
+    ----------
+    together : launches of which this is the same stay on one machine; None: each is by itself.
+
+    Raises
+    ------
+    OptionError : there are more shards than there is to share out.
+    """
+    steps: defaultdict[tuple[int, int], list[Step]] = defaultdict(list)
+    for stratum, launch in informative_order(plan):
+        steps[launch.process, launch.device].append(Step(launch.id, launch.ordinal, launch, stratum))
+    return tuple(
+        Part(
+            process,
+            device,
+            "" if len(steps) == 1 else f"process-{process}-device-{device}/",
+            shared_out(_bundles(steps[process, device], choices, together), choices.shards),
+        )
+        for process, device in sorted(steps)
+    )
+
+
+def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
+    """Return the drawn launches with the index of their stratum, each prefix as informative as it can be.
+
+    A stratum's share is N^2 (s^2 + (floor * mean)^2), its variance before anything of it has been simulated;
+    of equal shares the one with more time comes first. Within a stratum the order is random, so that the
+    first few are a random sample of it too. (docs/methods.md, 6 Drawing and judging)
+    """
+    target = plan.target()
+    random = generator(int(plan.options.get("seed", 0)), Stream.EXPORT)
+    is_random = method_named(str(plan.options["method"])).draws_at_random
+    queues = [
+        [stratum.launches[place] for place in random.permutation(len(stratum.launches))]
+        if is_random
+        else list(stratum.launches)
+        for stratum in plan.strata
+    ]
+    size, mean, std = (
+        np.array([getattr(stratum, name) for stratum in plan.strata], dtype=np.float64)
+        for name in ("size", "mean_ns", "std_ns")
+    )
+    share = size**2 * (std**2 + (target.noise_floor * mean) ** 2)
+    falling = np.lexsort((-size * mean, -share)).tolist()
+    order: list[tuple[int, PlannedLaunch]] = []
+    turn = 0
+    while falling := [stratum for stratum in falling if turn < len(queues[stratum])]:
+        order += [(stratum, queues[stratum][turn]) for stratum in falling]
+        turn += 1
+    return order
+
+
+def _bundles(
+    steps: Sequence[Step], choices: ExportChoices, together: Callable[[PlannedLaunch], Hashable] | None
+) -> list[Shard]:
+    """Return what stays on one machine, each in the place of its first launch."""
+    if choices.warm_up:
+        return _with_warm_up(steps)
+    bundles: defaultdict[Hashable, list[Step]] = defaultdict(list)
+    for step in steps:
+        assert step.launch is not None
+        bundles[step.id if together is None else together(step.launch)].append(step)
+    return [tuple(bundle) for bundle in bundles.values()]
+
+
+def _with_warm_up(steps: Sequence[Step]) -> list[Shard]:
+    """Return runs of launches that follow each other, each after the launch before the first of them.
+
+    A drawn launch warms up the next one where that is drawn too, so nothing is simulated twice.
+    """
+    place = {step.id: number for number, step in enumerate(steps)}
+    runs: list[list[Step]] = []
+    for step in sorted(steps, key=lambda each: each.ordinal):
+        if runs and runs[-1][-1].ordinal + 1 == step.ordinal:
+            runs[-1].append(step)
+        elif step.ordinal:
+            # Ids go through one process and device without a gap.
+            runs.append([Step(step.id - 1, step.ordinal - 1, None, None), step])
+        else:
+            runs.append([step])
+    runs.sort(key=lambda run: min(place.get(step.id, len(place)) for step in run))
+    return [tuple(run) for run in runs]
+
+
+def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
+    """Share bundles out over machines by sampled time: the longest goes to who has least so far.
+
+    Within a shard they stay in order. A warm-up counts nothing, for its duration is not in a plan.
+
+    Raises
+    ------
+    OptionError : there are fewer bundles than shards.
+    """
+    if len(bundles) < shards:
+        raise OptionError(
+            Wording("`shards={}`: there are {} to share out", shards, counted(len(bundles), "run")),
+            remedy="give fewer",
+        )
+    length = [_duration_ns(bundle) for bundle in bundles]
+    loads = [(0, 0, shard) for shard in range(shards)]
+    mine: list[list[int]] = [[] for _ in range(shards)]
+    for bundle in sorted(range(len(bundles)), key=lambda each: (-length[each], each)):
+        load, number, shard = heapq.heappop(loads)
+        mine[shard].append(bundle)
+        heapq.heappush(loads, (load + length[bundle], number + 1, shard))
+    return tuple(tuple(step for bundle in sorted(each) for step in bundles[bundle]) for each in mine)
+
+
+def _duration_ns(steps: Iterable[Step]) -> int:
+    return sum(step.launch.duration_ns for step in steps if step.launch is not None)

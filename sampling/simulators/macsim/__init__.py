@@ -1,0 +1,1 @@
+"""MacSim: what it takes."""

@@ -1,0 +1,141 @@
+"""A plan for MacSim: what its tracer records, and the kernels that its simulator runs.
+
+The tracer reads ``SAMPLED_KERNEL_INFO``: two lines of text, then a line a stratum, ``SIZE COUNT ID...``,
+up to the first empty line. The simulator reads ``kernel_config.txt``: ``nvbit``, the version of the
+traces, ``-1``, then a path a kernel, of which the last two parts count, looked for beside the file. It
+takes no comments, no carriage returns, and crashes on a path without ``./``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.exporting.choices import ExportChoices, Exported
+from sampling.simulators.exporting.manifest import manifest
+from sampling.simulators.exporting.readme import Handed, readme
+from sampling.simulators.exporting.run_order import Part, Shard, run_parts
+from sampling.simulators.exporting.scripts import quoted, script, slurm
+from sampling.simulators.macsim.trace_folder import check_traces
+
+TAKES = frozenset({"shards", "traces", "warm_up"})
+NOTE = (
+    "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
+    "id where the profile has one process. run.sh and kernel_config.txt were run against MacSim "
+    "(63a7d8b); sampled_kernels_info.txt is written from the tool's grammar, not run against it"
+)
+
+_TRACE_VERSION = 14
+_HEAD = f"nvbit\n{_TRACE_VERSION}\n-1\n"
+
+_README = """\
+run.sh simulates the kernels of {config}. Set MACSIM to the simulator, PARAMS to its params.in, and
+TRACES to the folder with Kernel0, Kernel1, ... where it lies elsewhere.
+    MACSIM=... PARAMS=... sh run.sh
+The simulator runs the kernels in the order of the file, which is not that of the program: a run that is
+stopped has simulated what says most about the total. The cycles that it prints go on from kernel to kernel.
+
+trace.sh PROGRAM [ARGUMENT...] records these launches alone, with the tracer in TRACER (main.so) and, where
+it wants one, COMPRESSOR_PATH, to TRACES, else to traces/ here. kernel_names.txt there lists all launches:
+compare its names and sizes with manifest.csv. Older tracers miss launches of cuLaunchKernelEx, and all miss
+cooperative ones and those of CUDA graphs, so that the numbers may differ from the profile's.
+sampled_kernels_info.txt has a line a stratum: its size, how many of it are drawn, and which. Warm-ups stand
+in a line of size 0.
+"""
+
+_RUN = """\
+traces=${{TRACES:-{traces}}}
+traces=$(absolute "$traces")
+config=$here/{config}
+simulator=${{MACSIM:?set it to the simulator}}
+case $simulator in */*) simulator=$(absolute "$simulator") ;; esac
+params=$(absolute "${{PARAMS:?set it to the params.in to simulate}}")
+mkdir -p -- "$here/run{suffix}"
+cd -- "$here/run{suffix}"
+while IFS= read -r line; do
+  case $line in ./*/trace.txt) ;; *) continue ;; esac
+  name=${{line#./}}
+  name=${{name%/trace.txt}}
+  if [ -e "$name/trace.txt" ]; then continue; fi
+  if [ ! -e "$traces/$name/trace.txt" ]; then
+    fail "$name is not in $traces; set TRACES to the folder of the traces"
+  fi
+  ln -s -- "$traces/$name" "$name"
+done < "$config"
+cp -- "$config" kernel_config.txt
+cp -- "$params" params.in
+printf '1\\n%s\\n' ./kernel_config.txt > trace_file_list
+"$simulator" > run.log 2>&1 || fail "the simulator failed; see $PWD/run.log"
+printf '%s\\n' "$PWD/run.log"
+"""
+
+_TRACE = """\
+tracer=$(absolute "${TRACER:?set it to the main.so of Macsim_tracer}")
+traces=$(absolute "${TRACES:-$here/traces}")
+case $here$traces in *[[:space:]]*) fail "the tracer takes no path with a blank" ;; esac
+mkdir -p -- "$traces"
+export SAMPLED_KERNEL_INFO="$here/sampled_kernels_info.txt" TRACE_PATH="$traces"
+CUDA_INJECTION64_PATH=$tracer "$@"
+printf '%s\\n' "$traces"
+"""
+
+
+def export(plan: PlanFile, choices: ExportChoices) -> Exported:
+    """Return what the tracer and the simulator read of each process and device, scripts and manifest.
+
+    Raises
+    ------
+    ProfileError : the traces are not those of the plan's launches.
+    OptionError : there are more shards than launches.
+    """
+    files: list[tuple[str, str]] = []
+    parts = run_parts(plan, choices)
+    for part in parts:
+        where = '"$here"'
+        if choices.traces is not None:
+            folder = Path(choices.traces) / part.folder
+            check_traces(str(folder), part.steps)
+            where = quoted(folder.absolute())
+        for number, shard in enumerate(part.shards):
+            suffix = part.suffix(number)
+            name = f"kernel_config{suffix}.txt"
+            comment = [f"Simulates the {len(shard)} kernels of {name}, in its order."]
+            body = _RUN.format(traces=where, config=name, suffix=suffix)
+            files += [
+                (f"{part.folder}{name}", kernel_config(shard)),
+                (f"{part.folder}run{suffix}.sh", script(comment, body)),
+            ]
+        comment = [f"Traces {len(part.steps)} launches: sh trace.sh PROGRAM [ARGUMENT...]"]
+        files += [
+            (f"{part.folder}sampled_kernels_info.txt", sampled_kernels_info(plan, part)),
+            (f"{part.folder}trace.sh", script(comment, _TRACE, takes_program=True)),
+            manifest(part, {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}),
+            *slurm(part),
+        ]
+    text = _README.format(config="kernel_config.txt" if choices.shards == 1 else "kernel_config-N.txt")
+    return (*files, readme("MacSim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True))
+
+
+def kernel_config(shard: Shard) -> str:
+    """Return the kernels that the simulator runs, in its grammar."""
+    return _HEAD + "".join(f"./Kernel{step.ordinal}/trace.txt\n" for step in shard)
+
+
+def sampled_kernels_info(plan: PlanFile, part: Part) -> str:
+    """Return the launches that the tracer records, in its grammar: a line a stratum with its size."""
+    drawn = sum(step.launch is not None for step in part.steps)
+    lines = [
+        f"KernelPoint: {drawn} drawn launches of process {part.process}, device {part.device}.",
+        f"Method {plan.options['method']}, epsilon {plan.options['epsilon']}.",
+    ]
+    sizes = [stratum.size for stratum in plan.strata]
+    # The warm-ups, of no stratum, stand last.
+    numbers: list[list[int]] = [[] for _ in (*sizes, 0)]
+    for step in sorted(part.steps, key=lambda each: each.ordinal):
+        numbers[len(sizes) if step.stratum is None else step.stratum].append(step.ordinal)
+    lines += [
+        " ".join(map(str, (size, len(each), *each)))
+        for size, each in zip((*sizes, 0), numbers, strict=True)
+        if each
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,91 @@
+"""A plan for MGPUSim's NVIDIA part, which runs the traces of Accel-Sim's tracer.
+
+It takes ``-trace-dir FOLDER`` and runs all that ``kernelslist.g`` there names: copies and ``kernel...``
+lines, and nothing else, not even a comment. It reads ``.traceg`` as text, not packed ones. It has no
+selection of its own, so the folder is one with this list and links to these traces.
+"""
+
+from __future__ import annotations
+
+from sampling.errors import ProfileError
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list, trace_name
+from sampling.simulators.accel_sim.selection import traces_of, traces_place
+from sampling.simulators.exporting.choices import ExportChoices, Exported
+from sampling.simulators.exporting.manifest import manifest
+from sampling.simulators.exporting.readme import Handed, readme
+from sampling.simulators.exporting.run_order import Part, run_parts
+from sampling.simulators.exporting.scripts import script, slurm
+
+TAKES = frozenset({"shards", "traces", "warm_up", "drop_copies"})
+NOTE = (
+    "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
+    "profile has one of each. MGPUSim's reader of lists and traces (d01e70d) was run against such a folder, "
+    "its simulation was not"
+)
+
+_README = """\
+run.sh simulates the launches of {folder}kernelslist.g with the NVIDIA part of MGPUSim. Set MGPUSIM to the
+program that `go build` makes in its nvidia folder, and TRACES to the folder of the traces where they lie
+elsewhere. The traces are those of Accel-Sim's tracer, as text: an export for accel-sim has the script that
+records them.
+The simulator runs the list in its order, which is not that of the program: a run that is stopped has
+simulated what says most about the total.
+Its AMD part runs programs, not traces, and can choose no launches; its wavefront sampling (-wf-sampling)
+works within a launch.
+"""
+
+_RUN = """\
+traces=${{TRACES:-{traces}}}
+traces=$(absolute "$traces")
+list=$here/{folder}/kernelslist.g
+simulator=${{MGPUSIM:?set it to the program built in the nvidia folder of MGPUSim}}
+case $simulator in */*) simulator=$(absolute "$simulator") ;; esac
+{link}\
+cd -- "$here/{folder}"
+"$simulator" -trace-dir "$here/{folder}" > run.log 2>&1 || fail "the simulator failed; see $PWD/run.log"
+printf '%s\\n' "$PWD/run.log"
+"""
+
+
+def export(plan: PlanFile, choices: ExportChoices) -> Exported:
+    """Return the lists, the scripts and the manifest of each process and device.
+
+    Raises
+    ------
+    ProfileError : the traces are not those of the plan's launches, or are packed.
+    OptionError : there are more shards than launches.
+    """
+    parts = run_parts(plan, choices)
+    files: list[tuple[str, str]] = []
+    for part in parts:
+        files += _part_files(part, choices)
+    folder = "run/" if choices.shards == 1 else "run-N/"
+    return (*files, readme("MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices)))
+
+
+def _part_files(part: Part, choices: ExportChoices) -> list[tuple[str, str]]:
+    traces = traces_of(part, choices)
+    names = {step.ordinal: trace_name(step.ordinal, traces) for step in part.steps}
+    packed = [name for name in names.values() if not name.endswith(".traceg")]
+    if traces is not None and packed:
+        raise ProfileError(
+            f"{packed[0]} is packed, and MGPUSim reads text alone",
+            path=traces.path,
+            remedy="unpack the traces, and name them .traceg in kernelslist.g",
+        )
+    files = []
+    for number, shard in enumerate(part.shards):
+        folder = f"run{part.suffix(number)}"
+        body = _RUN.format(traces=traces_place(traces), folder=folder, link=LINK_TRACES)
+        text = kernels_list(shard, traces, drop_copies=choices.drop_copies)
+        comment = [f"Simulates the {len(shard)} launches of {folder}/kernelslist.g, in its order."]
+        files += [
+            (f"{part.folder}{folder}/kernelslist.g", text),
+            (f"{part.folder}{folder}.sh", script(comment, body)),
+        ]
+    return [
+        *files,
+        manifest(part, {ordinal: name.split(".")[0] for ordinal, name in names.items()}),
+        *slurm(part),
+    ]

@@ -1,0 +1,75 @@
+"""`export`: the folder of every target, its options, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from sampling.simulators.registry import exporter_names
+from tests.cli.conftest import Kernelpoint
+
+
+def drawn_in(plan: Path) -> int:
+    return sum(len(stratum["launches"]) for stratum in json.loads(plan.read_text())["strata"])
+
+
+@pytest.mark.parametrize("target", exporter_names())
+def test_every_target_has_a_folder_and_says_how_ids_count(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, target: str
+) -> None:
+    folder = tmp_path / "made"
+    run = kernelpoint("export", plan_file, "--to", target, "-o", folder, "--format", "json")
+    assert run.code == 0, run.err
+    there = {str(path) for path in folder.rglob("*") if path.is_file()}
+    assert run.results == {"files": run.results["files"], "launches": drawn_in(plan_file)}
+    assert set(run.results["files"]) == there
+    assert "count" in run.err
+    scripts = [path for path in there if path.endswith(".sh")]
+    assert all(os.access(path, os.X_OK) for path in scripts)
+    assert bool(scripts) == (target != "csv")
+
+
+def test_the_help_names_every_target(kernelpoint: Kernelpoint) -> None:
+    text = " ".join(re.sub(r"[│\n]", " ", kernelpoint("export", "--help").out).split())
+    assert f"{', '.join(exporter_names())}." in text
+
+
+def test_shards_and_what_they_cost(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
+    words = ("export", plan_file, "--to", "accel-sim", "-o", tmp_path / "made")
+    run = kernelpoint(*words, "--shards", "3", "--format", "json")
+    names = {Path(path).name for path in run.results["files"]}
+    assert {"run-1.sh", "run-2.sh", "run-3.sh", "slurm.sh", "kernelslist-3.g"} <= names
+    assert "--shards is 1 or more" in kernelpoint(*words, "--shards", "0").failed(2)
+    error = kernelpoint(*words, "--shards", "100000").failed(2)
+    assert re.search(r"--shards 100000: there are \d+ runs to share out; give fewer", error)
+
+
+def test_what_means_nothing_to_a_target_is_refused_by_its_flag(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    words = ("export", plan_file, "-o", tmp_path / "made")
+    for target, flag in (("csv", "--warm-up"), ("ncu", "--warm-up")):
+        error = kernelpoint(*words, "--to", target, flag).failed(2)
+        assert error == f"kernelpoint: error: {flag} means nothing to {target}\n"
+    error = kernelpoint(*words, "--to", "accel-sim", "--drop-copies").failed(2)
+    assert "--drop-copies leaves out copies that --traces list" in error
+    assert "there is no exporter 'ncuu'; did you mean 'ncu'?" in kernelpoint(*words, "--to", "ncuu").failed(2)
+    assert "accel-sim writes" in kernelpoint("export", plan_file, "--to", "accel-sim", "-o", "-").failed(2)
+
+
+def test_traces_that_do_not_fit_are_refused_and_nothing_is_written(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    words = ("export", plan_file, "--to", "accel-sim", "--traces", traces)
+    assert "has no kernelslist.g" in kernelpoint(*words, "-o", tmp_path / "made").failed(3)
+    (traces / "kernel-1.traceg").write_text("-kernel name = f\n")
+    assert "which is not among the 1 trace" in kernelpoint(*words, "-o", tmp_path / "made").failed(3)
+    assert not (tmp_path / "made").exists()
+    assert "is in the folder" in kernelpoint(*words, "-o", traces / "chosen").failed(2)
+    assert list(traces.iterdir()) == [traces / "kernel-1.traceg"]

@@ -1,0 +1,295 @@
+"""A plan for Accel-Sim: its list, its tracer's ranges, and the scripts run with stand-ins for the tools."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from sampling.errors import ProfileError
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.accel_sim.selection import MOST_RANGE_CHARACTERS
+from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
+
+COPY = "MemcpyHtoD,0x00007f100000000{},1048576"
+NAMES = dict(enumerate(("a", "b", "a", "a", "b", "c", "a", "b", "a", "a"), start=1))
+MANGLED = {"a": "_Z1ai", "b": "b", "c": "_Z1cPf"}
+GRID = {"a": 8, "b": 4, "c": 2}
+
+
+def head(number: int, kernel: str, grid: int) -> str:
+    """The start of a trace, as the tracer writes it."""
+    return (
+        f"-kernel name = {kernel}\n-kernel id = {number}\n-grid dim = ({grid},1,1)\n-block dim = (128,1,1)\n"
+        "-shmem = 0\n-nregs = 10\n\n#traces format = PC mask\n\n#BEGIN_TB\n\nthread block = 0,0,0\n"
+    )
+
+
+def traces_in(folder: Path, *, context: str = "", ending: str = ".traceg", listed: bool = True) -> Path:
+    """Traces of all ten launches, with a copy before each third one."""
+    folder.mkdir(exist_ok=True)
+    lines = []
+    for number, name in NAMES.items():
+        file = f"kernel-{number}{context}{ending}"
+        text = head(number, MANGLED[name], GRID[name]).encode()
+        (folder / file).write_bytes(lzma.compress(text) if ending.endswith("xz") else text)
+        lines += [COPY.format(number)] if number % 3 == 1 else []
+        lines.append(file)
+    if listed:
+        (folder / "kernelslist.g").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_the_list_by_hand(ten: PlanFile, written: Write) -> None:
+    """Launch 5, the sixth, is kernel-6."""
+    files = written(ten, "accel-sim")
+    assert files["kernelslist.g"] == (
+        "kernel-6.traceg\nkernel-5.traceg\nkernel-3.traceg\nkernel-9.traceg\nkernel-10.traceg\n"
+    )
+    assert set(files) == {
+        *("kernelslist.g", "run.sh", "trace.sh", "list-kernels.sh", "manifest.csv", "README.txt")
+    }
+    assert "\n5,kernel-6,2,1.0,0,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
+
+
+def test_copies_stand_before_the_first_launch_after_them(
+    ten: PlanFile, written: Write, tmp_path: Path
+) -> None:
+    """Copies before kernels 1, 4, 7, 10; of 3, 5, 6, 9, 10 those are 3, 5, 9 and 10."""
+    traces = str(traces_in(tmp_path / "traces"))
+    assert written(ten, "accel-sim", traces=traces)["kernelslist.g"].splitlines() == [
+        *("kernel-6.traceg", COPY.format(4), "kernel-5.traceg", COPY.format(1), "kernel-3.traceg"),
+        *(COPY.format(7), "kernel-9.traceg", COPY.format(10), "kernel-10.traceg"),
+    ]
+    dropped = written(ten, "accel-sim", traces=traces, drop_copies=True)
+    assert "Memcpy" not in dropped["kernelslist.g"]
+    assert "Memory copies are dropped" in dropped["README.txt"]
+
+
+def test_the_ranges_of_the_tracer_count_from_1(ten: PlanFile, written: Write) -> None:
+    files = written(ten, "accel-sim")
+    assert "export DYNAMIC_KERNEL_RANGE='3 5-6 9-10'\n" in files["trace.sh"]
+    assert "export DYNAMIC_KERNEL_LIMIT_START=3 DYNAMIC_KERNEL_LIMIT_END=10\n" in files["trace.sh"]
+    assert "export DYNAMIC_KERNEL_RANGE=1000000\n" in files["list-kernels.sh"]
+    warm = written(ten, "accel-sim", warm_up=True)
+    assert "export DYNAMIC_KERNEL_RANGE='2-6 8-10'\n" in warm["trace.sh"]
+    sharded = written(ten, "accel-sim", shards=2)
+    assert "export DYNAMIC_KERNEL_RANGE='3 5-6 9-10'\n" in sharded["trace.sh"]
+
+
+def test_ranges_that_one_variable_cannot_hold_are_bridged(written: Write) -> None:
+    many = [launch(100_000 + 3 * place, place, "a") for place in range(20_000)]
+    files = written(plan_of(stratum("a", 100_000, 1, 1, many)), "accel-sim")
+    (line,) = (line for line in files["trace.sh"].splitlines() if "export DYNAMIC_KERNEL_RANGE=" in line)
+    ranges = shlex.split(line)[-1].partition("=")[2]
+    assert len(ranges) <= MOST_RANGE_CHARACTERS < 128 * 1024 - len("DYNAMIC_KERNEL_RANGE=")
+    assert "launches more are recorded" in files["README.txt"]
+
+
+NEW_TRACER, OLD_TRACER = "... DYNAMIC_KERNEL_RANGE ...", "... DYNAMIC_KERNEL_LIMIT_START ..."
+
+
+@pytest.mark.parametrize(
+    ("tracer", "seen"),
+    [(NEW_TRACER, "range=3 5-6 9-10 start= end="), (OLD_TRACER, "range= start=3 end=10")],
+)
+def test_the_program_is_started_with_the_tracer(
+    ten: PlanFile, written: Write, tmp_path: Path, tracer: str, seen: str
+) -> None:
+    written(ten, "accel-sim")
+    library = tmp_path / "tracer tool.so"
+    library.write_text(tracer)
+    traced = program(
+        tmp_path / "traced",
+        'echo "range=${DYNAMIC_KERNEL_RANGE:-} start=${DYNAMIC_KERNEL_LIMIT_START:-} '
+        'end=${DYNAMIC_KERNEL_LIMIT_END:-}"\n'
+        'echo "$CUDA_INJECTION64_PATH" "$USER_DEFINED_FOLDERS" "$ACTIVE_FROM_START" "$TRACES_FOLDER" "$@"\n'
+        'echo kernel-3.trace > "$TRACES_FOLDER/kernelslist"',
+    )
+    post = program(tmp_path / "post", 'echo post "$@"')
+    traces = tmp_path / "my traces"
+    ran = shell(
+        tmp_path / "out" / "trace.sh", traced, "x y", TRACER=library, TRACES=traces, POST_PROCESSING=post
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [
+        seen,
+        f"{library} 1 1 {traces} x y",
+        f"post {traces}/kernelslist",
+    ]
+    assert ("one range alone" in ran.stderr) == (tracer == OLD_TRACER)
+    assert shell(tmp_path / "out" / "trace.sh", traced).returncode != 0, "it wants the tracer"
+
+
+def test_the_dry_run_asks_for_launches_that_there_are_none_of(
+    ten: PlanFile, written: Write, tmp_path: Path
+) -> None:
+    written(ten, "accel-sim")
+    (tmp_path / "tracer.so").write_text(OLD_TRACER)
+    traced = program(tmp_path / "traced", 'echo "$DYNAMIC_KERNEL_RANGE $DYNAMIC_KERNEL_LIMIT_START"')
+    ran = shell(tmp_path / "out" / "list-kernels.sh", traced, TRACER=tmp_path / "tracer.so")
+    assert ran.stdout.splitlines()[0] == "1000000 1000000"
+
+
+SIMULATOR = """\
+[ "$1 $3 $5" = "-trace -config -config" ] || exit 9
+cat "$4" "$6"
+folder=${2%/*}
+grep ^kernel "$2" | while read -r name; do head -n 2 "$folder/$name" || exit 8; done
+ls"""
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_list_is_simulated_with_its_traces_beside_it(
+    ten: PlanFile, written: Write, tmp_path: Path, packed: bool
+) -> None:
+    traces = traces_in(tmp_path / "the traces")
+    if packed:
+        for file in traces.glob("kernel-*.traceg"):
+            file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+            file.unlink()
+    written(ten, "accel-sim", traces=str(traces))
+    for name in ("gpgpusim.config", "trace.config", "net.icnt"):
+        (tmp_path / name).write_text(f"{name}\n")
+    settings = {
+        "ACCELSIM": program(tmp_path / "simulator", SIMULATOR),
+        "GPGPUSIM_CONFIG": tmp_path / "gpgpusim.config",
+        "TRACE_CONFIG": tmp_path / "trace.config",
+    }
+    for _ in range(2):
+        # A second time the links are there.
+        ran = shell(tmp_path / "out" / "run.sh", **settings)
+        assert ran.returncode == 0, ran.stderr
+    log = (tmp_path / "out" / "run" / "run.log").read_text().splitlines()
+    assert log[:2] == ["gpgpusim.config", "trace.config"]
+    assert [line for line in log if "id" in line] == [f"-kernel id = {number}" for number in (6, 5, 3, 9, 10)]
+    assert "net.icnt" in log
+    for link in (tmp_path / "out").glob("kernel-*"):
+        link.unlink()
+    relative = settings | {"TRACES": traces.name, "GPGPUSIM_CONFIG": "gpgpusim.config"}
+    ran = shell(tmp_path / "out" / "run.sh", at=tmp_path, **relative)
+    assert ran.returncode == 0, ran.stderr
+    failed = shell(
+        tmp_path / "out" / "run.sh", **settings | {"ACCELSIM": program(tmp_path / "bad", "exit 3")}
+    )
+    assert failed.returncode == 1
+    assert "the simulator failed" in failed.stderr
+
+
+def test_a_trace_that_is_not_there_is_named_by_the_script(
+    ten: PlanFile, written: Write, tmp_path: Path
+) -> None:
+    written(ten, "accel-sim")
+    ran = shell(
+        tmp_path / "out" / "run.sh",
+        TRACES=tmp_path,
+        GPGPUSIM_CONFIG=tmp_path / "g",
+        TRACE_CONFIG=tmp_path / "t",
+        ACCELSIM="true",
+    )
+    assert ran.returncode == 1
+    assert "kernel-6.traceg is not in" in ran.stderr
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize(
+    ("context", "ending"), [("", ".traceg"), ("", ".traceg.xz"), ("-ctx_0x55a1", ".traceg"), ("", ".tracez")]
+)
+def test_files_are_named_as_the_traces_are(
+    ten: PlanFile, written: Write, tmp_path: Path, context: str, ending: str, listed: bool
+) -> None:
+    traces = traces_in(tmp_path / "traces", context=context, ending=ending, listed=listed)
+    lines = written(ten, "accel-sim", traces=str(traces))["kernelslist.g"].splitlines()
+    wanted = [f"kernel-{number}{context}{ending}" for number in (6, 5, 3, 9, 10)]
+    assert [line for line in lines if not line.startswith("Memcpy")] == wanted
+
+
+def test_traces_that_the_list_leaves_out_are_found_by_their_files(
+    ten: PlanFile, written: Write, tmp_path: Path
+) -> None:
+    traces = traces_in(tmp_path / "traces")
+    (traces / "kernelslist.g").write_text(f"{COPY.format(5)}\nkernel-5.traceg\n{COPY.format(9)}\n")
+    lines = written(ten, "accel-sim", traces=str(traces))["kernelslist.g"].splitlines()
+    assert lines == [
+        *("kernel-6.traceg", COPY.format(5), "kernel-5.traceg"),
+        *("kernel-3.traceg", "kernel-9.traceg", "kernel-10.traceg"),
+    ]
+
+
+def test_of_two_contexts_the_one_whose_launches_fit(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    traces = traces_in(tmp_path / "traces", context="-ctx_0x2", listed=False)
+    for number in NAMES:
+        (traces / f"kernel-{number}-ctx_0x1.traceg").write_text(head(number, "other", 1))
+    assert "kernel-6-ctx_0x2.traceg" in written(ten, "accel-sim", traces=str(traces))["kernelslist.g"]
+    for number, name in NAMES.items():
+        (traces / f"kernel-{number}-ctx_0x1.traceg").write_text(head(number, MANGLED[name], GRID[name]))
+    with pytest.raises(ProfileError, match=r"traces of 2 contexts, .* could be those of 2"):
+        written(ten, "accel-sim", traces=str(traces))
+
+
+def test_traces_of_other_launches_are_refused(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    traces = traces_in(tmp_path / "traces")
+    wrong = {
+        r"launch 2 is a\(int\) <<<8x1x1, 128x1x1>>> in the plan, and kernel-3\.traceg is of b <<<8x": (
+            "b",
+            8,
+        ),
+        r"kernel-3\.traceg is of _Z1ai <<<9x1x1, 128x1x1>>>": ("_Z1ai", 9),
+    }
+    for words, (kernel, grid) in wrong.items():
+        (traces / "kernel-3.traceg").write_text(head(3, kernel, grid))
+        with pytest.raises(ProfileError, match=words):
+            written(ten, "accel-sim", traces=str(traces))
+    (traces / "kernel-3.traceg").write_text(head(4, "_Z1ai", 8))
+    with pytest.raises(ProfileError, match="launch 2 is"):
+        written(ten, "accel-sim", traces=str(traces))
+    (traces / "kernel-3.traceg").write_text("something else\n")
+    with pytest.raises(ProfileError, match="does not begin like a trace"):
+        written(ten, "accel-sim", traces=str(traces))
+    (traces / "kernel-3.traceg").unlink()
+    with pytest.raises(ProfileError, match=r"kernelslist\.g names kernel-3\.traceg, which is not there"):
+        written(ten, "accel-sim", traces=str(traces))
+
+
+def test_ids_beyond_the_traces_are_refused(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    traces = traces_in(tmp_path / "traces")
+    beyond = plan_of(*ten.strata, stratum("d", 9, 1, 1, [launch(20, 0, "d"), launch(30, 1, "d")]))
+    words = (
+        "launch 20 would be kernel-21, which is not among the 10 traces from kernel-1 to kernel-10; so for 2"
+    )
+    with pytest.raises(ProfileError, match=re.escape(words)):
+        written(beyond, "accel-sim", traces=str(traces))
+
+
+@pytest.mark.parametrize("files", [(), ("kernel-1.trace", "kernelslist")])
+def test_a_folder_without_traces_is_refused(
+    ten: PlanFile, written: Write, tmp_path: Path, files: tuple[str, ...]
+) -> None:
+    for name in files:
+        (tmp_path / name).write_text("kernel-1.trace\n")
+    with pytest.raises(ProfileError, match=r"has no kernelslist\.g and no kernel-N\.traceg"):
+        written(ten, "accel-sim", traces=str(tmp_path))
+    with pytest.raises(ProfileError, match="no folder of traces is there"):
+        written(ten, "accel-sim", traces=str(tmp_path / "none"))
+
+
+def test_a_damaged_packed_trace_is_named(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    traces = traces_in(tmp_path / "traces", ending=".traceg.xz")
+    (traces / "kernel-5.traceg.xz").write_bytes(b"no xz")
+    with pytest.raises(ProfileError, match=r"kernel-5\.traceg\.xz: cannot be read"):
+        written(ten, "accel-sim", traces=str(traces))
+
+
+def test_each_process_and_device_has_traces_of_its_own(written: Write, tmp_path: Path) -> None:
+    both = [launch(2, 0, "a", id=2), launch(2, 0, "a", id=12, device=1)]
+    plan = plan_of(stratum("a", 12, 1, 1, both))
+    for device in (0, 1):
+        traces_in(tmp_path / f"process-0-device-{device}")
+    files = written(plan, "accel-sim", traces=str(tmp_path))
+    assert files["process-0-device-1/kernelslist.g"] == f"{COPY.format(1)}\nkernel-3.traceg\n"
+    with pytest.raises(ProfileError, match="put the traces of each in a folder of this name"):
+        written(plan, "accel-sim", traces=str(tmp_path / "process-0-device-0"))

@@ -1,0 +1,108 @@
+"""Small plans written by hand, and scripts run by the shell, for all tests of exports."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
+from sampling.simulators.exporting.choices import ExportChoices, Exported
+from sampling.simulators.registry import export_plan
+
+Drawn = tuple[int, int]
+
+
+def launch(ordinal: int, occurrence: int, name: str, **other: Any) -> PlannedLaunch:
+    """A launch of process 0 on device 0, whose id is its ordinal, unless it is said otherwise."""
+    given: dict[str, Any] = {
+        "id": ordinal,
+        "process": 0,
+        "device": 0,
+        "grid": (8, 1, 1),
+        "block": (128, 1, 1),
+        "weight": 1.0,
+        "duration_ns": 100,
+    } | other
+    return PlannedLaunch(ordinal=ordinal, occurrence=occurrence, name=name, **given)
+
+
+def stratum(
+    key: str, size: int, mean_ns: float, std_ns: float, launches: Sequence[PlannedLaunch]
+) -> PlannedStratum:
+    """A stratum."""
+    return PlannedStratum(key, size, mean_ns, std_ns, 0, 10**6, len(launches), tuple(launches))
+
+
+def plan_of(*strata: PlannedStratum, method: str = "pks", **options: Any) -> PlanFile:
+    """A plan of these strata; launches picked by `pks` keep the order in which they are listed."""
+    recorded = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": False, "seed": 0, "set": []}
+    region = {"device": [], "process": [], "include": [], "exclude": [], "launches": None}
+    grouped = {"group_by": "launch", "pool_devices": False}
+    return PlanFile(
+        path="plan.json",
+        files=(),
+        launches=sum(each.size for each in strata),
+        total_duration_ns=1,
+        options={"method": method, **recorded, **region, **grouped} | options,
+        strata=strata,
+    )
+
+
+@pytest.fixture(scope="session")
+def ten() -> PlanFile:
+    """Ten launches ``a b a a b c a b a a``, of which ids 2, 8, 9 of a, 4 of b and 5 of c are drawn."""
+    a = [
+        launch(ordinal, occurrence, "a(int)", weight=2.0) for ordinal, occurrence in ((2, 1), (8, 4), (9, 5))
+    ]
+    return plan_of(
+        stratum("a", 6, 100, 10, a),
+        stratum("b", 3, 1000, 1, [launch(4, 1, "b", weight=3.0, duration_ns=1000, grid=(4, 1, 1))]),
+        stratum("c", 1, 5000, 0, [launch(5, 0, "c", duration_ns=5000, grid=None, block=None)]),
+    )
+
+
+Write = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Write:
+    """Export a plan into a folder ``out``; return the content of each file by its name."""
+
+    def write(plan: PlanFile, target: str, **choices: Any) -> dict[str, str]:
+        files: Exported = export_plan(plan, target, ExportChoices(**choices))
+        for name, content in files:
+            path = tmp_path / "out" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        assert len(dict(files)) == len(files)
+        return dict(files)
+
+    return write
+
+
+def shell(
+    script: Path, *words: object, at: Path | None = None, **environ: object
+) -> subprocess.CompletedProcess[str]:
+    """Run a script by the shell, with these variables more, in a folder."""
+    return subprocess.run(
+        ["sh", str(script), *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"]} | {name: str(value) for name, value in environ.items()},
+        timeout=60,
+        cwd=at,
+    )
+
+
+def program(path: Path, body: str) -> Path:
+    """Write a program for a script to run."""
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path

@@ -1,0 +1,164 @@
+"""Which launches are run, in which order, on which machine."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import OptionError
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.exporting.run_order import Shard, Step, informative_order, run_parts, shared_out
+from tests.sampling.simulators.conftest import launch, plan_of, stratum
+
+
+def ids(shard: Shard) -> list[int]:
+    return [step.id for step in shard]
+
+
+def run(plan: PlanFile, **choices: Any) -> list[list[int]]:
+    (part,) = run_parts(plan, ExportChoices(**choices))
+    return [ids(shard) for shard in part.shards]
+
+
+def test_one_of_each_stratum_by_its_share_of_the_variance_then_seconds(ten: PlanFile) -> None:
+    """36 x (10^2 + 5^2) = 4,500 of a; 9 x (1 + 50^2) = 22,509 of b; 1 x 250^2 = 62,500 of c."""
+    assert run(ten) == [[5, 4, 2, 8, 9]]
+
+
+def test_without_noise_the_spread_alone_tells_and_equal_shares_go_by_time(ten: PlanFile) -> None:
+    """3,600 of a; 9 of b; 0 of c."""
+    plan = plan_of(*ten.strata, noise_floor=0.0)
+    assert run(plan) == [[2, 4, 5, 8, 9]]
+    census = [stratum(name, 1, ns, 0, [launch(ns, 0, name)]) for name, ns in (("p", 7), ("q", 9))]
+    assert run(plan_of(*census, noise_floor=0.0)) == [[9, 7]]
+
+
+SIZES = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=6)
+
+
+def drawn_plan(sizes: list[tuple[int, int, int]], seed: int) -> PlanFile:
+    strata, first = [], 0
+    for index, (count, mean, std) in enumerate(sizes):
+        launches = [launch(first + place, place, f"k{index}") for place in range(count)]
+        strata.append(stratum(f"k{index}", count, mean, std, launches))
+        first += count
+    return plan_of(*strata, method="root", seed=seed)
+
+
+@given(sizes=SIZES, seed=st.integers(0, 5))
+def test_every_prefix_has_as_many_of_each_stratum_as_there_are(
+    sizes: list[tuple[int, int, int]], seed: int
+) -> None:
+    plan = drawn_plan(sizes, seed)
+    order = informative_order(plan)
+    assert sorted(each.id for _, each in order) == [each.id for each in plan.drawn]
+    taken = [0] * len(sizes)
+    for index, each in order:
+        assert each in plan.strata[index].launches
+        # No stratum gets another launch while one that has launches left has fewer.
+        left = [count for count, (most, _, _) in zip(taken, sizes, strict=True) if count < most]
+        assert taken[index] == min(left)
+        taken[index] += 1
+
+
+def test_within_a_stratum_the_order_is_random_and_the_seeds() -> None:
+    """The first of a stratum would else always be one of the start of the run."""
+    firsts = [informative_order(drawn_plan([(6, 1, 1)], seed))[0][1].id for seed in range(60)]
+    assert set(firsts) == set(range(6))
+    assert run(drawn_plan([(6, 1, 1)], 3)) == run(drawn_plan([(6, 1, 1)], 3))
+
+
+def test_a_warm_up_runs_before_each_launch_and_none_before_the_first_of_all(ten: PlanFile) -> None:
+    """4 warms up 5, and 8 warms up 9; 3 and 7 are run for 4 and 8 alone, 1 for 2."""
+    (part,) = run_parts(ten, ExportChoices(warm_up=True))
+    assert ids(part.steps) == [3, 4, 5, 1, 2, 7, 8, 9]
+    assert [step.id for step in part.steps if step.launch is None] == [3, 1, 7]
+    first = plan_of(stratum("a", 2, 1, 0, [launch(0, 0, "a")]))
+    assert run(first, warm_up=True) == [[0]]
+
+
+@given(sizes=SIZES, warm_up=st.booleans(), data=st.data())
+def test_shards_have_every_launch_once_and_every_warm_up_before_its_launch(
+    sizes: list[tuple[int, int, int]], warm_up: bool, data: st.DataObject
+) -> None:
+    full = drawn_plan(sizes, 0)
+    kept = [
+        stratum(each.key, each.size, each.mean_ns, each.std_ns, some)
+        for each in full.strata
+        if (some := [one for one in each.launches if data.draw(st.booleans())])
+    ]
+    if not kept:
+        return
+    plan = plan_of(*kept, method="root")
+    (whole,) = run_parts(plan, ExportChoices(warm_up=warm_up))
+    shards = data.draw(st.integers(1, 3))
+    try:
+        (part,) = run_parts(plan, ExportChoices(shards=shards, warm_up=warm_up))
+    except OptionError:
+        assert shards > 1
+        return
+    assert len(part.shards) == shards
+    assert sorted(ids(part.steps)) == sorted(ids(whole.steps))
+    drawn = [step.id for step in part.steps if step.launch is not None]
+    assert sorted(drawn) == [each.id for each in plan.drawn]
+    for shard in part.shards:
+        assert shard
+        for place, step in enumerate(shard):
+            if warm_up and step.launch is not None and step.ordinal:
+                assert shard[place - 1].id == step.id - 1
+    assert (len(whole.steps) > len(plan.drawn)) <= warm_up
+
+
+@given(
+    lengths=st.lists(st.integers(0, 30), min_size=2, max_size=7),
+    shards=st.integers(2, 3),
+)
+def test_the_longest_shard_is_within_grahams_bound_of_the_best(lengths: list[int], shards: int) -> None:
+    """Longest first to the least loaded: at most 4/3 - 1/(3K) of the best [Graham 1969, theorem 2]."""
+    if len(lengths) < shards:
+        return
+    bundles = [
+        (Step(place, place, launch(place, 0, "k", duration_ns=ns), 0),) for place, ns in enumerate(lengths)
+    ]
+    got = max(sum(lengths[step.id] for step in shard) for shard in shared_out(bundles, shards))
+    best = min(
+        max(
+            sum(ns for ns, own in zip(lengths, owner, strict=True) if own == shard) for shard in range(shards)
+        )
+        for owner in product(range(shards), repeat=len(lengths))
+    )
+    assert best <= got <= best * (4 / 3 - 1 / (3 * shards)) + 1e-9
+
+
+def test_shards_by_hand(ten: PlanFile) -> None:
+    """5,000 of c alone against 1,000 of b and 300 of a."""
+    assert run(ten, shards=2) == [[5], [4, 2, 8, 9]]
+    with pytest.raises(OptionError, match="`shards=6`: there are 5 runs to share out"):
+        run(ten, shards=6)
+    with pytest.raises(OptionError, match="`shards` is 1 or more"):
+        ExportChoices(shards=0)
+
+
+def test_each_process_and_device_is_a_part_of_its_own() -> None:
+    plan = plan_of(
+        stratum("a", 9, 1, 1, [launch(2, 0, "a", id=7, process=3, device=1), launch(1, 0, "a")]),
+    )
+    parts = run_parts(plan, ExportChoices(warm_up=True))
+    assert [(part.process, part.device, part.folder) for part in parts] == [
+        (0, 0, "process-0-device-0/"),
+        (3, 1, "process-3-device-1/"),
+    ]
+    assert [[(step.id, step.ordinal) for step in part.steps] for part in parts] == [
+        [(0, 0), (1, 1)],
+        [(6, 1), (7, 2)],
+    ]
+
+
+def test_what_belongs_together_stays_on_one_machine(ten: PlanFile) -> None:
+    (part,) = run_parts(ten, ExportChoices(shards=3), together=lambda each: each.name)
+    assert sorted(map(ids, part.shards)) == [[2, 8, 9], [4], [5]]
