@@ -7,7 +7,7 @@ each with the sizes that several prices lead to. The choice holds both bounds. (
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,8 +26,8 @@ from sampling.strata.target import Target
 from sampling.strata.variance import left_out
 
 # Multiples of a group's price, for its strata and for their sizes: a larger one gives more of them.
-_STRATA_SCALES = (8.0, 4.0, 2.0, 1.4, 1.0, 0.7, 0.35)
-_SIZE_SCALES = tuple(2.0 ** (half / 2) for half in range(-6, 9))
+_STRATA_SCALES = (4.0, 2.0, 1.4, 1.0, 0.7)
+_SIZE_SCALES = (*(2.0 ** (half / 2) for half in range(-6, 9)), 64.0, 256.0)
 # Of more groups, those that cost most have a choice.
 _MOST_GROUPS = 2000
 
@@ -99,7 +99,7 @@ class Candidates:
         scale = np.array([each.scale for each in self.sets])[of_set]
         origin = np.array([each.origin for each in self.sets])[of_set]
         is_root = origin == Origin.ROOT
-        price = np.where(is_root | (of_set == 0), self.price, self.search_price * scale)
+        price = np.where(origin == Origin.RANGES, self.search_price * scale, self.price)
         return Solution(
             priced=self.priced,
             price=price,
@@ -174,6 +174,8 @@ def candidates(
     ranges = ranges_of(counts, priced, search_price, is_free, target.noise_floor)
     sets = (
         first,
+        # A census holds any bound, so that there is always a choice.
+        replace(first, samples=first.clusters.launches),
         *(
             StrataSet(Origin.RANGES, _cheapest(counts, priced, ranges, search_price * scale, target), scale)
             for scale in _STRATA_SCALES

@@ -21,13 +21,15 @@ from sampling.strata.variance import left_out, spread
 MOST_DURATIONS = 500
 MOST_BOUNDARIES = 64
 # Ranges between two boundaries that may be looked at, all groups together.
-_MOST_RANGES = 1 << 21
+_MOST_RANGES = 1 << 18
 _MOST_DOUBLINGS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """All ranges between two boundaries, of kernel groups with about as many; (g, b + 1, b + 1) but for two.
+    """All ranges between two boundaries, of kernel groups with about as many; (g, b (b + 1)/2) but for two.
+
+    The ranges that end at the first boundary after the start come first, then those that end at the next.
 
     Attributes
     ----------
@@ -47,7 +49,7 @@ class Ranges:
         """Return group, start and stop of the strata that cost least at a price (g,), ordered by both."""
         launches, mean_ns = self.launches, self.mean_ns
         worth = np.divide(
-            price[:, np.newaxis, np.newaxis] * self.spread,
+            price[:, np.newaxis] * self.spread,
             mean_ns,
             out=np.zeros_like(mean_ns),
             where=mean_ns > 0,
@@ -55,7 +57,7 @@ class Ranges:
         samples = best_sizes(worth, np.minimum(min_samples, launches), launches)
         # From a boundary to the same again costs nothing, so that groups with fewer end with the others.
         cost = mean_ns * (samples + worth * left_out(np.maximum(samples, 1), np.maximum(launches, 1)))
-        return self._found(_last_cuts(cost))
+        return self._found(_last_cuts(cost, self.boundary.shape[1]))
 
     def _found(self, came_from: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         groups, starts, stops = [], [], []
@@ -73,16 +75,16 @@ class Ranges:
         return np.concatenate(groups)[order], start[order], np.concatenate(stops)[order]
 
 
-def _last_cuts(cost: FloatArray) -> IntArray:
+def _last_cuts(cost: FloatArray, boundaries: int) -> IntArray:
     """Return (g, b + 1) where the last stratum starts of the cheapest that end at each boundary.
 
     least(j) = min over i < j of least(i) + cost(i, j)
     """
-    groups, boundaries = cost.shape[:2]
-    least = np.zeros((groups, boundaries))
-    came_from = np.zeros((groups, boundaries), dtype=np.int64)
+    least = np.zeros((len(cost), boundaries))
+    came_from = np.zeros((len(cost), boundaries), dtype=np.int64)
     for last in range(1, boundaries):
-        costs = least[:, :last] + cost[:, :last, last]
+        before = last * (last - 1) // 2
+        costs = least[:, :last] + cost[:, before : before + last]
         came_from[:, last] = costs.argmin(axis=1)
         least[:, last] = costs.min(axis=1)
     return came_from
@@ -124,7 +126,7 @@ def _boundaries(
             boundary = np.append(tree_start[first[group] : first[group + 1]], stop)
         if len(boundary) > 2:
             found.append((group, boundary))
-            ranges += len(boundary) ** 2
+            ranges += len(boundary) ** 2 // 2
     return found
 
 
@@ -168,11 +170,10 @@ def _ranges(counts: DurationCounts, boundaries: list[tuple[int, IntArray]], nois
     launches = counts.launches_before[boundary]
     off = added_up(clusters.launches * off_ns)
     squares = added_up(clusters.launches * (clusters.std_ns**2 + off_ns**2))
-    size_of = np.maximum(launches[:, np.newaxis, :] - launches[:, :, np.newaxis], 0)
+    last, first = np.tril_indices(size, -1)
+    size_of = launches[:, last] - launches[:, first]
     some = np.maximum(size_of, 1)
-    sum_off = off[:, np.newaxis, :] - off[:, :, np.newaxis]
-    variance = np.maximum(
-        (squares[:, np.newaxis, :] - squares[:, :, np.newaxis]) / some - (sum_off / some) ** 2, 0
-    )
-    mean_ns = np.where(size_of > 0, centre_ns[:, np.newaxis, np.newaxis] + sum_off / some, 0.0)
+    mean_off = (off[:, last] - off[:, first]) / some
+    variance = np.maximum((squares[:, last] - squares[:, first]) / some - mean_off**2, 0)
+    mean_ns = np.where(size_of > 0, centre_ns[:, np.newaxis] + mean_off, 0.0)
     return Ranges(group, boundary, size_of, mean_ns, spread(size_of, mean_ns, np.sqrt(variance), noise_floor))
