@@ -2,8 +2,8 @@
 
 Each launch has a header before it runs: ``-kernel name`` and ``-grid dim`` where traces are simulated,
 ``pushing kernel`` where a program is. What it took follows in a block of ``kernel_name``,
-``kernel_launch_uid``, ``gpu_sim_cycle``, ``gpu_sim_insn`` and many counters. The simulator prints one block for
-several launches where they follow each other too closely, and a block without a name for a launch that was
+``kernel_launch_uid``, ``gpu_sim_cycle``, ``gpu_sim_insn`` and many counters. The simulator prints one block
+for several launches where they follow each other too closely, and one without a name for a launch that was
 printed before: kernels that ran at once, or one left over by a limit on thread blocks.
 """
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_COUNT = re.compile(rb"(\d+)[ \t]*(?:\{.*)?[ \t]*$")
+# More counts may stand in the line; another thread's text that breaks it off does not begin with a blank.
+_COUNT = re.compile(rb"(\d+)(?=[\s,{]|$)")
 _NO_COUNT = re.compile(rb"-?(?:nan|inf|\d+\.\d*|\d+[%x!]|\d+ ?\(|\d+ days)")
-_OF_A_STREAM = b"_stats_breakdown["
+_BY_KIND = b"_stats_breakdown["
 
 
 class RunningTotals:
@@ -47,8 +48,9 @@ class RunningTotals:
         if key not in self._wanted:
             return
         self._seen.add(key)
-        count = _COUNT.match(text)
-        if count is None and _NO_COUNT.match(text) and not self.no_count:
+        is_no_count = _NO_COUNT.match(text) is not None
+        count = None if is_no_count else _COUNT.match(text)
+        if is_no_count and not self.no_count:
             shown = text.strip().decode("utf-8", "replace")
             self.no_count = f"{key.decode()} is {shown!r} there, a ratio or a text and no count"
         so_far = self._here.get(key, (0, 0))
@@ -75,10 +77,10 @@ class RunningTotals:
         return added
 
     def _added_to(self, counter: bytes, *, is_whole: bool) -> int | None:
-        place = (counter, self.stream if _OF_A_STREAM in counter else b"")
+        place = (counter, self.stream if _BY_KIND in counter else b"")
         if counter not in self._here:
-            # Some counters are printed from the first launch on that they are not 0 of.
-            if place not in self._before and is_whole:
+            # Counts by kind of access are printed from the first launch on that they are not 0 of.
+            if place not in self._before and is_whole and _BY_KIND in counter:
                 return 0 if self._is_start_known else None
             self._before[place] = None
             return None

@@ -1,0 +1,1 @@
+"""MacSim: its results."""
