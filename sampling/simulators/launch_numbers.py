@@ -16,7 +16,6 @@ from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.manifest_file import Manifest
 from sampling.simulators.measured_run import UNNUMBERED, MeasuredRun
-from sampling.text import Wording
 
 #: In place of an id: a launch that is run for the caches' sake, or of which the manifest says nothing.
 NOT_WANTED = -1
@@ -64,7 +63,7 @@ def _by_process(plan: PlanFile, run: MeasuredRun) -> IntArray:
             if len(places) > 1
             else f"its launches are numbered by process, and the process has {len(of_process)} devices",
             path=run.path,
-            remedy=Wording("give `manifest`, which the export wrote for each of them"),
+            remedy="give the manifest.csv that the export wrote for each of them",
         )
     first = plan.drawn[0]
     ids = run.number - (run.first_number or 0) + (first.id - first.ordinal)

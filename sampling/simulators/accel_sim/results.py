@@ -27,7 +27,7 @@ from sampling.simulators.measured_run import (
     SeenKernel,
     columns_of,
 )
-from sampling.text import Wording, nearest
+from sampling.text import nearest
 
 _OF_KERNEL = {
     CYCLES: CYCLES,
@@ -73,7 +73,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     for name in counters:
         if _DOES_NOT_ADD_UP.search(name):
             raise OptionError(
-                Wording("`metrics={}`: a ratio, a mean or a maximum, which launches do not add up to", name),
+                f"{name} is a ratio, a mean or a maximum, which launches do not add up to",
                 remedy="ask for the counts that it is made of",
             )
     run = simulated_run(

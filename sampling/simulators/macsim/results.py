@@ -19,7 +19,6 @@ from sampling.errors import OptionError, ProfileError
 from sampling.readers.input_file import InputFile
 from sampling.simulators.lines_so_far import LinesSoFar
 from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, MeasuredRun, SeenKernel, columns_of
-from sampling.text import Wording
 
 _LINE = re.compile(
     rb"setup_process:(?P<process>\d+) +(?P<path>[^\r\n]*?) +current_index:|thread_count: *(?P<warps>\d+)|"
@@ -74,7 +73,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     for name in names:
         if name not in _KNOWN:
             raise OptionError(
-                Wording("`metrics={}`: MacSim prints {} of each launch", name, " and ".join(_KNOWN)),
+                f"there is no {name}: MacSim prints {' and '.join(_KNOWN)} of each launch",
                 remedy="ask for these, or for others as a CSV of your own",
             )
     kernels = _kernels(file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
+from sampling.readers.registry import read_profile
+from sampling.simulators.alignment import align_launches
 from sampling.simulators.results import SimulatedLaunches, read_result_files
+from sampling.simulators.trace_list import read_trace_list
 
 LISTED = ("solver-8", "solver-16", "solver-32", "trace-8", "trace-16", "bigtrace-4", "bigtrace-8")
 COUNTERS = (
@@ -206,3 +210,40 @@ def test_a_kernel_of_macsim_alone(runs: Path) -> None:
         read_result_files(vectors(65, [2]), paths[:1])
     with pytest.raises(ProfileError, match="whole run alone"):
         read_result_files(vectors(64, [2]), [str(runs / "macsim" / "sel_one" / "general.stat.out")])
+
+
+@pytest.mark.parametrize(
+    ("trace", "ids"),
+    [
+        ("", range(24)),
+        ("stats.csv", range(24)),
+        ("kernelslist", range(24)),
+        ("kernelslist.g", range(24)),
+        ("kernelslist-some.g", [0, 4, 5, 10, 17, 23]),
+        ("kernelslist-two.g", [2, 6]),
+        ("kernelslist-crlf.g", [5]),
+        ("kernelslist-noeol.g", [5]),
+    ],
+)
+def test_the_traces_are_of_the_launches_of_the_run(runs: Path, trace: str, ids: Sequence[int]) -> None:
+    """The profile is the cycles of the same traces; the heads of packed traces are read too."""
+    profile = read_profile([str(runs / "trace-16.gpu-trace.csv")])
+    listed = read_trace_list(str(runs / "traces" / trace))
+    found = align_launches(profile, profile.sequences[0], listed, [])
+    assert (found.by, found.ids.tolist()) == ("number", list(ids))
+    assert (found.numbers == found.ids + 1).all()
+    assert not found.missing_in_profile
+    assert len(found.missing_in_trace) == 24 - len(ids)
+
+
+def test_a_launch_taken_out_of_the_tracers_list_is_found(runs: Path, tmp_path: Path) -> None:
+    rows = (runs / "traces" / "stats.csv").read_text().splitlines()
+    gone = rows[:7] + [
+        re.sub(r"kernel-(\d+)", lambda to: f"kernel-{int(to[1]) - 1}", row) for row in rows[8:]
+    ]
+    (tmp_path / "stats.csv").write_text("\n".join(gone) + "\n")
+    profile = read_profile([str(runs / "trace-16.gpu-trace.csv")])
+    found = align_launches(profile, profile.sequences[0], read_trace_list(str(tmp_path)), [6, 7])
+    assert found.by == "order"
+    assert [launch.number for launch in found.missing_in_trace] == [6]
+    assert found.drawn_missing == (6,)
