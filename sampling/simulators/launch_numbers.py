@@ -17,7 +17,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.simulators.manifest_file import Manifest
 from sampling.simulators.measured_run import UNNUMBERED, MeasuredRun
 
-#: In place of an id: a launch that is run for the caches' sake, or of which the manifest says nothing.
+#: In place of an id: a launch that is run for the caches' sake, has no number, or is not in the manifest.
 NOT_WANTED = -1
 
 
@@ -31,7 +31,7 @@ def ids_of(plan: PlanFile, run: MeasuredRun, manifests: Sequence[Manifest] = ())
     """
     if run.first_number is None:
         ids = run.number
-    elif (run.number == UNNUMBERED).any():
+    elif (run.number == UNNUMBERED).all():
         raise ProfileError(
             "it does not say which launch is which",
             path=run.path,
@@ -66,10 +66,11 @@ def _by_process(plan: PlanFile, run: MeasuredRun) -> IntArray:
             remedy="give the manifest.csv that the export wrote for each of them",
         )
     first = plan.drawn[0]
-    ids = run.number - (run.first_number or 0) + (first.id - first.ordinal)
-    if (run.number < (run.first_number or 0)).any():
+    is_numbered = run.number != UNNUMBERED
+    if (run.number[is_numbered] < (run.first_number or 0)).any():
         raise ProfileError(f"launches are numbered from {run.first_number}", path=run.path)
-    return np.asarray(ids)
+    ids = run.number - (run.first_number or 0) + (first.id - first.ordinal)
+    return np.where(is_numbered, ids, NOT_WANTED)
 
 
 def _by_manifests(run: MeasuredRun, manifests: Sequence[Manifest]) -> IntArray:

@@ -221,10 +221,11 @@ def _notes(
 ) -> Iterator[str]:
     if in_all > len(places):
         others = counted(in_all - len(places), "launch", "launches")
-        yield f"{others} of the results are none that the plan draws, or were simulated once more: left out"
+        yield f"{others} of the results left out: not drawn by the plan, or simulated once more"
     gone = sorted(set(drawn) - set(places))
     if gone:
-        yield f"{counted(len(gone), 'launch', 'launches')} of the plan are not in the results: {_ids(gone)}"
+        are = "launch of the plan is", "launches of the plan are"
+        yield f"{counted(len(gone), *are)} not in the results: {_ids(gone)}"
     by_reason: defaultdict[str, list[int]] = defaultdict(list)
     for launch_id, place in sorted(places.items()):
         if not place.is_whole:

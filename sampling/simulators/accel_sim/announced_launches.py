@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from sampling.profile.profile import Dimensions
 from sampling.simulators.accel_sim.printed_lines import (
@@ -35,6 +36,7 @@ class PrintedLaunch:
     ----------
     trace_id : the number of its trace; None where a program is simulated.
     uid : its number in the run, from 1.
+    by : whether a trace or a program's own launch announces it; empty where its announcement is missing.
     """
 
     name: str = ""
@@ -42,6 +44,7 @@ class PrintedLaunch:
     block: Dimensions | None = None
     trace_id: int | None = None
     uid: int | None = None
+    by: Literal["trace", "program", ""] = ""
 
     @property
     def ctas(self) -> int | None:
@@ -63,12 +66,13 @@ class AnnouncedLaunches:
             found = _TRACE_FILE.match(text.strip())
             self._trace_file = int(found[1]) if found else None
         elif key == NAME_IN_HEADER:
-            self.launches.append(PrintedLaunch(_text(text), trace_id=self._trace_file))
+            self.launches.append(PrintedLaunch(_text(text), trace_id=self._trace_file, by="trace"))
             self._trace_file = None
         elif key == PUSHED and (pushed := _PUSH.match(text)):
             self._pushed += 1
             grid, block = (dimensions_of(pushed[part] or b"") for part in ("grid", "block"))
-            self.launches.append(PrintedLaunch(_text(pushed["name"]), grid, block, uid=self._pushed))
+            name = _text(pushed["name"])
+            self.launches.append(PrintedLaunch(name, grid, block, uid=self._pushed, by="program"))
         elif key == LAUNCHED and (launch := _LAUNCH.match(text)):
             self._number(_text(launch["name"]), int(launch["uid"]))
         elif self.launches:

@@ -164,7 +164,8 @@ class _Run:
 
     def _finish(self) -> None:
         """Add the kernel, or the kernels of one block, whose cycles and instructions have been read."""
-        if not self.name and not self.uids and not any(self.numbers.get(limit) for limit in CTA_LIMITS):
+        has_limit = any(self.numbers.get(limit) for limit in CTA_LIMITS)
+        if self.kernels and not self.name and not self.uids and not has_limit:
             self.together = "kernels ran concurrently (a block of the output has no kernel_name)"
         if any(after - uid != 1 for uid, after in zip(self.uids, self.uids[1:], strict=False)):
             shown = ", ".join(map(str, self.uids))

@@ -3,7 +3,8 @@
 Cycles and instructions are those of each launch; every other counter that is asked for by its printed name is
 a total of the run, and a launch has the difference to the launch before. A launch's number is that of its
 trace (``-kernel id``, or the ``N`` of ``kernel-N.traceg``), counted from 1 in each traced process; where a
-program is simulated, its launch number (``kernel_launch_uid``), counted from 1 too.
+program is simulated, its launch number (``kernel_launch_uid``), counted from 1 too. Where the beginning of an
+output is missing, so may be the number of its first launch.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from sampling.errors import OptionError, ProfileError
 from sampling.readers.input_file import InputFile
 from sampling.simulators.accel_sim import printed_lines as printed
+from sampling.simulators.accel_sim.announced_launches import PrintedLaunch
 from sampling.simulators.accel_sim.printed_lines import names_of_lines, printed_lines
 from sampling.simulators.accel_sim.printed_output import SimulatedKernel, SimulatedRun, simulated_run
 from sampling.simulators.lines_so_far import LinesSoFar
@@ -128,9 +130,13 @@ def _launches(
         lacking = [name for name, value in zip(names, row, strict=True) if value is None]
         if lacking and not why:
             why = f"{', '.join(lacking)} cannot be told from the launches around it"
-        for launch in kernel.launches:
-            number = launch.trace_id if launch.trace_id is not None else launch.uid
-            if number is None and len(kernel.uids) == 1:
-                number = kernel.uids[0]
+        uids = kernel.uids if len(kernel.uids) == len(kernel.launches) else (None,) * len(kernel.launches)
+        for launch, uid in zip(kernel.launches, uids, strict=True):
             seen = SeenKernel(launch.name or kernel.name, launch.grid, launch.block)
-            yield (UNNUMBERED if number is None else number), seen, row, why
+            yield _number(launch, uid), seen, row, why
+
+
+def _number(launch: PrintedLaunch, uid: int | None) -> int:
+    """Return a launch's number; none for one whose announcement is missing, for it may be of a trace."""
+    number = {"trace": launch.trace_id, "program": launch.uid if uid is None else uid, "": None}[launch.by]
+    return UNNUMBERED if number is None else number

@@ -82,12 +82,22 @@ def test_gzip_is_read_also_without_its_end(plan_of: PlanOf, tmp_path: Path) -> N
     assert cycles_of(read_result_files(plan, [str(path)])) == {3: 100, 8: 50}
 
 
+def test_a_launch_without_a_number_is_left_out(plan_of: PlanOf, written: Written) -> None:
+    text = printed((4, STEP, 100), (9, LAST, 50))
+    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
+    found = read_result_files(plan, written(text[text.index("kernel_name") :]))
+    assert cycles_of(found) == {8: 50}
+    assert found.notes[1] == "1 launch of the plan is not in the results: 3"
+    with pytest.raises(ProfileError, match="which launch is which"):
+        read_result_files(plan, written(printed((4, STEP, 100)).partition("kernel_launch")[2]))
+
+
 def test_a_whole_run_gives_the_launches_of_the_plan(plan_of: PlanOf, written: Written) -> None:
     plan = plan_of([(1, *STEP), (2, *LAST)], whole=4)
     found = read_result_files(plan, written(printed((1, STEP, 9), (2, STEP, 7), (3, LAST, 5), (4, STEP, 3))))
     assert cycles_of(found) == {1: 7, 2: 5}
     assert found.notes == (
-        "2 launches of the results are none that the plan draws, or were simulated once more: left out",
+        "2 launches of the results left out: not drawn by the plan, or simulated once more",
     )
 
 

@@ -251,7 +251,37 @@ def test_an_output_without_a_launch_is_refused(read: Read) -> None:
         read(CONFIG)
 
 
+def test_a_launch_whose_announcement_is_missing_has_no_number(read: Read) -> None:
+    """Its number in the run says nothing where traces are simulated: the list may be of some of them."""
+    text = three().text
+    run = read(text[text.index("kernel_name") :], "cycles", MISSES)
+    assert run.number.tolist() == [-1, 9, 11]
+    program = Output().pushed(100).pushed(50).text
+    assert read(program[program.index("kernel_name") :]).number.tolist() == [-1, 2]
+
+
+@given(st.data())
+def test_a_log_without_its_beginning_says_nothing_that_is_not_so(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    starts = [place + 1 for place, mark in enumerate(WHOLE) if mark == "\n"]
+    text = WHOLE[data.draw(st.sampled_from(starts)) :]
+    path = tmp_path_factory.mktemp("run") / "log"
+    path.write_text(text)
+    with open_input(str(path)) as file:
+        try:
+            run = read_results(file, ("cycles", MISSES))
+        except ProfileError:
+            return
+    for number, cycles, misses in zip(
+        run.number.tolist(), known(run, "cycles"), known(run, MISSES), strict=True
+    ):
+        assert cycles in {None, TRUTH.get(number, (cycles, 0))[0]}
+        assert misses in {None, TRUTH.get(number, (0, misses))[1]}
+
+
 WHOLE = three().text
+TRUTH = {4: (100, 5), 9: (300, 0), 11: (200, 8)}
 
 
 @given(st.integers(len(CONFIG), len(WHOLE)), st.sampled_from(["0", "700", "100"]))
@@ -267,13 +297,12 @@ def test_a_killed_run_says_nothing_that_is_not_so(
         except ProfileError as error:
             assert "no launch" in str(error) or "no counter" in str(error)  # noqa: PT017
             return
-    truth = {4: (100, 5), 9: (300, 0), 11: (200, 8)}
     reached = {"0": 0, "700": 700, "100": 100}[limit]
     for number, cycles, misses in zip(
         run.number.tolist(), known(run, "cycles"), known(run, MISSES), strict=True
     ):
-        assert cycles in {None, truth[number][0]}
-        assert misses in {None, truth[number][1]}
+        assert cycles in {None, TRUTH[number][0]}
+        assert misses in {None, TRUTH[number][1]}
         if reached == 100:
             assert cycles is None
 
