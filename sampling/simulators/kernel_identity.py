@@ -29,9 +29,13 @@ def is_same_name(planned: str, seen: str) -> bool | None:
         return True
     one, other = (demangled(name) or name for name in (planned, seen))
     is_mangled = [name.startswith(_MANGLED) for name in (one, other)]
+    if all(is_mangled):
+        return False
     if any(is_mangled):
-        # What could not be demangled tells nothing beside a readable name.
-        return False if all(is_mangled) else None
+        # What could not be demangled holds at least the function's own name, with its length before it.
+        mangled, readable = (one, other) if is_mangled[0] else (other, one)
+        own = short_name(readable)
+        return None if f"{len(own)}{own}" in mangled else False
     if common_spelling(one) == common_spelling(other) or bare_spelling(one) == bare_spelling(other):
         return True
     # A profile may have recorded the function's own name alone.

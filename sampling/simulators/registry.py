@@ -9,11 +9,6 @@ One that logs what happens within each kernel is one line in ``_LOG_READERS``. I
 
     def recognises_log(head: bytes) -> bool    # from the first 64 KiB, or whole lines further on
     def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]
-
-One whose results are read is one line in ``_RESULT_READERS``. Its module has::
-
-    def recognises_results(head: bytes) -> bool
-    def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun
 """
 
 from __future__ import annotations
@@ -30,7 +25,6 @@ from sampling.plan.plan_file import PlanFile
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.lines_so_far import LinesSoFar
-from sampling.simulators.measured_run import MeasuredRun
 from sampling.text import Wording
 
 #: What an exporter writes: relative path and content of each file.
@@ -41,13 +35,6 @@ _EXPORTERS = {"csv": "sampling.simulators.plain_csv"}
 _LOG_READERS = {
     "accel-sim": "sampling.simulators.accel_sim.interval_logs",
     "csv": "sampling.simulators.plain_csv",
-}
-#: The most telling first: a CSV of results is known by its header.
-_RESULT_READERS = {
-    "csv": "sampling.simulators.csv_results",
-    "macsim": "sampling.simulators.macsim.results",
-    "accel-sim": "sampling.simulators.accel_sim.results",
-    "gpgpu-sim": "sampling.simulators.accel_sim.results",
 }
 
 _MOST_BYTES_BEFORE_A_SIGN = 1 << 26
@@ -155,32 +142,3 @@ def _recognised(file: InputFile) -> IntervalLogReader:
         path=file.path,
         remedy=Wording("give one, or say which it is with `source`"),
     )
-
-
-class ResultReader(Protocol):
-    """What every module that reads a simulator's results offers."""
-
-    def recognises_results(self, head: bytes) -> bool:
-        """Return whether a file that starts like this is of its format."""
-
-    def read_results(self, file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
-        """Return what a file says of each launch; no metrics: the usual ones."""
-
-
-def result_reader_names() -> tuple[str, ...]:
-    """Return the names of all readers of results."""
-    return tuple(_RESULT_READERS)
-
-
-def result_reader(name: str) -> ResultReader:
-    """Return a reader of results.
-
-    Raises
-    ------
-    OptionError : there is none of that name.
-    """
-    if name not in _RESULT_READERS:
-        raise OptionError(
-            f"there is no reader of results {name!r}", remedy=f"there is {', '.join(_RESULT_READERS)}"
-        )
-    return cast("ResultReader", import_module(_RESULT_READERS[name]))

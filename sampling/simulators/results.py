@@ -15,13 +15,11 @@ from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.kernel_identity import differs, kernel_text, seen_text
 from sampling.simulators.launch_numbers import ids_of
-from sampling.simulators.lines_so_far import LinesSoFar
 from sampling.simulators.manifest_file import Manifest, read_manifest
 from sampling.simulators.measured_run import MeasuredRun
-from sampling.simulators.registry import ResultReader, result_reader, result_reader_names
+from sampling.simulators.result_readers import recognised_reader, result_reader
 from sampling.text import Wording, counted, listed
 
-_MOST_BYTES_BEFORE_A_SIGN = 1 << 26
 _REMEDY_OTHER = Wording(
     "give the results of the plan's own launches; whether a trace has them, `kernelpoint align` tells"
 )
@@ -100,31 +98,9 @@ def read_results(
             what = "a folder, not a file of results" if file.is_directory else "is empty"
             raise ProfileError(what, path=file.path, remedy="give what the simulator wrote of a run")
     reader = None if source is None else result_reader(source)
-    runs = [(reader or _recognised(file)).read_results(file, metrics) for file in files]
+    runs = [(reader or recognised_reader(file)).read_results(file, metrics) for file in files]
     whole = [read_manifest(file) for file in manifests]
     return _of_plan(plan, runs, whole)
-
-
-def _recognised(file: InputFile) -> ResultReader:
-    """Return the reader whose format a file is of."""
-    readers = [result_reader(name) for name in result_reader_names()]
-    for reader in readers:
-        if reader.recognises_results(file.head):
-            return reader
-    # What a program prints may come before the simulator's first line.
-    read = 0
-    for text in LinesSoFar(file):
-        for name in ("accel-sim", "macsim"):
-            if result_reader(name).recognises_results(text):
-                return result_reader(name)
-        read += len(text)
-        if read > _MOST_BYTES_BEFORE_A_SIGN:
-            break
-    raise ProfileError(
-        "neither what Accel-Sim, GPGPU-Sim or MacSim print, nor a CSV with a column id",
-        path=file.path,
-        remedy=Wording("give one, or say which it is with `source`"),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""MacSim: its results."""
+"""MacSim: what it takes."""

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError, OptionError, PlanFileError
-from sampling.plan.plan_file import PlanFile
 from sampling.profile.launch_table import LaunchTable
 from sampling.simulators import common_subsequence
 from sampling.simulators.alignment import TraceAlignment, _sequence, align, align_launches
 from sampling.simulators.measured_run import SeenKernel
 from sampling.simulators.trace_list import TraceList, coded
+from tests.small_plans import plan_of
 
 KERNELS = ("void step<(int)4>(float *)", "last(const float *)", "copy(int)")
 MANGLED = ("_Z4stepILi4EEvPf", "_Z4lastPKf", "_Z4copyi")
@@ -141,9 +141,7 @@ def test_recordings_of_two_programs_are_given_up(
         aligned(launch_table, codes, trace_of(other, grids(other)))
 
 
-def test_the_traced_process_is_that_of_the_plan(
-    launch_table: Table, plan_of: Callable[..., PlanFile]
-) -> None:
+def test_the_traced_process_is_that_of_the_plan(launch_table: Table) -> None:
     names, process = ["k"] * 4, [1, 1, 7, 7]
     profile = launch_table(names, [1] * 4, process=process)
     plan = plan_of([(2, "k", None)], first_id=2)
@@ -153,6 +151,6 @@ def test_the_traced_process_is_that_of_the_plan(
         _sequence(profile, plan, 2, None)
 
 
-def test_a_profile_that_is_gone_is_named(plan_of: Callable[..., PlanFile]) -> None:
+def test_a_profile_that_is_gone_is_named() -> None:
     with pytest.raises(PlanFileError, match="cannot be listed"):
         align(plan_of([(2, "k", None)]), trace_of([0], [4]))

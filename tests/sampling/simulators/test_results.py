@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
-from sampling.plan.plan_file import PlanFile
 from sampling.simulators.results import SimulatedLaunches, read_result_files
+from tests.small_plans import plan_of
 
 STEP, LAST = ("_Z4stepPf", (4, 1, 1)), ("_Z4lastPf", (2, 1, 1))
-PlanOf = Callable[..., PlanFile]
 
 
 def printed(*launches: tuple[int, tuple[str, tuple[int, int, int]], int], end: bool = True) -> str:
@@ -51,7 +50,7 @@ def cycles_of(found: SimulatedLaunches) -> dict[int, float]:
     return dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True))
 
 
-def test_trace_numbers_are_ids_counted_from_1(plan_of: PlanOf, written: Written) -> None:
+def test_trace_numbers_are_ids_counted_from_1(written: Written) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     found = read_result_files(plan, written(printed((4, STEP, 100), (9, LAST, 50))))
     assert cycles_of(found) == {3: 100, 8: 50}
@@ -59,19 +58,19 @@ def test_trace_numbers_are_ids_counted_from_1(plan_of: PlanOf, written: Written)
     assert found.notes == ()
 
 
-def test_ids_run_on_from_process_to_process(plan_of: PlanOf, written: Written) -> None:
+def test_ids_run_on_from_process_to_process(written: Written) -> None:
     """Traces are numbered by process; this one's first launch is 1000."""
     plan = plan_of([(1003, *STEP)], first_id=1000)
     assert cycles_of(read_result_files(plan, written(printed((4, STEP, 100))))) == {1003: 100}
 
 
-def test_shards_are_one_result(plan_of: PlanOf, written: Written) -> None:
+def test_shards_are_one_result(written: Written) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     paths = written(printed((9, LAST, 50)), printed((4, STEP, 100)))
     assert cycles_of(read_result_files(plan, paths)) == {3: 100, 8: 50}
 
 
-def test_gzip_is_read_also_without_its_end(plan_of: PlanOf, tmp_path: Path) -> None:
+def test_gzip_is_read_also_without_its_end(tmp_path: Path) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     path = tmp_path / "run.log.gz"
     path.write_bytes(gzip.compress(printed((4, STEP, 100), (9, LAST, 50)).encode()))
@@ -82,7 +81,7 @@ def test_gzip_is_read_also_without_its_end(plan_of: PlanOf, tmp_path: Path) -> N
     assert cycles_of(read_result_files(plan, [str(path)])) == {3: 100, 8: 50}
 
 
-def test_a_launch_without_a_number_is_left_out(plan_of: PlanOf, written: Written) -> None:
+def test_a_launch_without_a_number_is_left_out(written: Written) -> None:
     text = printed((4, STEP, 100), (9, LAST, 50))
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     found = read_result_files(plan, written(text[text.index("kernel_name") :]))
@@ -92,7 +91,7 @@ def test_a_launch_without_a_number_is_left_out(plan_of: PlanOf, written: Written
         read_result_files(plan, written(printed((4, STEP, 100)).partition("kernel_launch")[2]))
 
 
-def test_a_whole_run_gives_the_launches_of_the_plan(plan_of: PlanOf, written: Written) -> None:
+def test_a_whole_run_gives_the_launches_of_the_plan(written: Written) -> None:
     plan = plan_of([(1, *STEP), (2, *LAST)], whole=4)
     found = read_result_files(plan, written(printed((1, STEP, 9), (2, STEP, 7), (3, LAST, 5), (4, STEP, 3))))
     assert cycles_of(found) == {1: 7, 2: 5}
@@ -101,14 +100,14 @@ def test_a_whole_run_gives_the_launches_of_the_plan(plan_of: PlanOf, written: Wr
     )
 
 
-def test_launches_that_are_missing_are_named(plan_of: PlanOf, written: Written) -> None:
+def test_launches_that_are_missing_are_named(written: Written) -> None:
     plan = plan_of([(3, *STEP), (5, *STEP), (8, *LAST)], whole=20)
     found = read_result_files(plan, written(printed((4, STEP, 100))))
     assert cycles_of(found) == {3: 100}
     assert found.notes == ("2 launches of the plan are not in the results: 5, 8",)
 
 
-def test_a_launch_that_was_cut_is_a_gap_until_it_is_whole(plan_of: PlanOf, written: Written) -> None:
+def test_a_launch_that_was_cut_is_a_gap_until_it_is_whole(written: Written) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     whole = printed((4, STEP, 100), (9, LAST, 50))
     killed = whole[: whole.rindex("gpu_sim_cycle")]
@@ -132,7 +131,6 @@ def test_a_launch_that_was_cut_is_a_gap_until_it_is_whole(plan_of: PlanOf, writt
     ],
 )
 def test_results_of_another_plan_are_refused(
-    plan_of: PlanOf,
     written: Written,
     launches: list[tuple[int, tuple[str, tuple[int, int, int]], int]],
     said: str,
@@ -142,7 +140,7 @@ def test_results_of_another_plan_are_refused(
         read_result_files(plan, written(printed(*launches)))
 
 
-def test_names_are_compared_across_demanglers(plan_of: PlanOf, written: Written) -> None:
+def test_names_are_compared_across_demanglers(written: Written) -> None:
     plan = plan_of([(3, "step(float *)", (4, 1, 1)), (8, "last", (2, 1, 1))], whole=20)
     assert cycles_of(read_result_files(plan, written(printed((4, STEP, 100), (9, LAST, 50))))) == {
         3: 100,
@@ -153,15 +151,16 @@ def test_names_are_compared_across_demanglers(plan_of: PlanOf, written: Written)
         read_result_files(other, written(printed((4, STEP, 100))))
 
 
-def test_without_a_demangler_names_are_left_unsure(
-    plan_of: PlanOf, written: Written, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_demangler_names_are_left_unsure(written: Written, monkeypatch: pytest.MonkeyPatch) -> None:
     from sampling.simulators import kernel_identity
 
     kernel_identity.is_same_name.cache_clear()
     monkeypatch.setattr(kernel_identity, "demangled", lambda _: None)
     plan = plan_of([(3, "step(float *)", (4, 1, 1))], whole=20)
     found = read_result_files(plan, written(printed((4, STEP, 100))))
+    other = plan_of([(3, "stop(float *)", (4, 1, 1))], whole=20)
+    with pytest.raises(ProfileError, match="another program"):
+        read_result_files(other, written(printed((4, STEP, 100))))
     kernel_identity.is_same_name.cache_clear()
     assert found.notes == ("names of 1 launch cannot be compared here: 3",)
 
@@ -169,24 +168,24 @@ def test_without_a_demangler_names_are_left_unsure(
 @pytest.mark.parametrize(
     "text", ["", "hello\n", "globalcyclecount: 500\nglobalinsncount: 9\nctas_completed: 1\n"]
 )
-def test_files_of_no_results_are_refused(plan_of: PlanOf, written: Written, text: str) -> None:
+def test_files_of_no_results_are_refused(written: Written, text: str) -> None:
     with pytest.raises(ProfileError, match=r"is empty|neither what Accel-Sim"):
         read_result_files(plan_of([(3, *STEP)]), written(text))
 
 
-def test_an_output_after_many_lines_of_the_program_is_found(plan_of: PlanOf, written: Written) -> None:
+def test_an_output_after_many_lines_of_the_program_is_found(written: Written) -> None:
     text = "step 3 residual 0.5\n" * 5000 + printed((4, STEP, 100))
     assert cycles_of(read_result_files(plan_of([(3, *STEP)]), written(text))) == {3: 100}
 
 
-def test_standard_input_can_be_read_once(plan_of: PlanOf) -> None:
+def test_standard_input_can_be_read_once() -> None:
     with pytest.raises(OptionError, match="once"):
         read_result_files(plan_of([(3, *STEP)]), ["-", "-"])
     with pytest.raises(OptionError, match="no reader of results 'accelsim'"):
         read_result_files(plan_of([(3, *STEP)]), ["x"][:0] or [__file__], source="accelsim")
 
 
-def test_a_csv_has_launch_ids(plan_of: PlanOf, written: Written) -> None:
+def test_a_csv_has_launch_ids(written: Written) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     found = read_result_files(plan, written("id,cycles,misses\n3,10,1\n8,20,2\n5,1,1\n"), metrics=("misses",))
     assert found.ids.tolist() == [3, 8]
@@ -197,8 +196,9 @@ def test_a_csv_has_launch_ids(plan_of: PlanOf, written: Written) -> None:
 
 MANIFEST = (
     "id,simulator_id,stratum,weight,warm_up,shard,order,name\n"
-    "7,8,,0,1,1,1,\n8,9,0,5.0,0,1,2,_Z4lastPf\n2,3,,0,1,1,3,\n3,4,0,5.0,0,1,4,_Z4stepPf\n"
-    "8,9,,0,1,2,1,\n9,10,1,2.0,0,2,2,_Z4stepPf\n"
+    "7,kernel-8,,0,1,1,1,\n8,kernel-9,0,5.0,0,1,2,_Z4lastPf\n"
+    "3,kernel-4,0,5.0,0,1,4,_Z4stepPf\n2,kernel-3,,0,1,1,3,\n"
+    "8,9,,0,1,2,1,\n9,kernel-10-ctx_0x5f,1,2.0,0,2,2,_Z4stepPf\n"
 )
 
 
@@ -209,7 +209,7 @@ def manifest(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_warm_ups_of_a_manifest_count_for_nothing(plan_of: PlanOf, written: Written, manifest: str) -> None:
+def test_warm_ups_of_a_manifest_count_for_nothing(written: Written, manifest: str) -> None:
     """Launch 8 is drawn in the first shard and runs once more in the second, before launch 9."""
     plan = plan_of([(3, *STEP), (8, *LAST), (9, *STEP)], whole=20)
     first = printed((8, STEP, 1), (9, LAST, 50), (3, STEP, 1), (4, STEP, 100))
@@ -226,7 +226,7 @@ def test_warm_ups_of_a_manifest_count_for_nothing(plan_of: PlanOf, written: Writ
 
 
 def test_a_run_of_another_order_than_the_manifests_is_refused_where_it_matters(
-    plan_of: PlanOf, written: Written, manifest: str
+    written: Written, manifest: str
 ) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST), (9, *STEP)], whole=20)
     assert cycles_of(
@@ -242,12 +242,12 @@ def test_a_run_of_another_order_than_the_manifests_is_refused_where_it_matters(
     ("old", "new", "said"),
     [
         ("simulator_id", "number", "no column simulator_id"),
-        ("8,9,0", "8,x,0", "row 3"),
+        ("8,kernel-9", "x,kernel-9", "row 3"),
         (MANIFEST[55:], "", "no"),
     ],
 )
 def test_a_manifest_that_is_none_is_refused(
-    plan_of: PlanOf, written: Written, tmp_path: Path, old: str, new: str, said: str
+    written: Written, tmp_path: Path, old: str, new: str, said: str
 ) -> None:
     path = tmp_path / "manifest.csv"
     path.write_text(MANIFEST.replace(old, new, 1))
@@ -257,7 +257,7 @@ def test_a_manifest_that_is_none_is_refused(
 
 @given(st.data())
 def test_any_part_of_a_plan_simulated_in_any_order_has_its_own_cycles(
-    plan_of: PlanOf, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     """The cycles of a launch are 10 times its id + 1, whatever file and place it is in."""
     ids = data.draw(st.lists(st.integers(0, 60), min_size=1, max_size=12, unique=True))
