@@ -47,7 +47,8 @@ class TraceAlignment:
     ----------
     by : whether the trace's own numbers tell, or the order of the launches.
     ids, numbers : (m,) launch ids of the profile and the tracer's numbers of the matched ones, ascending.
-    missing_in_trace, missing_in_profile : the launches that only the other side has.
+    missing_in_trace : (a,) ids of the launches that the profile alone has.
+    missing_in_profile : (b,) places in the trace's list of those that it alone has.
     first_difference : the first launches of either side where the two part; None where they do not.
     drawn, drawn_missing : how many launches the plan draws here, and the ids of those that the trace lacks.
     notes : what could not be compared.
@@ -57,8 +58,8 @@ class TraceAlignment:
     by: Literal["number", "order"]
     ids: IntArray
     numbers: IntArray
-    missing_in_trace: tuple[ListedLaunch, ...]
-    missing_in_profile: tuple[ListedLaunch, ...]
+    missing_in_trace: IntArray
+    missing_in_profile: IntArray
     first_difference: tuple[ListedLaunch | None, ListedLaunch | None] | None
     drawn: int
     drawn_missing: tuple[int, ...]
@@ -135,8 +136,8 @@ def align_launches(
         by=by,
         ids=sequence.first_id + rows,
         numbers=trace.number[places],
-        missing_in_trace=tuple(map(lists.here, np.flatnonzero(~in_trace).tolist())),
-        missing_in_profile=tuple(map(lists.there, np.flatnonzero(~in_profile).tolist())),
+        missing_in_trace=sequence.first_id + np.flatnonzero(~in_trace),
+        missing_in_profile=np.flatnonzero(~in_profile),
         first_difference=lists.first_difference(in_trace, in_profile),
         drawn=len(drawn),
         drawn_missing=tuple(each for each in sorted(set(drawn)) if not in_trace[each - sequence.first_id]),
@@ -255,15 +256,15 @@ class BothLists:
     signature: IntArray
     trace: TraceList
 
-    def here(self, row: int) -> ListedLaunch:
+    def here(self, launch_id: int) -> ListedLaunch:
         """Return a launch of the profile."""
         kernels = self.profile.kernels
-        found = kernels.signature(int(self.signature[row]))
+        found = kernels.signature(int(self.signature[launch_id - self.sequence.first_id]))
         kernel = SeenKernel(kernels.names.full(found.name), found.grid, found.block)
-        return ListedLaunch(self.sequence.first_id + row, kernel)
+        return ListedLaunch(launch_id, kernel)
 
     def there(self, place: int) -> ListedLaunch:
-        """Return a launch of the trace."""
+        """Return a launch of the trace by its place in the list."""
         return ListedLaunch(int(self.trace.number[place]), self.trace.kernels[self.trace.kernel[place]])
 
     def first_difference(
@@ -274,7 +275,7 @@ class BothLists:
             return None
         same = min(_leading(in_trace), _leading(in_profile))
         return (
-            self.here(same) if same < len(in_trace) else None,
+            self.here(self.sequence.first_id + same) if same < len(in_trace) else None,
             self.there(same) if same < len(in_profile) else None,
         )
 

@@ -110,8 +110,10 @@ def _by_number(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
     known = dict(zip(manifest.number[drawn].tolist(), manifest.id[drawn].tolist(), strict=True))
     warmed = set(manifest.number[~drawn].tolist())
     numbers = run.number.tolist()
+    # A run of launches that the manifest does not name is none of this export, and has no warm-ups.
+    is_of_export = all(number in known or number in warmed for number in numbers)
     both = [number for number in numbers if number in known and number in warmed]
-    if both:
+    if both and is_of_export:
         raise ProfileError(
             f"launch {both[0]} is a warm-up too, and the order of launches is not that of {manifest.path}",
             path=run.path,

@@ -6,11 +6,10 @@ from sampling.plan.plan_file import read_plan
 from sampling.simulators.alignment import align
 from sampling.simulators.trace_list import read_trace_list
 from tui.engine.studies import progress_of
-from tui.options.choices import OutputFormat
 from tui.options.commands import AlignOptions
-from tui.output.writer import Answer, emit
+from tui.output.writer import emit
 from tui.terminal.diagnostics import note
-from tui.text.alignment import alignment_results, alignment_rows, alignment_text
+from tui.text.alignment import alignment_answer
 
 
 def run(options: AlignOptions) -> None:
@@ -21,7 +20,4 @@ def run(options: AlignOptions) -> None:
         found = align(plan, trace, process=options.process, device=options.device, progress=progress)
     for text in found.notes:
         note(text, quiet=options.quiet)
-    as_rows = options.format not in {OutputFormat.TABLE, OutputFormat.JSON}
-    rows = alignment_rows(found) if as_rows else None
-    results = alignment_results(found)
-    emit(Answer("align", results, lambda _: alignment_text(found), rows, found.notes), options)
+    emit(alignment_answer(found, options.format), options)

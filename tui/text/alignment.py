@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from sampling.profile.profile import Dimensions
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment
 from sampling.text import counted
+from tui.options.choices import OutputFormat
+from tui.output.writer import Answer
 from tui.terminal.tables import shortened
 
 _SHOWN = 5
 _NAME_WIDTH = 48
+
+
+def alignment_answer(found: TraceAlignment, form: OutputFormat) -> Answer:
+    """Return the answer in one form; launches are listed one by one only where it shows them."""
+    is_json, is_table = form is OutputFormat.JSON, form is OutputFormat.TABLE
+    return Answer(
+        "align",
+        alignment_results(found) if is_json else {},
+        lambda _: alignment_text(found),
+        rows=None if is_json or is_table else alignment_rows(found),
+        warnings=found.notes,
+    )
 
 
 def alignment_results(found: TraceAlignment) -> dict[str, Any]:
@@ -19,8 +33,8 @@ def alignment_results(found: TraceAlignment) -> dict[str, Any]:
     here, there = found.first_difference or (None, None)
     return {
         "matched": len(found.ids),
-        "missing_in_trace": [_row(launch, "id") for launch in found.missing_in_trace],
-        "missing_in_profile": [_row(launch, "number") for launch in found.missing_in_profile],
+        "missing_in_trace": [_row(launch, "id") for launch in _here(found)],
+        "missing_in_profile": [_row(launch, "number") for launch in _there(found)],
         "first_difference": None
         if found.first_difference is None
         else {
@@ -36,9 +50,18 @@ def alignment_results(found: TraceAlignment) -> dict[str, Any]:
 def alignment_rows(found: TraceAlignment) -> list[dict[str, Any]]:
     """Return a row a launch: its id in the profile and its number in the trace, none where that lacks it."""
     number_of = dict(zip(found.ids.tolist(), found.numbers.tolist(), strict=True))
-    here = [found.lists.here(row) for row in range(len(found.lists.signature))]
+    first = found.lists.sequence.first_id
+    here = map(found.lists.here, range(first, first + len(found.lists.signature)))
     rows = [_row(launch, "id", number=number_of.get(launch.number)) for launch in here]
-    return rows + [_row(launch, "number", id=None) for launch in found.missing_in_profile]
+    return rows + [_row(launch, "number", id=None) for launch in _there(found)]
+
+
+def _here(found: TraceAlignment, most: int | None = None) -> Iterator[ListedLaunch]:
+    return map(found.lists.here, found.missing_in_trace[:most].tolist())
+
+
+def _there(found: TraceAlignment, most: int | None = None) -> Iterator[ListedLaunch]:
+    return map(found.lists.there, found.missing_in_profile[:most].tolist())
 
 
 def _row(launch: ListedLaunch, called: str, **other: int | None) -> dict[str, Any]:
@@ -64,18 +87,18 @@ def alignment_text(found: TraceAlignment) -> str:
         here, there = found.first_difference
         lines.append("where they part first:")
         lines += [f"  profile: {_text(here, 'launch')}", f"  trace: {_text(there, 'number')}"]
-    lines += _missing("missing in the trace", found.missing_in_trace, "launch")
-    lines += _missing("missing in the profile", found.missing_in_profile, "number")
+    here_alone, there_alone = len(found.missing_in_trace), len(found.missing_in_profile)
+    lines += _missing("missing in the trace", here_alone, _here(found, _SHOWN), "launch")
+    lines += _missing("missing in the profile", there_alone, _there(found, _SHOWN), "number")
     return "\n".join(lines)
 
 
-def _missing(what: str, launches: Sequence[ListedLaunch], number: str) -> list[str]:
-    if not launches:
+def _missing(what: str, count: int, first: Iterator[ListedLaunch], number: str) -> list[str]:
+    if not count:
         return []
-    shown = [f"  {_text(launch, number)}" for launch in launches[:_SHOWN]]
-    more = len(launches) - len(shown)
-    heading = f"{what}: {counted(len(launches), 'launch', 'launches')}"
-    return [heading, *shown, f"  and {more:,} more"] if more else [heading, *shown]
+    heading = f"{what}: {counted(count, 'launch', 'launches')}"
+    shown = [f"  {_text(launch, number)}" for launch in first]
+    return [heading, *shown, *([f"  and {count - _SHOWN:,} more"] if count > _SHOWN else [])]
 
 
 def _text(launch: ListedLaunch | None, number: str) -> str:

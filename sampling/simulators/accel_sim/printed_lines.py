@@ -78,11 +78,13 @@ def _pushed(text: bytes) -> Iterator[tuple[int, bytes, bytes]]:
         place = text.find(PUSHED, place + 1)
 
 
-def names_of_lines(pieces: Iterable[bytes], most: int = 4096) -> tuple[str, ...]:
-    """Return the distinct names that are printed before an equals sign, up to a number of them."""
+def names_of_lines(pieces: Iterable[bytes], most_bytes: int = 1 << 25) -> tuple[str, ...]:
+    """Return the distinct names that are printed before an equals sign, as far as is read."""
     names: dict[bytes, None] = {}
+    read = 0
     for piece in pieces:
         names.update(dict.fromkeys(_KEY_OF_ANY_LINE.findall(piece)))
-        if len(names) > most:
+        read += len(piece)
+        if read > most_bytes:
             break
     return tuple(name.decode("utf-8", "replace") for name in names)

@@ -238,6 +238,13 @@ def test_a_run_of_another_order_than_the_manifests_is_refused_where_it_matters(
         read_result_files(plan, written(printed((14, STEP, 5))), manifests=[manifest])
 
 
+def test_a_run_of_all_launches_has_no_warm_ups(written: Written, manifest: str) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST), (9, *STEP)], whole=20)
+    whole = printed(*((number, LAST if number == 9 else STEP, 10 * number) for number in range(1, 21)))
+    found = read_result_files(plan, written(whole), manifests=[manifest])
+    assert cycles_of(found) == {3: 40, 8: 90, 9: 100}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
