@@ -8,7 +8,7 @@ subsequence, which a tracer's list and a profile nearly are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -249,19 +249,23 @@ class BothLists:
     Attributes
     ----------
     signature : (n,) the signature code of each launch of the profile's sequence.
+    known : the kernels of signatures that have been named.
     """
 
     profile: Profile
     sequence: LaunchSequence
     signature: IntArray
     trace: TraceList
+    known: dict[int, SeenKernel] = field(default_factory=dict)
 
     def here(self, launch_id: int) -> ListedLaunch:
         """Return a launch of the profile."""
-        kernels = self.profile.kernels
-        found = kernels.signature(int(self.signature[launch_id - self.sequence.first_id]))
-        kernel = SeenKernel(kernels.names.full(found.name), found.grid, found.block)
-        return ListedLaunch(launch_id, kernel)
+        code = int(self.signature[launch_id - self.sequence.first_id])
+        if code not in self.known:
+            kernels = self.profile.kernels
+            found = kernels.signature(code)
+            self.known[code] = SeenKernel(kernels.names.full(found.name), found.grid, found.block)
+        return ListedLaunch(launch_id, self.known[code])
 
     def there(self, place: int) -> ListedLaunch:
         """Return a launch of the trace by its place in the list."""

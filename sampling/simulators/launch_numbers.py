@@ -21,8 +21,15 @@ from sampling.simulators.measured_run import UNNUMBERED, MeasuredRun
 NOT_WANTED = -1
 
 
-def ids_of(plan: PlanFile, run: MeasuredRun, manifests: Sequence[Manifest] = ()) -> IntArray:
+def ids_of(
+    plan: PlanFile, run: MeasuredRun, manifests: Sequence[Manifest] = (), own: Manifest | None = None
+) -> IntArray:
     """Return (n,) the launch id of each launch of a run, `NOT_WANTED` for those that count for nothing.
+
+    Parameters
+    ----------
+    manifests : those of the export, one for each process and device.
+    own : which of them the run is of, should it fit several.
 
     Raises
     ------
@@ -38,7 +45,7 @@ def ids_of(plan: PlanFile, run: MeasuredRun, manifests: Sequence[Manifest] = ())
             remedy="give the output of a simulator that numbers launches, or a CSV with a column id",
         )
     else:
-        ids = _by_manifests(run, manifests) if manifests else _by_process(plan, run)
+        ids = _by_manifests(run, manifests, own) if manifests else _by_process(plan, run)
     launches = sum(sequence.launches for sequence in plan.sequences)
     if launches and (ids >= launches).any():
         number = int(run.number[np.argmax(ids >= launches)])
@@ -73,19 +80,23 @@ def _by_process(plan: PlanFile, run: MeasuredRun) -> IntArray:
     return np.where(is_numbered, ids, NOT_WANTED)
 
 
-def _by_manifests(run: MeasuredRun, manifests: Sequence[Manifest]) -> IntArray:
+def _by_manifests(run: MeasuredRun, manifests: Sequence[Manifest], own: Manifest | None) -> IntArray:
     """Return the ids by the one manifest, or the one part of it, that the run is of."""
-    found = [ids for manifest in manifests if (ids := _in_order(run, manifest)) is not None]
-    found = found or [ids for manifest in manifests if (ids := _by_number(run, manifest)) is not None]
-    distinct = {ids.tobytes(): ids for ids in found}
+    for way in (_in_order, _by_number):
+        found = {each.path: ids for each in manifests if (ids := way(run, each)) is not None}
+        if found:
+            break
+    distinct = {ids.tobytes(): ids for ids in found.values()}
     if len(distinct) == 1:
         return next(iter(distinct.values()))
+    if own is not None and own.path in found:
+        return found[own.path]
     of = manifests[0].path if len(manifests) == 1 else f"the {len(manifests)} manifests"
     if distinct:
         raise ProfileError(
             f"its launches can be {len(distinct)} different ones of {of}",
             path=run.path,
-            remedy="give the results of one process, with its own manifest, at a time",
+            remedy="give the manifests in the order of the results, one for each",
         )
     raise ProfileError(
         f"its launches are not those of {of}",

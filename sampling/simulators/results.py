@@ -83,7 +83,8 @@ def read_results(
     source : which simulator's results these are; None asks the content of each file.
     metrics : what is wanted: ``cycles``, ``instructions``, a counter by its printed name or a column; none:
         what the reader takes for usual.
-    manifests : of the export that was run, one for each process and device; none: see `ids_of`.
+    manifests : of the export that was run, one for each process and device; in the order of the files where
+        processes launch the same kernels. None: see `ids_of`.
 
     Raises
     ------
@@ -121,8 +122,9 @@ def _of_plan(plan: PlanFile, runs: Sequence[MeasuredRun], manifests: Sequence[Ma
     places: dict[int, _Place] = {}
     unsure: list[int] = []
     in_all = 0
-    for run in runs:
-        ids = ids_of(plan, run, manifests)
+    are_pairs = len(manifests) == len(runs)
+    for number, run in enumerate(runs):
+        ids = ids_of(plan, run, manifests, manifests[number] if are_pairs else None)
         is_drawn: BoolArray = np.isin(ids, wanted)
         in_all += len(ids)
         for row in np.flatnonzero(is_drawn).tolist():

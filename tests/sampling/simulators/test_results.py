@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -243,6 +244,24 @@ def test_a_run_of_all_launches_has_no_warm_ups(written: Written, manifest: str) 
     whole = printed(*((number, LAST if number == 9 else STEP, 10 * number) for number in range(1, 21)))
     found = read_result_files(plan, written(whole), manifests=[manifest])
     assert cycles_of(found) == {3: 40, 8: 90, 9: 100}
+
+
+def test_processes_that_launch_the_same_are_told_apart_by_their_manifests(
+    written: Written, tmp_path: Path
+) -> None:
+    """Launch 3 of process 7 and launch 13 of process 8 are both the fourth of their process."""
+    one, other = plan_of([(3, *STEP)], whole=10), plan_of([(13, *STEP)], process=8, first_id=10, whole=10)
+    plan = replace(one, strata=one.strata + other.strata, sequences=one.sequences + other.sequences)
+    manifests = [tmp_path / name for name in ("one.csv", "other.csv")]
+    for path, launch in zip(manifests, (3, 13), strict=True):
+        path.write_text(f"id,simulator_id\n{launch},kernel-4\n")
+    paths, lists = written(printed((4, STEP, 50)), printed((4, STEP, 90))), [str(path) for path in manifests]
+    assert cycles_of(read_result_files(plan, paths, manifests=lists)) == {3: 50, 13: 90}
+    assert cycles_of(read_result_files(plan, paths[::-1], manifests=lists)) == {3: 90, 13: 50}
+    with pytest.raises(ProfileError, match="can be 2 different ones"):
+        read_result_files(plan, paths[:1], manifests=lists)
+    with pytest.raises(ProfileError, match="2 processes and devices"):
+        read_result_files(plan, paths)
 
 
 @pytest.mark.parametrize(
