@@ -58,6 +58,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "compare": Command("commands:CompareOptions", "tui.commands.compare", "All methods on one profile."),
     "judge": Command("commands:JudgeOptions", "tui.commands.judge", "A plan's error on a profile."),
+    "align": Command(
+        "commands:AlignOptions", "tui.commands.align", "Whether a trace has the launches of a plan's profile."
+    ),
     "methods": Command("commands:OutputOptions", "tui.commands.methods", "The methods and their options."),
     "export": Command("commands:ExportOptions", "tui.commands.export", "Hand a plan to a simulator."),
     "project": Command(

@@ -182,6 +182,12 @@ RESULTS: dict[str, Schema] = {
         error=NUMBER,
         repeats=_or_null(COUNT),
     ),
+    "align": _object(
+        matched=INDEX,
+        missing_in_trace=_list(_object(id=INDEX, name=TEXT, grid=DIMENSIONS, block=DIMENSIONS)),
+        missing_in_profile=_list(_object(number=INDEX, name=TEXT, grid=DIMENSIONS, block=DIMENSIONS)),
+        first_difference=_or_null({"type": "object", "required": ["profile", "trace"]}),
+    ),
     "methods": _list(
         _object(name=METHOD, source=TEXT, needs=_list(TEXT), options={"type": "object"}), minItems=1
     ),

@@ -17,12 +17,20 @@ CommandLines = dict[str, Sequence[object]]
 
 COMMANDS = (
     *("open", "summary", "info", "groups", "histogram", "tree", "sample", "trade-off", "compare"),
-    *("judge", "methods", "export", "project", "convert", "demo"),
+    *("judge", "align", "methods", "export", "project", "convert", "demo"),
     *("scale open", "scale predict", "scale validate", "scale derive", "scale mrc"),
 )
 FORMATS = ("table", "csv", "json", "jsonl", "markdown")
 # Their csv and jsonl are rows of the product, of bins, or of a table that JSON nests.
-ROWS_OF_THEIR_OWN = {"sample", "histogram", "scale open", "scale predict", "scale validate", "scale mrc"}
+ROWS_OF_THEIR_OWN = {
+    "sample",
+    "histogram",
+    "align",
+    "scale open",
+    "scale predict",
+    "scale validate",
+    "scale mrc",
+}
 DRAWN = ("histogram", "tree", "trade-off", "scale predict", "scale validate")
 TIMED = "seconds"
 

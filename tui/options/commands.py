@@ -297,6 +297,22 @@ class JudgeOptions(OutputOptions):
 
 
 @dataclass(frozen=True)
+class AlignOptions(OutputOptions):
+    """`align`."""
+
+    plan: InputFile = argument("", "A plan file; its profile is read where it lay.", "PLAN")
+    trace: InputFile = argument(
+        "", "The folder of the traces, or stats.csv, kernelslist or kernel_names.txt.", "TRACE"
+    )
+    process: int | None = option(
+        None, "The traced process of the profile; that of the plan if not given.", "--process", metavar="N"
+    )
+    device: int | None = option(
+        None, "The traced device of the profile; that of the plan if not given.", "--device", metavar="N"
+    )
+
+
+@dataclass(frozen=True)
 class ExportOptions(OutputOptions):
     """`export`."""
 

@@ -25,7 +25,8 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.readers.input_file import InputFile
-from sampling.simulators.accel_sim.printed_output import KEYS, PUSHED, Line, simulated_run
+from sampling.simulators.accel_sim.printed_lines import KEYS, PUSHED, Line
+from sampling.simulators.accel_sim.printed_output import simulated_run
 from sampling.simulators.accel_sim.runs import with_outputs
 from sampling.simulators.lines_so_far import LinesSoFar
 

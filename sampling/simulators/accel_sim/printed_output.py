@@ -1,57 +1,42 @@
-"""What GPGPU-Sim and Accel-Sim print of each launch: its name and grid, what a core holds, how long it took.
+"""What GPGPU-Sim and Accel-Sim print of each launch: its name and grid, what a core holds, what it took.
 
 Each launch has a header before it runs: ``-kernel name`` and ``-grid dim`` where traces are simulated,
 ``pushing kernel`` where a program is. What it took follows in a block of ``kernel_name``,
-``kernel_launch_uid``, ``gpu_sim_cycle``, ``gpu_sim_insn``. The simulator prints one block for several
-launches where they follow each other too closely, and a block without a name for a launch that was printed
-before: kernels that ran at once, or one left over by a limit on thread blocks.
+``kernel_launch_uid``, ``gpu_sim_cycle``, ``gpu_sim_insn`` and many counters. The simulator prints one block
+for several launches where they follow each other too closely, and one without a name for a launch that was
+printed before: kernels that ran at once, or one left over by a limit on thread blocks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 from sampling.projection.interval_log import KernelFacts
-
-#: A line of the output, as the key that starts it and the text after it.
-Line: TypeAlias = tuple[bytes, bytes]
-
-NAME_IN_HEADER = b"-kernel name"
-ID_IN_HEADER = b"-kernel id"
-GRID_IN_HEADER = b"-grid dim"
-PUSHED = b"GPGPU-Sim PTX: pushing kernel"
-LAUNCHED = b"launching kernel name"
-CTAS_PER_CORE = b"GPGPU-Sim uArch: CTA/core"
-NAME = b"kernel_name"
-UID = b"kernel_launch_uid"
-CYCLES = b"gpu_sim_cycle"
-INSTRUCTIONS = b"gpu_sim_insn"
-BREAK = b"GPGPU-Sim: ** break due to reaching"
-EXIT = b"GPGPU-Sim: *** exit detected"
-CLUSTERS = b"-gpgpu_n_clusters"
-CORES_PER_CLUSTER = b"-gpgpu_n_cores_per_cluster"
-CONCURRENT = b"-gpgpu_concurrent_kernel_sm"
-#: Each limit at which the simulator ends a launch, and the total that it is compared with.
-_TOTAL_OF_LIMIT = {
-    b"-gpgpu_max_cycle": b"gpu_tot_sim_cycle",
-    b"-gpgpu_max_insn": b"gpu_tot_sim_insn",
-    b"-gpgpu_max_cta": b"gpu_tot_issued_cta",
-    b"-gpgpu_max_completed_cta": b"gpu_tot_issued_cta",
-}
-_TOTALS = tuple(dict.fromkeys(_TOTAL_OF_LIMIT.values()))
-_CTA_LIMITS = (b"-gpgpu_max_cta", b"-gpgpu_max_completed_cta")
-KEYS = (
-    *(NAME_IN_HEADER, ID_IN_HEADER, GRID_IN_HEADER, LAUNCHED, CTAS_PER_CORE, NAME, UID),
-    *(CYCLES, INSTRUCTIONS, BREAK, EXIT, CLUSTERS, CORES_PER_CLUSTER, CONCURRENT),
-    *(*_TOTAL_OF_LIMIT, *_TOTALS),
+from sampling.simulators.accel_sim.announced_launches import OF_HEADER, AnnouncedLaunches, PrintedLaunch
+from sampling.simulators.accel_sim.printed_lines import (
+    BREAK,
+    CLUSTERS,
+    CONCURRENT,
+    CORES_PER_CLUSTER,
+    CTA_LIMITS,
+    CTAS_PER_CORE,
+    CYCLES,
+    EXIT,
+    INSTRUCTIONS,
+    NAME,
+    SIMULATION_RATE,
+    STREAM,
+    TOTAL_CYCLES,
+    TOTAL_OF_LIMIT,
+    TOTALS,
+    UID,
+    Line,
 )
+from sampling.simulators.accel_sim.running_totals import RunningTotals
 
 _NUMBER = re.compile(rb"\d+")
-_PUSH = re.compile(rb"\s*'(?P<name>[^']*)'.*?gridDim= ?(?P<grid>\([\d, ]*\))?")
-_LAUNCH = re.compile(rb"(?P<name>.*) uid: ?(?P<uid>\d+)")
 _STILL_RUNNING = "the output ends before it does: the run goes on, or was killed"
 _BROKEN_OFF = "the simulator broke it off at its limit of cycles or instructions"
 
@@ -67,6 +52,8 @@ class SimulatedKernel:
     trace_id : the number of its trace; None where a program is simulated.
     why_cut : why it was not simulated to its end; empty where it was.
     ran_cycles : how long it ran, to its end or not; None where the output does not say.
+    launches : each launch, as it was announced; at least one.
+    added : what it added to each counter that was asked for; None where that is not known.
     """
 
     name: str
@@ -75,6 +62,8 @@ class SimulatedKernel:
     trace_id: int | None = None
     why_cut: str = ""
     ran_cycles: int | None = None
+    launches: tuple[PrintedLaunch, ...] = ()
+    added: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,33 +74,40 @@ class SimulatedRun:
     ----------
     has_ended : whether the simulator says so; else it goes on, was killed, or is of a version that does not.
     together : why no record is of one kernel alone; empty where kernels ran one after the other.
+    counters_seen : which of the counters that were asked for are printed.
+    no_count : why a counter that was asked for cannot be told launch by launch; empty where all can.
     """
 
     kernels: tuple[SimulatedKernel, ...] = ()
     has_ended: bool = False
     together: str = ""
-
-
-@dataclass(slots=True)
-class _Header:
-    """A launch that has been announced and not yet ended."""
-
-    name: str
-    ctas: int | None = None
-    trace_id: int | None = None
-    uid: int | None = None
+    counters_seen: frozenset[bytes] = frozenset()
+    no_count: str = ""
 
 
 @dataclass(slots=True)
 class _Run:
-    """A run while its lines are read."""
+    """A run while its lines are read.
 
+    Attributes
+    ----------
+    announced : the launches that have not ended yet.
+    total_cycles : of all launches before the one whose block is read.
+    has_totals : whether the last block says how far the run's totals are.
+    is_in_block : whether what is printed now is still of the last kernel.
+    has_block_ended : whether its last line has been seen.
+    """
+
+    totals: RunningTotals
     kernels: list[SimulatedKernel] = field(default_factory=list)
-    headers: list[_Header] = field(default_factory=list)
+    announced: AnnouncedLaunches = field(default_factory=AnnouncedLaunches)
     numbers: dict[bytes, int] = field(default_factory=dict)
     name: str = ""
     uids: tuple[int, ...] = ()
-    pushed: int = 0
+    total_cycles: int = 0
+    has_totals: bool = True
+    is_in_block: bool = False
+    has_block_ended: bool = False
     is_broken_off: bool = False
     has_ended: bool = False
     together: str = ""
@@ -124,80 +120,80 @@ class _Run:
 
     def take(self, key: bytes, text: bytes) -> None:
         """Take one line."""
-        if key in {NAME_IN_HEADER, ID_IN_HEADER, GRID_IN_HEADER, PUSHED, LAUNCHED}:
-            self._take_header(key, text)
+        if key in OF_HEADER:
+            self.has_ended = False
+            self.announced.take(key, text)
         elif key == NAME:
+            self._close_block(is_whole=True)
             self.name, self.uids = _text(text), ()
         elif key == UID:
             self.uids = tuple(int(number) for number in _NUMBER.findall(text))
+        elif key == STREAM:
+            self.totals.stream = text.strip()
         elif key == BREAK:
             self._break_off()
         elif key == EXIT:
-            self.has_ended = True
+            self.has_ended = self.has_block_ended = True
         elif number := _NUMBER.match(text):
             self._take_number(key, int(number[0]))
-
-    def _take_header(self, key: bytes, text: bytes) -> None:
-        """Take a line of what is printed of a launch before it runs."""
-        self.has_ended = False
-        if key == NAME_IN_HEADER:
-            self.headers.append(_Header(_text(text)))
-        elif key == PUSHED and (pushed := _PUSH.match(text)):
-            self.pushed += 1
-            self.headers.append(
-                _Header(_text(pushed["name"]), _product(pushed["grid"] or b""), uid=self.pushed)
-            )
-        elif key == ID_IN_HEADER and self.headers and (number := _NUMBER.match(text)):
-            self.headers[-1].trace_id = int(number[0])
-        elif key == GRID_IN_HEADER and self.headers:
-            self.headers[-1].ctas = _product(text)
-        elif key == LAUNCHED and (launch := _LAUNCH.match(text)):
-            name = _text(launch["name"])
-            header = next((each for each in self.headers if each.uid is None and each.name == name), None)
-            if header is not None:
-                header.uid = int(launch["uid"])
+        if self.is_in_block:
+            self.totals.take(key, text)
 
     def _take_number(self, key: bytes, number: int) -> None:
         self.numbers[key] = number
-        if key == INSTRUCTIONS:
+        if key == CYCLES:
+            self._close_block(is_whole=True)
+        elif key == INSTRUCTIONS:
             self._finish()
         elif key == CONCURRENT and number == 1:
             self.together = "kernels ran concurrently (-gpgpu_concurrent_kernel_sm 1)"
-        elif key in _TOTALS:
+        elif key == SIMULATION_RATE:
+            self.has_block_ended = True
+        elif key in TOTALS:
+            self.has_totals = True
+            if key == TOTAL_CYCLES:
+                self._follow_on(number)
             self._cut_at_limit(key, number)
+
+    def _follow_on(self, total_cycles: int) -> None:
+        """Check that the run's total continues that of the block before: else counters do not either."""
+        before = total_cycles - self.numbers.get(CYCLES, 0)
+        if before != self.total_cycles:
+            self.totals.begin_anew(is_known=before == 0)
+        self.total_cycles = total_cycles
 
     def _finish(self) -> None:
         """Add the kernel, or the kernels of one block, whose cycles and instructions have been read."""
-        if not self.name and not self.uids and not any(self.numbers.get(limit) for limit in _CTA_LIMITS):
+        has_limit = any(self.numbers.get(limit) for limit in CTA_LIMITS)
+        if self.kernels and not self.name and not self.uids and not has_limit:
             self.together = "kernels ran concurrently (a block of the output has no kernel_name)"
+        if any(after - uid != 1 for uid, after in zip(self.uids, self.uids[1:], strict=False)):
+            shown = ", ".join(map(str, self.uids))
+            self.together = f"kernels ran concurrently (launches {shown} have one block)"
         names = self.name.split() if len(self.uids) > 1 else [self.name]
         uids = self.uids if len(self.uids) == len(names) else (None,) * len(names)
-        headers = [self._header_of(name, uid) for name, uid in zip(names, uids, strict=True)]
-        known = [header for header in headers if header is not None]
-        ctas = [header.ctas for header in known if header.ctas is not None]
-        first = known[0] if known else _Header("")
+        launches = tuple(self.announced.take_out(name, uid) for name, uid in zip(names, uids, strict=True))
+        ctas = [launch.ctas for launch in launches if launch.ctas is not None]
+        first = launches[0]
+        self.has_totals = self.has_block_ended = False
+        self.is_in_block = True
         self._add(
-            _Header(
-                " + ".join(name or first.name for name in names),
-                sum(ctas) if len(ctas) == len(names) else None,
-                first.trace_id if len(names) == 1 else None,
-            ),
+            " + ".join(launch.name for launch in launches),
+            launches,
+            sum(ctas) if len(ctas) == len(names) else None,
             self.uids or (() if first.uid is None else (first.uid,)),
             _BROKEN_OFF if self.is_broken_off else "",
         )
 
-    def _header_of(self, name: str, uid: int | None) -> _Header | None:
-        """Take a launch's header from the list; a launch without a name is the first of them."""
-        fitting = [header for header in self.headers if name in {"", header.name}]
-        header = next((each for each in fitting if uid is not None and each.uid == uid), None)
-        header = header or next(iter(fitting), None)
-        if header is not None:
-            self.headers.remove(header)
-        return header
+    def _close_block(self, *, is_whole: bool) -> None:
+        """Note what the last kernel added to the counters, once its block is over."""
+        if self.is_in_block:
+            self.kernels[-1] = replace(self.kernels[-1], added=self.totals.added(is_whole=is_whole))
+        self.is_in_block = False
 
     def _cut_at_limit(self, total: bytes, number: int) -> None:
         """Mark the last kernel as ended by a limit that the run's total has reached."""
-        for limit, compared in _TOTAL_OF_LIMIT.items():
+        for limit, compared in TOTAL_OF_LIMIT.items():
             most = self.numbers.get(limit, 0)
             if compared == total and self.kernels and 0 < most <= number:
                 self._cut_last(f"{limit.decode()} {most} ended it")
@@ -210,7 +206,7 @@ class _Run:
         """
         if self.kernels and self.kernels[-1].why_cut:
             return
-        if self.headers:
+        if self.announced.launches:
             self.is_broken_off = True
         elif self.kernels:
             self._cut_last(_BROKEN_OFF)
@@ -220,32 +216,54 @@ class _Run:
         facts = replace(last.facts, cycles=None, instructions=None)
         self.kernels[-1] = replace(last, facts=facts, why_cut=why)
 
-    def _add(self, header: _Header, uids: tuple[int, ...], why_cut: str, *, has_run: bool = True) -> None:
+    def _add(
+        self,
+        name: str,
+        launches: tuple[PrintedLaunch, ...],
+        ctas: int | None,
+        uids: tuple[int, ...],
+        why_cut: str,
+        *,
+        has_run: bool = True,
+    ) -> None:
         cycles = self.numbers.get(CYCLES) if has_run else None
         facts = KernelFacts(
             cycles=None if why_cut else cycles,
             instructions=None if why_cut else self.numbers.get(INSTRUCTIONS),
-            ctas=header.ctas,
+            ctas=ctas,
             ctas_per_core=self.numbers.get(CTAS_PER_CORE),
             cores=self.cores,
         )
-        self.kernels.append(SimulatedKernel(header.name, facts, uids, header.trace_id, why_cut, cycles))
+        trace_id = launches[0].trace_id if len(launches) == 1 else None
+        self.kernels.append(SimulatedKernel(name, facts, uids, trace_id, why_cut, cycles, launches))
 
     def end(self) -> SimulatedRun:
         """Return all kernels; the first with nothing but a header was running when the output ended."""
-        for header in self.headers[:1]:
+        self._close_block(is_whole=self.has_block_ended)
+        has_limit = any(self.numbers.get(limit) for limit in TOTAL_OF_LIMIT)
+        if has_limit and not self.has_totals and not self.kernels[-1].why_cut:
+            # Whether a limit ended it stands in the lines that are missing.
+            self._cut_last(_STILL_RUNNING)
+        for header in self.announced.launches[:1]:
             why = _BROKEN_OFF if self.is_broken_off else _STILL_RUNNING
             uids = () if header.uid is None else (header.uid,)
-            self._add(header, uids, why, has_run=False)
-        return SimulatedRun(tuple(self.kernels), self.has_ended, self.together)
+            self._add(header.name, (header,), header.ctas, uids, why, has_run=False)
+        return SimulatedRun(
+            tuple(self.kernels), self.has_ended, self.together, self.totals.seen, self.totals.no_count
+        )
 
 
-def simulated_run(lines: Iterable[Line]) -> SimulatedRun:
+def simulated_run(lines: Iterable[Line], counters: Sequence[bytes] = ()) -> SimulatedRun:
     """Return what an output says of its launches.
 
     ``CTA/core`` is printed where it changes, so that a kernel has the last one printed before its end.
+
+    Parameters
+    ----------
+    lines : those of `printed_lines`; they are read once and not kept.
+    counters : what else to return of each launch, by the name that is printed.
     """
-    run = _Run()
+    run = _Run(RunningTotals(counters))
     for key, text in lines:
         run.take(key, text)
     return run.end()
@@ -253,9 +271,3 @@ def simulated_run(lines: Iterable[Line]) -> SimulatedRun:
 
 def _text(text: bytes) -> str:
     return text.strip().decode("utf-8", "replace")
-
-
-def _product(text: bytes) -> int | None:
-    """Return the thread blocks of a grid written as (x,y,z)."""
-    sizes = [int(size) for size in _NUMBER.findall(text)]
-    return sizes[0] * sizes[1] * sizes[2] if len(sizes) == 3 else None

@@ -1,0 +1,114 @@
+"""The launches that GPGPU-Sim and Accel-Sim announce before they run: names, grids, blocks and numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from sampling.profile.profile import Dimensions
+from sampling.simulators.accel_sim.printed_lines import (
+    BLOCK_IN_HEADER,
+    GRID_IN_HEADER,
+    ID_IN_HEADER,
+    LAUNCHED,
+    NAME_IN_HEADER,
+    PROCESSING,
+    PUSHED,
+)
+
+OF_HEADER = frozenset(
+    {NAME_IN_HEADER, ID_IN_HEADER, GRID_IN_HEADER, BLOCK_IN_HEADER, PROCESSING, PUSHED, LAUNCHED}
+)
+_NUMBER = re.compile(rb"\d+")
+_TRACE_FILE = re.compile(rb".*kernel-(\d+)[^/]*$")
+_PUSH = re.compile(
+    rb"\s*'(?P<name>[^']*)'.*?gridDim= ?(?P<grid>\([\d, ]*\))?(?:\s*blockDim ?= ?(?P<block>\([\d, ]*\)))?"
+)
+_LAUNCH = re.compile(rb"(?P<name>.*) uid: ?(?P<uid>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedLaunch:
+    """What is printed of a launch before it runs; None and an empty name where it is not.
+
+    Attributes
+    ----------
+    trace_id : the number of its trace; None where a program is simulated.
+    uid : its number in the run, from 1.
+    by : whether a trace or a program's own launch announces it; empty where its announcement is missing.
+    """
+
+    name: str = ""
+    grid: Dimensions | None = None
+    block: Dimensions | None = None
+    trace_id: int | None = None
+    uid: int | None = None
+    by: Literal["trace", "program", ""] = ""
+
+    @property
+    def ctas(self) -> int | None:
+        """The thread blocks of its grid."""
+        return None if self.grid is None else self.grid[0] * self.grid[1] * self.grid[2]
+
+
+@dataclass(slots=True)
+class AnnouncedLaunches:
+    """The launches that have been announced and not yet ended, in order."""
+
+    launches: list[PrintedLaunch] = field(default_factory=list)
+    _pushed: int = 0
+    _trace_file: int | None = None
+
+    def take(self, key: bytes, text: bytes) -> None:
+        """Take a line whose key is one of `OF_HEADER`."""
+        if key == PROCESSING:
+            found = _TRACE_FILE.match(text.strip())
+            self._trace_file = int(found[1]) if found else None
+        elif key == NAME_IN_HEADER:
+            self.launches.append(PrintedLaunch(_text(text), trace_id=self._trace_file, by="trace"))
+            self._trace_file = None
+        elif key == PUSHED and (pushed := _PUSH.match(text)):
+            self._pushed += 1
+            grid, block = (dimensions_of(pushed[part] or b"") for part in ("grid", "block"))
+            name = _text(pushed["name"])
+            self.launches.append(PrintedLaunch(name, grid, block, uid=self._pushed, by="program"))
+        elif key == LAUNCHED and (launch := _LAUNCH.match(text)):
+            self._number(_text(launch["name"]), int(launch["uid"]))
+        elif self.launches:
+            self._complete(key, text)
+
+    def take_out(self, name: str, uid: int | None) -> PrintedLaunch:
+        """Return a launch that has ended; one without a name is the first that was announced."""
+        fitting = [launch for launch in self.launches if name in {"", launch.name}]
+        launch = next((each for each in fitting if uid is not None and each.uid == uid), None)
+        launch = launch or next(iter(fitting), None)
+        if launch is None:
+            return PrintedLaunch(name, uid=uid)
+        self.launches.remove(launch)
+        return launch
+
+    def _number(self, name: str, uid: int) -> None:
+        for place, launch in enumerate(self.launches):
+            if launch.uid is None and launch.name == name:
+                self.launches[place] = replace(launch, uid=uid)
+                return
+
+    def _complete(self, key: bytes, text: bytes) -> None:
+        last = self.launches[-1]
+        if key == ID_IN_HEADER and (number := _NUMBER.match(text)):
+            self.launches[-1] = replace(last, trace_id=int(number[0]))
+        elif key == GRID_IN_HEADER:
+            self.launches[-1] = replace(last, grid=dimensions_of(text))
+        elif key == BLOCK_IN_HEADER:
+            self.launches[-1] = replace(last, block=dimensions_of(text))
+
+
+def dimensions_of(text: bytes) -> Dimensions | None:
+    """Return a grid or block written as (x,y,z)."""
+    sizes = [int(size) for size in _NUMBER.findall(text)]
+    return (sizes[0], sizes[1], sizes[2]) if len(sizes) == 3 else None
+
+
+def _text(text: bytes) -> str:
+    return text.strip().decode("utf-8", "replace")

@@ -1,0 +1,74 @@
+"""Whether a launch of a plan and one that a simulator or tracer names are of one kernel."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+
+from sampling.features.names import bare_spelling, common_spelling, demangled
+from sampling.plan.plan_file import PlannedLaunch
+from sampling.profile.names import short_name
+from sampling.profile.profile import Dimensions
+from sampling.simulators.measured_run import SeenKernel
+from sampling.text import shortened
+
+_MANGLED = ("_Z", "__Z")
+_THREADS_OF_WARP = 32
+
+
+@lru_cache(maxsize=1 << 14)
+def is_same_name(planned: str, seen: str) -> bool | None:
+    """Return whether two names are of one kernel, mangled or not; None where nothing here can tell.
+
+    Parameters of a function are compared where both names have them in full; demanglers leave some out.
+
+    >>> is_same_name("vecadd(const float *, float *)", "_Z6vecaddPKfPf"), is_same_name("f(int)", "_Z1gi")
+    (True, False)
+    """
+    if planned == seen:
+        return True
+    one, other = (demangled(name) or name for name in (planned, seen))
+    is_mangled = [name.startswith(_MANGLED) for name in (one, other)]
+    if all(is_mangled):
+        return False
+    if any(is_mangled):
+        # What could not be demangled holds at least the function's own name, with its length before it.
+        mangled, readable = (one, other) if is_mangled[0] else (other, one)
+        own = short_name(readable)
+        return None if f"{len(own)}{own}" in mangled else False
+    if common_spelling(one) == common_spelling(other) or bare_spelling(one) == bare_spelling(other):
+        return True
+    # A profile may have recorded the function's own name alone.
+    return any(
+        name == short_name(name) and short_name(other) == name for name, other in ((one, other), (other, one))
+    )
+
+
+def differs(planned: PlannedLaunch, seen: SeenKernel) -> bool | None:
+    """Return whether a launch is another than the plan's; None where all fits but names cannot be compared.
+
+    What one of the two does not say is not compared.
+    """
+    for there, here in ((seen.grid, planned.grid), (seen.block, planned.block)):
+        if there is not None and here is not None and there != here:
+            return True
+    if seen.warps is not None and planned.grid is not None and planned.block is not None:
+        warps = prod(planned.grid) * -(-prod(planned.block) // _THREADS_OF_WARP)
+        if warps != seen.warps:
+            return True
+    if not seen.name:
+        return False
+    is_same = is_same_name(planned.name, seen.name)
+    return None if is_same is None else not is_same
+
+
+def seen_text(kernel: SeenKernel) -> str:
+    """Return what a simulator says of a launch, as a message names it."""
+    if kernel.warps is not None:
+        return f"a kernel of {kernel.warps:,} warps"
+    return kernel_text(kernel.name, kernel.grid, kernel.block)
+
+
+def kernel_text(name: str, grid: Dimensions | None, block: Dimensions | None) -> str:
+    """Return a kernel as a message names it."""
+    return f"{shortened(name)!r} grid {grid or 'unknown'} block {block or 'unknown'}"

@@ -1,0 +1,218 @@
+"""What simulators measured of a plan's launches: files of results, by content, held against the plan."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.errors import OptionError, ProfileError
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.readers.input_file import InputFile, open_input
+from sampling.simulators.kernel_identity import differs, kernel_text, seen_text
+from sampling.simulators.launch_numbers import ids_of
+from sampling.simulators.manifest_file import Manifest, read_manifest
+from sampling.simulators.measured_run import MeasuredRun
+from sampling.simulators.result_readers import recognised_reader, result_reader
+from sampling.text import Wording, counted, listed
+
+_REMEDY_OTHER = Wording(
+    "give the results of the plan's own launches; whether a trace has them, `kernelpoint align` tells"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SimulatedLaunches:
+    """What a simulator measured of a plan's launches.
+
+    Attributes
+    ----------
+    ids : (n,) launch ids of the profile, ascending, each once; a launch that was begun has its place here.
+    metrics : (n,) of each metric, cycles and instructions among them where they are known; NaN where the
+        simulator does not tell it of a launch.
+    notes : gaps and what was left out, in words.
+    """
+
+    ids: IntArray
+    metrics: Mapping[str, FloatArray] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+
+def read_result_files(
+    plan: PlanFile,
+    paths: Sequence[str],
+    *,
+    source: str | None = None,
+    metrics: Sequence[str] = (),
+    manifests: Sequence[str] = (),
+) -> SimulatedLaunches:
+    """Read results as `read_results` does; "-" is standard input.
+
+    Raises
+    ------
+    OptionError, ProfileError : as for `read_results`; a file is missing.
+    """
+    if [*paths, *manifests].count("-") > 1:
+        raise OptionError("standard input (-) can be read once only")
+    with ExitStack() as until_read:
+        files, lists = (
+            [until_read.enter_context(open_input(path)) for path in each] for each in (paths, manifests)
+        )
+        return read_results(plan, files, source=source, metrics=metrics, manifests=lists)
+
+
+def read_results(
+    plan: PlanFile,
+    files: Sequence[InputFile],
+    *,
+    source: str | None = None,
+    metrics: Sequence[str] = (),
+    manifests: Sequence[InputFile] = (),
+) -> SimulatedLaunches:
+    """Return what a simulator measured of a plan's launches, from one file of results or several.
+
+    Launches that the plan does not draw are left out, which a note says, as are gaps. A launch that was cut
+    off in one file and simulated whole in another has what the latter says.
+
+    Parameters
+    ----------
+    source : which simulator's results these are; None asks the content of each file.
+    metrics : what is wanted: ``cycles``, ``instructions``, a counter by its printed name or a column; none:
+        what the reader takes for usual.
+    manifests : of the export that was run, one for each process and device; in the order of the files where
+        processes launch the same kernels. None: see `ids_of`.
+
+    Raises
+    ------
+    OptionError : there is no such reader, or it cannot give a metric.
+    ProfileError : a file is damaged, of no known format, or of another program or plan; a launch is there
+        twice; none of the plan's launches is there.
+    """
+    if not files:
+        raise OptionError("no file of results is given")
+    for file in files:
+        if file.is_directory or not file.head:
+            what = "a folder, not a file of results" if file.is_directory else "is empty"
+            raise ProfileError(what, path=file.path, remedy="give what the simulator wrote of a run")
+    reader = None if source is None else result_reader(source)
+    runs = [(reader or recognised_reader(file)).read_results(file, metrics) for file in files]
+    whole = [read_manifest(file) for file in manifests]
+    return _of_plan(plan, runs, whole)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a launch of the plan is measured."""
+
+    run: MeasuredRun
+    row: int
+
+    @property
+    def is_whole(self) -> bool:
+        return self.row not in self.run.missing
+
+
+def _of_plan(plan: PlanFile, runs: Sequence[MeasuredRun], manifests: Sequence[Manifest]) -> SimulatedLaunches:
+    drawn = {launch.id: launch for launch in plan.drawn}
+    wanted = np.array(list(drawn), dtype=np.int64)
+    places: dict[int, _Place] = {}
+    unsure: list[int] = []
+    in_all = 0
+    are_pairs = len(manifests) == len(runs)
+    for number, run in enumerate(runs):
+        ids = ids_of(plan, run, manifests, manifests[number] if are_pairs else None)
+        is_drawn: BoolArray = np.isin(ids, wanted)
+        in_all += len(ids)
+        for row in np.flatnonzero(is_drawn).tolist():
+            launch = drawn[int(ids[row])]
+            if _check_kernel(run, row, launch) is None:
+                unsure.append(launch.id)
+            _take(places, launch.id, _Place(run, row))
+    if not places:
+        raise ProfileError(
+            f"none of the plan's {counted(len(drawn), 'launch', 'launches')} is there",
+            path=", ".join(run.path for run in runs),
+            remedy=_REMEDY_OTHER,
+        )
+    ids = np.array(sorted(places), dtype=np.int64)
+    return SimulatedLaunches(
+        ids=ids,
+        metrics=_metrics(runs, [places[each] for each in ids.tolist()]),
+        notes=tuple(_notes(drawn, places, in_all, unsure)),
+    )
+
+
+def _check_kernel(run: MeasuredRun, row: int, launch: PlannedLaunch) -> bool | None:
+    """Return False; None where names cannot be compared.
+
+    Raises
+    ------
+    ProfileError : the launch is of another kernel than in the plan.
+    """
+    seen = run.kernels[row] if run.kernels else None
+    if seen is None:
+        return False
+    is_other = differs(launch, seen)
+    if is_other:
+        planned = kernel_text(launch.name, launch.grid, launch.block)
+        raise ProfileError(
+            f"launch {launch.id} of the plan is {planned}, and number {run.number[row]} there is "
+            f"{seen_text(seen)}: the results are of another program or plan",
+            path=run.path,
+            remedy=_REMEDY_OTHER,
+        )
+    return is_other
+
+
+def _take(places: dict[int, _Place], launch_id: int, place: _Place) -> None:
+    """Note where a launch is measured; a whole measurement stands before one that was cut off."""
+    before = places.get(launch_id)
+    if before is not None and before.is_whole and place.is_whole:
+        files = before.run.path
+        if place.run.path != before.run.path:
+            files += f" and {place.run.path}"
+        raise ProfileError(
+            f"launch {launch_id} is there twice (number {place.run.number[place.row]})",
+            path=files,
+            remedy="give each launch once",
+        )
+    if before is None or place.is_whole:
+        places[launch_id] = place
+
+
+def _metrics(runs: Sequence[MeasuredRun], places: Sequence[_Place]) -> dict[str, FloatArray]:
+    names = dict.fromkeys(name for run in runs for name in run.metrics)
+    return {
+        name: np.array(
+            [place.run.metrics[name][place.row] if name in place.run.metrics else np.nan for place in places]
+        )
+        for name in names
+    }
+
+
+def _notes(
+    drawn: Mapping[int, PlannedLaunch], places: Mapping[int, _Place], in_all: int, unsure: Sequence[int]
+) -> Iterator[str]:
+    if in_all > len(places):
+        others = counted(in_all - len(places), "launch", "launches")
+        yield f"{others} of the results left out: not drawn by the plan, or simulated once more"
+    gone = sorted(set(drawn) - set(places))
+    if gone:
+        are = "launch of the plan is", "launches of the plan are"
+        yield f"{counted(len(gone), *are)} not in the results: {_ids(gone)}"
+    by_reason: defaultdict[str, list[int]] = defaultdict(list)
+    for launch_id, place in sorted(places.items()):
+        if not place.is_whole:
+            by_reason[place.run.missing[place.row]].append(launch_id)
+    for why, ids in by_reason.items():
+        yield f"not all is known of {counted(len(ids), 'launch', 'launches')} ({_ids(ids)}): {why}"
+    if unsure:
+        yield f"names of {counted(len(unsure), 'launch', 'launches')} cannot be compared here: {_ids(unsure)}"
+
+
+def _ids(ids: Sequence[int]) -> str:
+    return listed([str(each) for each in ids])

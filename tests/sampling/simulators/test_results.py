@@ -1,0 +1,301 @@
+"""Results held against a plan: which launches they are, and what does not fit."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import OptionError, ProfileError
+from sampling.simulators.results import SimulatedLaunches, read_result_files
+from tests.small_plans import plan_of
+
+STEP, LAST = ("_Z4stepPf", (4, 1, 1)), ("_Z4lastPf", (2, 1, 1))
+
+
+def printed(*launches: tuple[int, tuple[str, tuple[int, int, int]], int], end: bool = True) -> str:
+    """Output of Accel-Sim: trace number, name and grid, cycles."""
+    text, total = "Accel-Sim [build x]\n", 0
+    for uid, (number, (name, grid), cycles) in enumerate(launches, start=1):
+        total += cycles
+        text += (
+            f"-kernel name = {name}\n-kernel id = {number}\n-grid dim = ({grid[0]},1,1)\n"
+            f"-block dim = (32,8,1)\nlaunching kernel name: {name} uid: {uid} cuda_stream_id: 0\n"
+            f"kernel_name = {name} \nkernel_launch_uid = {uid} \ngpu_sim_cycle = {cycles}\n"
+            f"gpu_sim_insn = {cycles}\ngpu_tot_sim_cycle = {total}\ngpgpu_simulation_rate = 9 (inst/sec)\n"
+        )
+    return text + "GPGPU-Sim: *** exit detected ***\n" * end
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., list[str]]:
+    def write(*texts: str) -> list[str]:
+        paths = [tmp_path / f"run-{number}.log" for number in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text)
+        return [str(path) for path in paths]
+
+    return write
+
+
+Written = Callable[..., list[str]]
+
+
+def cycles_of(found: SimulatedLaunches) -> dict[int, float]:
+    return dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True))
+
+
+def test_trace_numbers_are_ids_counted_from_1(written: Written) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
+    found = read_result_files(plan, written(printed((4, STEP, 100), (9, LAST, 50))))
+    assert cycles_of(found) == {3: 100, 8: 50}
+    assert found.metrics["instructions"].tolist() == [100, 50]
+    assert found.notes == ()
+
+
+def test_ids_run_on_from_process_to_process(written: Written) -> None:
+    """Traces are numbered by process; this one's first launch is 1000."""
+    plan = plan_of([(1003, *STEP)], first_id=1000)
+    assert cycles_of(read_result_files(plan, written(printed((4, STEP, 100))))) == {1003: 100}
+
+
+def test_shards_are_one_result(written: Written) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
+    paths = written(printed((9, LAST, 50)), printed((4, STEP, 100)))
+    assert cycles_of(read_result_files(plan, paths)) == {3: 100, 8: 50}
+
+
+def test_gzip_is_read_also_without_its_end(tmp_path: Path) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
+    path = tmp_path / "run.log.gz"
+    path.write_bytes(gzip.compress(printed((4, STEP, 100), (9, LAST, 50)).encode()))
+    assert cycles_of(read_result_files(plan, [str(path)])) == {3: 100, 8: 50}
+    text = printed((4, STEP, 100), (9, LAST, 50)).encode()
+    flushed = gzip.compress(text + bytes(1000), mtime=0)
+    path.write_bytes(flushed[:-9])
+    assert cycles_of(read_result_files(plan, [str(path)])) == {3: 100, 8: 50}
+
+
+def test_a_launch_without_a_number_is_left_out(written: Written) -> None:
+    text = printed((4, STEP, 100), (9, LAST, 50))
+    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
+    found = read_result_files(plan, written(text[text.index("kernel_name") :]))
+    assert cycles_of(found) == {8: 50}
+    assert found.notes[1] == "1 launch of the plan is not in the results: 3"
+    with pytest.raises(ProfileError, match="which launch is which"):
+        read_result_files(plan, written(printed((4, STEP, 100)).partition("kernel_launch")[2]))
+
+
+def test_a_whole_run_gives_the_launches_of_the_plan(written: Written) -> None:
+    plan = plan_of([(1, *STEP), (2, *LAST)], whole=4)
+    found = read_result_files(plan, written(printed((1, STEP, 9), (2, STEP, 7), (3, LAST, 5), (4, STEP, 3))))
+    assert cycles_of(found) == {1: 7, 2: 5}
+    assert found.notes == (
+        "2 launches of the results left out: not drawn by the plan, or simulated once more",
+    )
+
+
+def test_launches_that_are_missing_are_named(written: Written) -> None:
+    plan = plan_of([(3, *STEP), (5, *STEP), (8, *LAST)], whole=20)
+    found = read_result_files(plan, written(printed((4, STEP, 100))))
+    assert cycles_of(found) == {3: 100}
+    assert found.notes == ("2 launches of the plan are not in the results: 5, 8",)
+
+
+def test_a_launch_that_was_cut_is_a_gap_until_it_is_whole(written: Written) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
+    whole = printed((4, STEP, 100), (9, LAST, 50))
+    killed = whole[: whole.rindex("gpu_sim_cycle")]
+    found = read_result_files(plan, written(killed))
+    assert found.ids.tolist() == [3, 8]
+    assert np.isnan(found.metrics["cycles"]).tolist() == [False, True]
+    assert "1 launch (8): the output ends before it does" in found.notes[0]
+    again = read_result_files(plan, written(killed, printed((9, LAST, 50))))
+    assert cycles_of(again) == {3: 100, 8: 50}
+
+
+@pytest.mark.parametrize(
+    ("launches", "said"),
+    [
+        ([(4, LAST, 100)], "launch 3 of the plan is '_Z4stepPf' grid .* number 4 there is '_Z4lastPf'"),
+        ([(4, ("_Z4stepPf", (5, 1, 1)), 100)], "of another program or plan"),
+        ([(5, STEP, 100)], "none of the plan's 2 launches"),
+        ([(4, STEP, 100), (21, STEP, 100)], "a launch 21, and the plan's profile 20 launches"),
+        ([(4, STEP, 100), (4, STEP, 100)], "launch 3 is there twice"),
+        ([(0, STEP, 100)], "numbered from 1"),
+    ],
+)
+def test_results_of_another_plan_are_refused(
+    written: Written,
+    launches: list[tuple[int, tuple[str, tuple[int, int, int]], int]],
+    said: str,
+) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
+    with pytest.raises(ProfileError, match=said):
+        read_result_files(plan, written(printed(*launches)))
+
+
+def test_names_are_compared_across_demanglers(written: Written) -> None:
+    plan = plan_of([(3, "step(float *)", (4, 1, 1)), (8, "last", (2, 1, 1))], whole=20)
+    assert cycles_of(read_result_files(plan, written(printed((4, STEP, 100), (9, LAST, 50))))) == {
+        3: 100,
+        8: 50,
+    }
+    other = plan_of([(3, "stop(float *)", (4, 1, 1))], whole=20)
+    with pytest.raises(ProfileError, match="another program"):
+        read_result_files(other, written(printed((4, STEP, 100))))
+
+
+def test_without_a_demangler_names_are_left_unsure(written: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sampling.simulators import kernel_identity
+
+    kernel_identity.is_same_name.cache_clear()
+    monkeypatch.setattr(kernel_identity, "demangled", lambda _: None)
+    plan = plan_of([(3, "step(float *)", (4, 1, 1))], whole=20)
+    found = read_result_files(plan, written(printed((4, STEP, 100))))
+    other = plan_of([(3, "stop(float *)", (4, 1, 1))], whole=20)
+    with pytest.raises(ProfileError, match="another program"):
+        read_result_files(other, written(printed((4, STEP, 100))))
+    kernel_identity.is_same_name.cache_clear()
+    assert found.notes == ("names of 1 launch cannot be compared here: 3",)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hello\n", "globalcyclecount: 500\nglobalinsncount: 9\nctas_completed: 1\n"]
+)
+def test_files_of_no_results_are_refused(written: Written, text: str) -> None:
+    with pytest.raises(ProfileError, match=r"is empty|neither what Accel-Sim"):
+        read_result_files(plan_of([(3, *STEP)]), written(text))
+
+
+def test_an_output_after_many_lines_of_the_program_is_found(written: Written) -> None:
+    text = "step 3 residual 0.5\n" * 5000 + printed((4, STEP, 100))
+    assert cycles_of(read_result_files(plan_of([(3, *STEP)]), written(text))) == {3: 100}
+
+
+def test_standard_input_can_be_read_once() -> None:
+    with pytest.raises(OptionError, match="once"):
+        read_result_files(plan_of([(3, *STEP)]), ["-", "-"])
+    with pytest.raises(OptionError, match="no reader of results 'accelsim'"):
+        read_result_files(plan_of([(3, *STEP)]), ["x"][:0] or [__file__], source="accelsim")
+
+
+def test_a_csv_has_launch_ids(written: Written) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
+    found = read_result_files(plan, written("id,cycles,misses\n3,10,1\n8,20,2\n5,1,1\n"), metrics=("misses",))
+    assert found.ids.tolist() == [3, 8]
+    assert {name: each.tolist() for name, each in found.metrics.items()} == {"misses": [1, 2]}
+    with pytest.raises(ProfileError, match="a launch 20"):
+        read_result_files(plan, written("id,cycles\n3,10\n20,20\n"))
+
+
+MANIFEST = (
+    "id,simulator_id,stratum,weight,warm_up,shard,order,name\n"
+    "7,kernel-8,,0,1,1,1,\n8,kernel-9,0,5.0,0,1,2,_Z4lastPf\n"
+    "3,kernel-4,0,5.0,0,1,4,_Z4stepPf\n2,kernel-3,,0,1,1,3,\n"
+    "8,9,,0,1,2,1,\n9,kernel-10-ctx_0x5f,1,2.0,0,2,2,_Z4stepPf\n"
+)
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> str:
+    path = tmp_path / "manifest.csv"
+    path.write_text(MANIFEST)
+    return str(path)
+
+
+def test_warm_ups_of_a_manifest_count_for_nothing(written: Written, manifest: str) -> None:
+    """Launch 8 is drawn in the first shard and runs once more in the second, before launch 9."""
+    plan = plan_of([(3, *STEP), (8, *LAST), (9, *STEP)], whole=20)
+    first = printed((8, STEP, 1), (9, LAST, 50), (3, STEP, 1), (4, STEP, 100))
+    second = printed((9, LAST, 77), (10, STEP, 30))
+    found = read_result_files(plan, written(first, second), manifests=[manifest])
+    assert cycles_of(found) == {3: 100, 8: 50, 9: 30}
+    with pytest.raises(ProfileError, match="launch 8 is there twice"):
+        read_result_files(plan, written(first, second))
+    # Killed within its first kernel, a run is still known by what it has begun.
+    cut = read_result_files(
+        plan, written(second[: second.rindex("kernel_name")], first), manifests=[manifest]
+    )
+    assert cycles_of(cut)[8] == 50
+
+
+def test_a_run_of_another_order_than_the_manifests_is_refused_where_it_matters(
+    written: Written, manifest: str
+) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST), (9, *STEP)], whole=20)
+    assert cycles_of(
+        read_result_files(plan, written(printed((4, STEP, 5), (10, STEP, 6))), manifests=[manifest])
+    ) == {3: 5, 9: 6}
+    with pytest.raises(ProfileError, match="launch 9 is a warm-up too"):
+        read_result_files(plan, written(printed((4, STEP, 5), (9, LAST, 6))), manifests=[manifest])
+    with pytest.raises(ProfileError, match="are not those of"):
+        read_result_files(plan, written(printed((14, STEP, 5))), manifests=[manifest])
+
+
+def test_a_run_of_all_launches_has_no_warm_ups(written: Written, manifest: str) -> None:
+    plan = plan_of([(3, *STEP), (8, *LAST), (9, *STEP)], whole=20)
+    whole = printed(*((number, LAST if number == 9 else STEP, 10 * number) for number in range(1, 21)))
+    found = read_result_files(plan, written(whole), manifests=[manifest])
+    assert cycles_of(found) == {3: 40, 8: 90, 9: 100}
+
+
+def test_processes_that_launch_the_same_are_told_apart_by_their_manifests(
+    written: Written, tmp_path: Path
+) -> None:
+    """Launch 3 of process 7 and launch 13 of process 8 are both the fourth of their process."""
+    one, other = plan_of([(3, *STEP)], whole=10), plan_of([(13, *STEP)], process=8, first_id=10, whole=10)
+    plan = replace(one, strata=one.strata + other.strata, sequences=one.sequences + other.sequences)
+    manifests = [tmp_path / name for name in ("one.csv", "other.csv")]
+    for path, launch in zip(manifests, (3, 13), strict=True):
+        path.write_text(f"id,simulator_id\n{launch},kernel-4\n")
+    paths, lists = written(printed((4, STEP, 50)), printed((4, STEP, 90))), [str(path) for path in manifests]
+    assert cycles_of(read_result_files(plan, paths, manifests=lists)) == {3: 50, 13: 90}
+    assert cycles_of(read_result_files(plan, paths[::-1], manifests=lists)) == {3: 90, 13: 50}
+    with pytest.raises(ProfileError, match="can be 2 different ones"):
+        read_result_files(plan, paths[:1], manifests=lists)
+    with pytest.raises(ProfileError, match="2 processes and devices"):
+        read_result_files(plan, paths)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("simulator_id", "number", "no column simulator_id"),
+        ("8,kernel-9", "x,kernel-9", "row 3"),
+        (MANIFEST[55:], "", "no"),
+    ],
+)
+def test_a_manifest_that_is_none_is_refused(
+    written: Written, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    path = tmp_path / "manifest.csv"
+    path.write_text(MANIFEST.replace(old, new, 1))
+    with pytest.raises(ProfileError, match=said):
+        read_result_files(plan_of([(3, *STEP)]), written(printed((4, STEP, 5))), manifests=[str(path)])
+
+
+@given(st.data())
+def test_any_part_of_a_plan_simulated_in_any_order_has_its_own_cycles(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """The cycles of a launch are 10 times its id + 1, whatever file and place it is in."""
+    ids = data.draw(st.lists(st.integers(0, 60), min_size=1, max_size=12, unique=True))
+    run = data.draw(st.permutations(sorted({*ids, *data.draw(st.sets(st.integers(0, 60), max_size=8))})))
+    cut = data.draw(st.integers(0, len(run)))
+    folder = tmp_path_factory.mktemp("runs")
+    paths = []
+    for number, part in enumerate((run[:cut], run[cut:])):
+        if part:
+            path = folder / str(number)
+            path.write_text(printed(*((each + 1, STEP, 10 * each + 1) for each in part)))
+            paths.append(str(path))
+    found = read_result_files(plan_of([(each, *STEP) for each in sorted(ids)], whole=61), paths)
+    assert cycles_of(found) == {each: 10 * each + 1 for each in sorted(ids)}
+    assert len(found.notes) == (len(run) > len(ids))

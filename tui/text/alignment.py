@@ -1,0 +1,113 @@
+"""A trace held against a plan's profile, as `align` gives it in every form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sampling.profile.profile import Dimensions
+from sampling.simulators.alignment import ListedLaunch, TraceAlignment
+from sampling.text import counted
+from tui.options.choices import OutputFormat
+from tui.output.writer import Answer
+from tui.terminal.tables import shortened
+
+_SHOWN = 5
+_NAME_WIDTH = 48
+
+
+def alignment_answer(found: TraceAlignment, form: OutputFormat) -> Answer:
+    """Return the answer in one form; launches are listed one by one only where it shows them."""
+    is_json, is_table = form is OutputFormat.JSON, form is OutputFormat.TABLE
+    return Answer(
+        "align",
+        alignment_results(found) if is_json else {},
+        lambda _: alignment_text(found),
+        rows=None if is_json or is_table else alignment_rows(found),
+        warnings=found.notes,
+    )
+
+
+def alignment_results(found: TraceAlignment) -> dict[str, Any]:
+    """Return what is matched, and every launch that is missing on either side."""
+    here, there = found.first_difference or (None, None)
+    return {
+        "matched": len(found.ids),
+        "missing_in_trace": [_row(launch, "id") for launch in _here(found)],
+        "missing_in_profile": [_row(launch, "number") for launch in _there(found)],
+        "first_difference": None
+        if found.first_difference is None
+        else {
+            "profile": None if here is None else _row(here, "id"),
+            "trace": None if there is None else _row(there, "number"),
+        },
+        "matched_by": found.by,
+        "drawn": found.drawn,
+        "drawn_missing": list(found.drawn_missing),
+    }
+
+
+def alignment_rows(found: TraceAlignment) -> list[dict[str, Any]]:
+    """Return a row a launch: its id in the profile and its number in the trace, none where that lacks it."""
+    number_of = dict(zip(found.ids.tolist(), found.numbers.tolist(), strict=True))
+    first = found.lists.sequence.first_id
+    here = map(found.lists.here, range(first, first + len(found.lists.signature)))
+    rows = [_row(launch, "id", number=number_of.get(launch.number)) for launch in here]
+    return rows + [_row(launch, "number", id=None) for launch in _there(found)]
+
+
+def _here(found: TraceAlignment, most: int | None = None) -> Iterator[ListedLaunch]:
+    return map(found.lists.here, found.missing_in_trace[:most].tolist())
+
+
+def _there(found: TraceAlignment, most: int | None = None) -> Iterator[ListedLaunch]:
+    return map(found.lists.there, found.missing_in_profile[:most].tolist())
+
+
+def _row(launch: ListedLaunch, called: str, **other: int | None) -> dict[str, Any]:
+    kernel = launch.kernel
+    numbers = {called: launch.number, **other}
+    shape = {"name": kernel.name, "grid": kernel.grid, "block": kernel.block}
+    return {name: numbers[name] for name in ("id", "number") if name in numbers} | shape
+
+
+def alignment_text(found: TraceAlignment) -> str:
+    """Return the same in words, with the first launches that are missing."""
+    by = "by the trace's numbers" if found.by == "number" else "by the order of the launches"
+    lines = [f"{counted(len(found.ids), 'launch is', 'launches are')} in both, {by}"]
+    if found.drawn:
+        drawn = counted(found.drawn, "launch", "launches")
+        missing = len(found.drawn_missing)
+        lines.append(
+            f"of the {drawn} that the plan draws the trace lacks {missing:,}"
+            if missing
+            else f"the trace has the {drawn} that the plan draws"
+        )
+    if found.first_difference is not None:
+        here, there = found.first_difference
+        lines.append("where they part first:")
+        lines += [f"  profile: {_text(here, 'launch')}", f"  trace: {_text(there, 'number')}"]
+    here_alone, there_alone = len(found.missing_in_trace), len(found.missing_in_profile)
+    lines += _missing("missing in the trace", here_alone, _here(found, _SHOWN), "launch")
+    lines += _missing("missing in the profile", there_alone, _there(found, _SHOWN), "number")
+    return "\n".join(lines)
+
+
+def _missing(what: str, count: int, first: Iterator[ListedLaunch], number: str) -> list[str]:
+    if not count:
+        return []
+    heading = f"{what}: {counted(count, 'launch', 'launches')}"
+    shown = [f"  {_text(launch, number)}" for launch in first]
+    return [heading, *shown, *([f"  and {count - _SHOWN:,} more"] if count > _SHOWN else [])]
+
+
+def _text(launch: ListedLaunch | None, number: str) -> str:
+    if launch is None:
+        return "the end"
+    kernel = launch.kernel
+    name = shortened(kernel.name, _NAME_WIDTH, ascii_only=True)
+    return f"{number} {launch.number} {name} {_sizes(kernel.grid)} {_sizes(kernel.block)}"
+
+
+def _sizes(dimensions: Dimensions | None) -> str:
+    return "?" if dimensions is None else "x".join(map(str, dimensions))
