@@ -41,7 +41,9 @@ def seen_spread(moments: Moments) -> SeenSpread:
     replicated = own & (moments.replicates > 0)
     freedom = float(moments.replicates[replicated].sum())
     squares = float((spreads.own * spreads.freedom)[replicated].sum())
-    groups = _group_ratios(moments, spreads.moderated, own)
+    # Drawn towards each other, spreads add up to more than there is: each stratum's own does not.
+    relative = np.where(replicated, spreads.own, spreads.common)
+    groups = _group_ratios(moments, relative, own)
     between = None
     if len(groups) > 1:
         ratio, variance = groups.T

@@ -158,6 +158,25 @@ def test_seen_spreads_are_those_that_were_put_in() -> None:
     assert seen.kernel_groups == kernels
 
 
+def test_what_sampling_adds_is_not_seen_as_a_spread_between_kernels() -> None:
+    rng = np.random.default_rng(7)
+    kernels = 2000
+    stratum, x = np.repeat(np.arange(kernels), 2), np.full(2 * kernels, 100.0)
+    y = x * rng.lognormal(0, 0.05, kernels)[stratum] * rng.lognormal(0, 0.2, len(x))
+    made = Sample(
+        np.full(kernels, 1000),
+        np.full(kernels, 100.0),
+        np.arange(kernels),
+        np.zeros(kernels, dtype=np.bool_),
+        stratum,
+        x,
+        y[:, np.newaxis],
+        ("cycles",),
+    )
+    # Sampling alone adds 0.2 / sqrt(2) = 0.14.
+    assert seen_spread(moments(made, "cycles")).between == pytest.approx(0.05, abs=0.03)
+
+
 def test_no_spread_is_seen_where_there_is_none_to_see(sample: Make) -> None:
     seen = seen_spread(moments(sample((100, 10, [(9, 95)])), "cycles"))
     assert (seen.within, seen.within_freedom, seen.between, seen.kernel_groups) == (None, 0, None, 1)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.estimation import top_up
 from sampling.estimation.estimate import estimate, next_sizes
 from sampling.estimation.moderated import moderated
 from sampling.estimation.moments import Moments, moments
@@ -99,3 +100,25 @@ def test_the_sizes_of_many_draws_are_those_of_each(sample: Make) -> None:
     )
     sizes = sizes_for(together, *moderated(together), 0.05, 0.95)
     assert sizes.tolist() == [sizes_for(each, *moderated(each), 0.05, 0.95).tolist() for each in draws]
+
+
+def test_what_a_stratum_came_out_at_does_not_decide_its_size(sample: Make) -> None:
+    """Two strata alike, one of them low by chance: were it to get fewer launches, it would stay low."""
+    low, high = ([(5.0, level * 5.0 * (1 + 0.2 * sign)) for sign in (-1, 1)] for level in (1, 2))
+    made = moments(sample((5000, 5, low * 20), (5000, 5, high * 20)), "cycles")
+    sizes = sizes_for(made, *moderated(made), 0.03, 0.95)
+    assert sizes[0] == sizes[1] > 40
+
+
+def test_two_launches_that_agree_do_not_keep_a_stratum_small(
+    sample: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spread of 0 between two launches is mostly chance: it counts 1 against 20 of the common one."""
+    monkeypatch.setattr(top_up, "MOST_ADDED", 1e9)
+    rows = [(5.0, 5.0 * (1 + 0.2 * sign)) for sign in (-1, 1)]
+    made = moments(sample((90_000, 5, [(5, 5), (5, 5)]), *[(90_000, 5, rows)] * 30), "cycles")
+    calm, *others = sizes_for(made, *moderated(made), 0.003, 0.95).tolist()
+    own = 2 * 0.2**2
+    common = 30 * own / 31
+    assert set(others) == {others[0]}
+    assert calm / others[0] == pytest.approx(np.sqrt(20 * common / (own + 20 * common)), rel=0.01)
