@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -118,19 +118,19 @@ def estimate_groups(
     OptionError, AnalysisError : as `estimate`.
     """
     made = _fitted(sample, metric, interval)
-    groups = np.unique(made.moments.group).tolist()
-    if interval == "plain":
-        parts = {group: made.known.of_strata(made.known.group == group) for group in groups}
-        return {group: estimate(part, metric, confidence, interval) for group, part in parts.items()}
-    totals, spreads = made.moments.totals(1.0), spreads_of_totals(made.moments)
+    spreads = spreads_of_totals(made.moments)
     estimates = {}
-    for group in groups:
-        inside = made.moments.group == group
-        uncertainty = moderated_uncertainty(made.moments, totals / made.moments.launches, spreads, inside)
+    for group in np.unique(made.moments.group).tolist():
         strata = made.known.group == group
-        of_group = _Fitted(made.known.of_strata(strata), made.there[strata], made.moments)
-        alone = replace(uncertainty, of_stratum=uncertainty.of_stratum[inside])
-        estimates[group] = _estimate(of_group, metric, confidence, totals[inside], alone, None)
+        inside = np.flatnonzero(made.moments.group == group)
+        of_group = _Fitted(made.known.of_strata(strata), made.there[strata], made.moments.of_strata(inside))
+        if interval == "plain":
+            totals, uncertainty = plain(of_group.moments)
+        else:
+            totals = of_group.moments.totals(1.0)
+            size = totals / of_group.moments.launches
+            uncertainty = moderated_uncertainty(of_group.moments, size, spreads.of_strata(inside))
+        estimates[group] = _estimate(of_group, metric, confidence, totals, uncertainty, None)
     return estimates
 
 

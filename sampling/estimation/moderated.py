@@ -6,11 +6,11 @@ launches a stratum, even one, then say more than they do alone. (docs/methods.md
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.estimation.interval import Uncertainty, inverse_nu
 from sampling.estimation.moments import Moments
 
@@ -47,6 +47,11 @@ class RelativeSpreads:
     lent: FloatArray
     moderated: FloatArray
     is_own: BoolArray
+
+    def of_strata(self, strata: IntArray) -> RelativeSpreads:
+        """Return those of some strata."""
+        columns = (getattr(self, field.name) for field in fields(self))
+        return RelativeSpreads(*(column[..., strata] for column in columns))
 
 
 def moderated(moments: Moments) -> tuple[FloatArray, Uncertainty]:
@@ -117,22 +122,14 @@ def relative_spreads(
     )
 
 
-def moderated_uncertainty(
-    moments: Moments, size: FloatArray, spreads: RelativeSpreads, summed: BoolArray | None = None
-) -> Uncertainty:
+def moderated_uncertainty(moments: Moments, size: FloatArray, spreads: RelativeSpreads) -> Uncertainty:
     """Return the uncertainty of a sum over strata of N times a mean ``size`` (..., s).
 
-    Parameters
-    ----------
-    summed : (s,) the strata that the sum is over, such as those of one kernel group; None: all.
-
-    Notes
-    -----
     The common spread is one estimate that many strata use, so its own uncertainty does not average out: it
     enters the degrees of freedom as a part of its own.
     """
-    is_open = moments.is_open if summed is None else moments.is_open & summed
-    parts = np.where(is_open, (moments.launches * size) ** 2 * moments.left_out * spreads.moderated, 0.0)
+    is_open = moments.is_open
+    parts = (moments.launches * size) ** 2 * moments.left_out * spreads.moderated
     freedom = spreads.freedom + spreads.lent
     single = is_open & (moments.samples == 1)
     # Singles of a group share one spread, so their parts are one.

@@ -5,7 +5,7 @@ The arrays of the sample may have axes before the strata's: many draws of one pl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -65,6 +65,11 @@ class Moments:
     def replicates(self) -> FloatArray:
         """(..., s) m - 1: the degrees of freedom of the stratum's own spread."""
         return np.asarray(self.samples - 1)
+
+    def of_strata(self, strata: IntArray) -> Moments:
+        """Return the moments of some strata."""
+        names = [field.name for field in fields(self) if field.name != "with_replacement"]
+        return replace(self, **{name: getattr(self, name)[..., strata] for name in names})
 
     def totals(self, b: FloatArray | float) -> FloatArray:
         """Return (..., s) N ybar (1 + b (Xbar/xbar - 1)); b = 0 is the expansion, b = 1 the ratio estimate.
