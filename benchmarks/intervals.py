@@ -25,7 +25,7 @@ from sampling.estimation.interval import Uncertainty
 from sampling.estimation.moderated import moderated
 from sampling.estimation.moments import Moments
 from sampling.estimation.plain import plain
-from sampling.estimation.top_up import half_width_met, not_below_target, sizes_for
+from sampling.estimation.top_up import sizes_for, topped_up_half_width
 from sampling.plan.design import make_design
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
@@ -237,19 +237,28 @@ def outcome(
     while len(going) and rounds.max() < most_rounds:
         moments = draws.moments(samples[going], going)
         totals, uncertainty = interval(moments)
-        wide = ~half_width_met(totals, uncertainty, epsilon or 0.0, CONFIDENCE)
+        half_width = _half_width(totals, uncertainty, rounds[going], epsilon)
+        wide = half_width > (epsilon or 0.0) * totals.sum(axis=-1) * (1 + 1e-9)
         sizes = sizes_for(moments, totals, uncertainty, epsilon or 0.0, CONFIDENCE)
         samples[going[wide]] = sizes[wide]
         going = going[wide]
         rounds[going] += 1
     totals, uncertainty = interval(draws.moments(samples, np.arange(draws.draws)))
-    half_width = np.where(uncertainty.known, uncertainty.half_width(CONFIDENCE), np.inf)
+    half_width = _half_width(totals, uncertainty, rounds, epsilon)
     error = np.abs(totals.sum(axis=-1) - truth)
-    if epsilon is not None:
-        half_width = np.where(rounds > 0, not_below_target(half_width, totals, epsilon), half_width)
     return Outcome(
         error / truth, half_width / truth, (samples * made.mean_x).sum(axis=-1) / made.total_x, rounds
     )
+
+
+def _half_width(
+    totals: FloatArray, uncertainty: Uncertainty, rounds: IntArray, epsilon: float | None
+) -> FloatArray:
+    """Return (d,) the half-width that is given, inf where there is no interval."""
+    half_width = np.where(uncertainty.known, uncertainty.half_width(CONFIDENCE), np.inf)
+    if epsilon is None:
+        return half_width
+    return np.where(rounds > 0, topped_up_half_width(half_width, totals, epsilon), half_width)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from sampling.estimation.moderated import moderated, moderated_uncertainty, spre
 from sampling.estimation.moments import Moments, moments
 from sampling.estimation.plain import plain
 from sampling.estimation.sample import Sample
-from sampling.estimation.top_up import not_below_target, sizes_for
+from sampling.estimation.top_up import sizes_for, topped_up_half_width
 from sampling.text import Wording, counted
 
 IntervalName = Literal["moderated", "plain"]
@@ -93,7 +93,8 @@ def estimate(
     ----------
     sample : launches whose metric is NaN count as missing; their stratum is weighted anew.
     confidence : a fraction.
-    topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is no narrower.
+    topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is a little
+        wider, and no narrower than that.
 
     Raises
     ------
@@ -191,7 +192,7 @@ def _estimate(
     known, is_known = made.known, bool(uncertainty.known)
     half_width = uncertainty.half_width(confidence)
     if topped_up_to is not None and float(uncertainty.variance) > 0:
-        half_width = not_below_target(half_width, totals, topped_up_to)
+        half_width = topped_up_half_width(half_width, totals, topped_up_to)
     total = float(totals.sum())
     emptied = np.flatnonzero(~made.there)
     missing_x = float(np.dot(known.launches[emptied], known.mean_x[emptied]))

@@ -20,26 +20,20 @@ MOST_ADDED = 0.25
 AIM = 0.9
 #: Fewer degrees of freedom are not believed to last: t is taken at no fewer.
 LEAST_FREEDOM = 4.0
+#: How much wider an interval is given after topping up than its variance says.
+ALLOWANCE = 1.05
 # A stratum's own spread says so little of where launches are needed that the common one counts as so many.
 _LENT = 20.0
 _BISECTIONS = 30
 
 
-def half_width_met(
-    totals: FloatArray, uncertainty: Uncertainty, epsilon: float, confidence: float
-) -> BoolArray:
-    """Return (...,) whether the interval is known and its half-width within epsilon of the total."""
-    half_width = uncertainty.half_width(confidence)
-    return np.asarray(uncertainty.known & (half_width <= epsilon * totals.sum(axis=-1)))
+def topped_up_half_width(half_width: FloatArray, totals: FloatArray, epsilon: float) -> FloatArray:
+    """Return (...,) the half-width to give for a sample that was topped up until it came within epsilon.
 
-
-def not_below_target(half_width: FloatArray, totals: FloatArray, epsilon: float) -> FloatArray:
-    """Return (...,) the half-width of a sample that was topped up until it came within epsilon.
-
-    Sampling stopped where the interval was narrow, which is partly chance: it then says no more than was
-    asked for. [Chow, Robbins 1965: intervals of fixed width]
+    Sampling stops where the interval is narrow, which is partly chance: it is a little wider, therefore, and
+    no narrower than was asked for. [Chow, Robbins 1965: intervals of fixed width]
     """
-    return np.asarray(np.maximum(half_width, epsilon * totals.sum(axis=-1)))
+    return np.asarray(np.maximum(ALLOWANCE * half_width, epsilon * totals.sum(axis=-1)))
 
 
 def sizes_for(
