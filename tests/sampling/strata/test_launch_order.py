@@ -125,6 +125,7 @@ def strata_of(counts: DurationCounts, samples: IntArray) -> Strata:
 
 def rows(drawn: Draw) -> list[tuple[int, int, int]]:
     """Return stratum, pair and occurrence of each launch in the order of drawing."""
+    assert drawn.rank is not None
     listed = zip(
         *(column.tolist() for column in (drawn.stratum, drawn.rank, drawn.pair, drawn.occurrence)),
         strict=True,
