@@ -12,8 +12,7 @@ from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, fin
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.seeds import Stream, generator
-from sampling.strata.drawing import Draw, draw, estimate_total_ns, weights
+from sampling.strata.drawing import Draw, draw_nested, estimate_total_ns, weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
     """Draw from a design; the same seed draws the same launches, and picks do not depend on it."""
     if isinstance(design, PickedDesign):
         return _picked_plan(counts, design, seed)
-    drawn = draw(counts, design.strata, generator(seed, Stream.DRAW))
+    drawn = draw_nested(counts, design.strata, seed)
     return Plan(
         design=design,
         stratum=drawn.stratum,

@@ -8,6 +8,8 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.seeds import Stream, generator
+from sampling.strata.launch_order import first_launches, stratum_keys
 from sampling.strata.strata import Strata
 
 
@@ -21,21 +23,48 @@ class Draw:
     pair : index of the launch's (group, duration) pair in the reduction.
     occurrence : which launch of that pair it is, in id order, from 0.
     times : how often it was drawn; 1 without replacement.
+    rank : how many launches of its stratum were drawn before it; None where the draw has no order.
     """
 
     stratum: IntArray
     pair: IntArray
     occurrence: IntArray
     times: IntArray
+    rank: IntArray | None = None
 
 
 def draw(counts: DurationCounts, strata: Strata, rng: np.random.Generator) -> Draw:
-    """Draw ``strata.samples`` launches of each stratum, uniformly."""
+    """Draw ``strata.samples`` launches of each stratum, uniformly; the next draw is independent of it."""
     stratum, place, times = _places(strata, rng)
-    first_rank = counts.launches_before[strata.start]
-    rank = place + (first_rank - _first_places(strata))[stratum]
-    pair = np.searchsorted(counts.launches_before, rank, side="right") - 1
-    return Draw(stratum, pair, rank - counts.launches_before[pair], times)
+    first_place = counts.launches_before[strata.start]
+    pair, occurrence = _launches(counts, place + (first_place - _first_places(strata))[stratum])
+    return Draw(stratum, pair, occurrence, times)
+
+
+def draw_nested(counts: DurationCounts, strata: Strata, seed: int) -> Draw:
+    """Draw uniformly, so that the same seed with larger sizes draws the same launches and more.
+
+    Each stratum has one order in which its launches are drawn, see `sampling.strata.launch_order`. With
+    replacement there is none: larger sizes are another draw.
+
+    Raises
+    ------
+    OptionError : the seed is negative.
+    """
+    rng = generator(seed, Stream.DRAW)
+    if strata.with_replacement:
+        return draw(counts, strata, rng)
+    key = int(rng.integers(0, 2**64, dtype=np.uint64))
+    identity = stratum_keys(key, (strata.group, strata.start, strata.launches))
+    stratum, position, rank = first_launches(identity, strata.launches, strata.samples)
+    pair, occurrence = _launches(counts, counts.launches_before[strata.start[stratum]] + position)
+    return Draw(stratum, pair, occurrence, np.ones(len(stratum), dtype=np.int64), rank)
+
+
+def _launches(counts: DurationCounts, place: IntArray) -> tuple[IntArray, IntArray]:
+    """Return pair and occurrence of the launches at some places (n,) among all of the reduction's."""
+    pair = np.searchsorted(counts.launches_before, place, side="right") - 1
+    return pair, place - counts.launches_before[pair]
 
 
 def estimate_total_ns(counts: DurationCounts, strata: Strata, drawn: Draw) -> float:

@@ -1,0 +1,398 @@
+"""How often intervals for the simulated total hold, and how wide they are: on real profiles, many draws each.
+
+Cycles are made up from a profile's durations: every kernel has its own cycles per nanosecond and every launch
+departs from that, in six ways (`CASES`). A plan is made from the durations, launches are drawn, and the
+interval from their cycles is compared with the sum of cycles of all launches; then the sample is topped up
+until the interval is as narrow as asked for. All draws of a cell are estimated at once.
+
+    python benchmarks/intervals.py FOLDER --draws 1000
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from sampling.arrays import FloatArray, IntArray
+from sampling.estimation.interval import Uncertainty
+from sampling.estimation.moderated import moderated
+from sampling.estimation.moments import Moments
+from sampling.estimation.plain import plain
+from sampling.estimation.top_up import sizes_for, topped_up_half_width
+from sampling.plan.design import make_design
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_list import list_launches
+from sampling.strata.target import Target
+
+Interval = Callable[[Moments], tuple[FloatArray, Uncertainty]]
+
+INTERVALS: dict[str, Interval] = {"plain": plain, "moderated": moderated}
+TARGETS = (0.05, 0.02)
+CONFIDENCE = 0.95
+# Of the recordings in the folder: many and few kernels, much and little to sample.
+PROFILES = {
+    "resnet50": "kineto/v100-resnet50-training.json.gz",
+    "dlrm": "kineto/a100-recommendation-training.json.gz",
+    "qwen1.5": "kineto/h100-qwen1.5-inference.json.gz",
+    "transformer": "nsys-sqlite/h100x2-transformer-nsys2026.2.sqlite",
+    "cloverleaf": "nsys-csv/cloverleaf_gpu_trace.csv",
+    "gaussian": "nsys-sqlite/rtx3090-gaussian-nsys2022.4.sqlite",
+}
+_CELLS_AT_ONCE = 1_000_000
+_MOST_ROUNDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Every launch of a profile, stratum by stratum, and a plan's sizes.
+
+    Attributes
+    ----------
+    x, stratum, when : (n,) duration, stratum, and place in the run from 0 to 1 of each launch.
+    launches, mean_x, samples, group : (s,) of each stratum.
+    """
+
+    x: FloatArray
+    stratum: IntArray
+    when: FloatArray
+    launches: IntArray
+    mean_x: FloatArray
+    samples: IntArray
+    group: IntArray
+
+    @property
+    def total_x(self) -> float:
+        """The duration of all launches."""
+        return float(self.x.sum())
+
+
+def population(path: Path, group_by: GroupBy, target: Target) -> Population:
+    """Plan a profile and return all its launches; strata that last no time are left out."""
+    profile = read_profile([str(path)])
+    counts = count_durations(profile, Grouping(group_by))
+    strata = make_design(counts, "joint", target, 0).strata
+    listed = list_launches(profile, counts)
+    # The launches in the order of the reduction's pairs, and in that order strata are contiguous.
+    order = np.lexsort((listed.duration_ns, listed.group))
+    by_start = np.argsort(strata.start)
+    first = counts.launches_before[strata.start[by_start]]
+    stratum = np.searchsorted(first, np.arange(len(order)), side="right") - 1
+    lasting = strata.mean_ns[by_start] > 0
+    kept = lasting[stratum]
+    rows = by_start[lasting]
+    return Population(
+        listed.duration_ns[order][kept].astype(np.float64),
+        (np.cumsum(lasting) - 1)[stratum[kept]],
+        (order / len(order))[kept],
+        strata.launches[rows],
+        strata.mean_ns[rows],
+        strata.samples[rows],
+        strata.group[rows],
+    )
+
+
+def lognormal(rng: np.random.Generator, cov: FloatArray | float, shape: tuple[int, ...]) -> FloatArray:
+    """Return factors of mean 1 and a coefficient of variation."""
+    sigma = np.sqrt(np.log1p(np.square(cov)))
+    return np.asarray(np.exp(sigma * rng.standard_normal(shape) - sigma**2 / 2))
+
+
+def _declared(rng: np.random.Generator, made: Population, draws: int) -> FloatArray:
+    """As declared: 30 % between kernels, 5 % within."""
+    return _cycles(rng, made, draws, 0.3, 0.05)
+
+
+def _by_kernel(rng: np.random.Generator, made: Population, draws: int) -> FloatArray:
+    """The spread within differs from kernel to kernel, lognormal 0.8 about 5 %."""
+    groups = int(made.group.max()) + 1
+    cov = 0.05 * np.exp(0.8 * rng.standard_normal((draws, groups)))
+    return _cycles(rng, made, draws, 0.3, cov[:, made.group[made.stratum]])
+
+
+def _wide(rng: np.random.Generator, made: Population, draws: int) -> FloatArray:
+    """60 % between kernels, 20 % within."""
+    return _cycles(rng, made, draws, 0.6, 0.2)
+
+
+def _modes(rng: np.random.Generator, made: Population, draws: int) -> FloatArray:
+    """Two modes that durations do not show: half of the launches take 1.25, half 0.75 of the cycles."""
+    mode = rng.random((draws, len(made.x))) < 0.5
+    return np.where(mode, 1.25, 0.75) * _cycles(rng, made, draws, 0.3, 0.05)
+
+
+def _drift(rng: np.random.Generator, made: Population, draws: int) -> FloatArray:
+    """Cycles per nanosecond rise from 0.8 to 1.2 over the run."""
+    return (0.8 + 0.4 * made.when) * _cycles(rng, made, draws, 0.3, 0.05)
+
+
+def _slow(rng: np.random.Generator, made: Population, draws: int) -> FloatArray:
+    """2 % of the launches take three times the cycles."""
+    slow = rng.random((draws, len(made.x))) < 0.02
+    return np.where(slow, 3.0, 1.0) * _cycles(rng, made, draws, 0.3, 0.05)
+
+
+def _cycles(
+    rng: np.random.Generator, made: Population, draws: int, between: float, within: FloatArray | float
+) -> FloatArray:
+    """Return (draws, n) cycles with a spread between kernels and one within."""
+    kernel = lognormal(rng, between, (draws, int(made.group.max()) + 1))
+    noise = lognormal(rng, within, (draws, len(made.x)))
+    return np.asarray(made.x * kernel[:, made.group[made.stratum]] * noise)
+
+
+CASES = {
+    "declared": _declared,
+    "by kernel": _by_kernel,
+    "wide": _wide,
+    "modes": _modes,
+    "drift": _drift,
+    "slow": _slow,
+}
+
+
+class Draws:
+    """Many draws of a population: running sums in the order of drawing, so that any sizes are looked up.
+
+    Durations count relative to their stratum's mean, cycles relative to that and about their stratum's own
+    mean: no digits are lost.
+    """
+
+    def __init__(self, made: Population, draws: int, rng: np.random.Generator) -> None:
+        self.made = made
+        self.draws = draws
+        launches = len(made.x)
+        self.order = np.argsort(rng.random((draws, launches)) + made.stratum, axis=1)
+        start = np.cumsum(made.launches) - made.launches
+        self._start = start
+        self._base = np.arange(draws)[:, np.newaxis] * (launches + 1) + start
+        self._x = (made.x / made.mean_x[made.stratum] - 1)[self.order]
+        self._sums = {"x": self._running(self._x), "xx": self._running(self._x**2)}
+
+    def simulate(self, cycles: FloatArray) -> FloatArray:
+        """Take the cycles (draws, n) of every launch; return (draws,) their totals."""
+        made = self.made
+        relative = cycles / made.mean_x[made.stratum]
+        self._mean = np.add.reduceat(relative, self._start, axis=1) / made.launches
+        y = np.take_along_axis(relative, self.order, 1) - self._mean[:, made.stratum]
+        self._sums |= {"y": self._running(y), "yy": self._running(y**2), "xy": self._running(y * self._x)}
+        return np.asarray(cycles.sum(axis=1))
+
+    def moments(self, samples: IntArray, draws: IntArray) -> Moments:
+        """Return the moments of samples (d, s) of some draws (d,)."""
+        made, base = self.made, self._base[draws]
+        sums = {name: running[base + samples] - running[base] for name, running in self._sums.items()}
+        x, y = sums["x"] / samples, sums["y"] / samples
+        mean_x = made.mean_x
+        return Moments(
+            made.launches.astype(np.float64),
+            mean_x,
+            made.group,
+            np.zeros(len(mean_x), dtype=np.bool_),
+            samples.astype(np.float64),
+            (1 + x) * mean_x,
+            (self._mean[draws] + y) * mean_x,
+            np.maximum(sums["xx"] - samples * x**2, 0) * mean_x**2,
+            (sums["xy"] - samples * x * y) * mean_x**2,
+            np.maximum(sums["yy"] - samples * y**2, 0) * mean_x**2,
+        )
+
+    def _running(self, values: FloatArray) -> FloatArray:
+        sums = np.zeros((self.draws, values.shape[1] + 1))
+        np.cumsum(values, axis=1, out=sums[:, 1:])
+        return sums.ravel()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of draws, (d,) each: error and half-width relative to the truth, sampled share, rounds."""
+
+    error: FloatArray
+    half_width: FloatArray
+    time: FloatArray
+    rounds: IntArray
+
+
+def outcome(
+    draws: Draws,
+    truth: FloatArray,
+    interval: Interval,
+    epsilon: float | None,
+    most_rounds: int = _MOST_ROUNDS,
+) -> Outcome:
+    """Return the interval of the plan's own sizes, or of those topped up until it is within epsilon."""
+    made = draws.made
+    samples = np.broadcast_to(made.samples, (draws.draws, len(made.samples))).copy()
+    rounds = np.zeros(draws.draws, dtype=np.int64)
+    going = np.arange(draws.draws) if epsilon is not None else np.zeros(0, dtype=np.int64)
+    while len(going) and rounds.max() < most_rounds:
+        moments = draws.moments(samples[going], going)
+        totals, uncertainty = interval(moments)
+        half_width = _half_width(totals, uncertainty, rounds[going], epsilon)
+        wide = half_width > (epsilon or 0.0) * totals.sum(axis=-1) * (1 + 1e-9)
+        sizes = sizes_for(moments, totals, uncertainty, epsilon or 0.0, CONFIDENCE)
+        samples[going[wide]] = sizes[wide]
+        going = going[wide]
+        rounds[going] += 1
+    totals, uncertainty = interval(draws.moments(samples, np.arange(draws.draws)))
+    half_width = _half_width(totals, uncertainty, rounds, epsilon)
+    error = np.abs(totals.sum(axis=-1) - truth)
+    return Outcome(
+        error / truth, half_width / truth, (samples * made.mean_x).sum(axis=-1) / made.total_x, rounds
+    )
+
+
+def _half_width(
+    totals: FloatArray, uncertainty: Uncertainty, rounds: IntArray, epsilon: float | None
+) -> FloatArray:
+    """Return (d,) the half-width that is given, inf where there is no interval."""
+    half_width = np.where(uncertainty.known, uncertainty.half_width(CONFIDENCE), np.inf)
+    if epsilon is None:
+        return half_width
+    return np.where(rounds > 0, topped_up_half_width(half_width, totals, epsilon), half_width)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of the grid: coverage, median half-width, share within epsilon, sampled share of the time."""
+
+    profile: str
+    group_by: str
+    case: str
+    stage: str
+    interval: str
+    coverage: float
+    half_width: float
+    within: float
+    time: float
+    rounds: float
+
+
+def cells(
+    name: str,
+    group_by: GroupBy,
+    made: Population,
+    draws: int,
+    cases: list[str],
+    targets: tuple[float, ...],
+    seed: int = 1,
+) -> Iterator[Cell]:
+    """Yield the cells of one profile."""
+    rng = np.random.default_rng(seed)
+    at_once = max(1, min(draws, _CELLS_AT_ONCE // len(made.x)))
+    outcomes: dict[tuple[str, str, str], list[Outcome]] = {}
+    # A plain interval is worked out draw by draw where strata have one launch: too slow to be topped up.
+    singles = bool(((made.samples == 1) & (made.launches > 1)).any())
+    for done in range(0, draws, at_once):
+        batch = Draws(made, min(at_once, draws - done), rng)
+        for case in cases:
+            truth = batch.simulate(CASES[case](rng, made, batch.draws))
+            for stage, (label, interval) in product((None, *targets), INTERVALS.items()):
+                if stage is None or label != "plain" or not singles:
+                    key = (case, "first" if stage is None else f"to {stage:g}", label)
+                    outcomes.setdefault(key, []).append(outcome(batch, truth, interval, stage))
+    for (case, stage, label), found in outcomes.items():
+        error, half_width, sampled, rounds = (
+            np.concatenate([getattr(each, field) for each in found])
+            for field in ("error", "half_width", "time", "rounds")
+        )
+        epsilon = 0.05 if stage == "first" else float(stage.split()[1])
+        yield Cell(
+            name,
+            group_by.value,
+            case,
+            stage,
+            label,
+            float((error <= half_width).mean()),
+            float(np.median(half_width)),
+            float((error <= epsilon).mean()),
+            float(np.median(sampled)),
+            float(rounds.mean()),
+        )
+
+
+def summary(found: list[Cell]) -> Iterator[str]:
+    """Yield a row for each case and stage: the least coverage, how many cells fall short, widths, cost."""
+    yield (
+        "| case | stage | "
+        + " | ".join(f"{label}: least coverage, cells below 0.93" for label in INTERVALS)
+        + " | half-width | sampled time | within epsilon |"
+    )
+    yield "|---|---|" + "---|" * (len(INTERVALS) + 3)
+    for case in CASES:
+        for stage in dict.fromkeys(cell.stage for cell in found):
+            row = {
+                label: [
+                    cell for cell in found if (cell.case, cell.stage, cell.interval) == (case, stage, label)
+                ]
+                for label in INTERVALS
+            }
+            if not row["moderated"]:
+                continue
+            texts = [_coverage(of) for of in row.values()]
+            ratios = [_geometric(row, field) for field in ("half_width", "time")]
+            within = np.mean([cell.within for cell in row["moderated"]])
+            yield f"| {case} | {stage} | " + " | ".join((*texts, *ratios, f"{within:.3f}")) + " |"
+
+
+def _coverage(of: list[Cell]) -> str:
+    """Return the least coverage of some cells, and how many are below 0.93."""
+    below = sum(cell.coverage < 0.93 for cell in of)
+    return f"{min(cell.coverage for cell in of):.3f}, {below} of {len(of)}" if of else "-"
+
+
+def _geometric(row: dict[str, list[Cell]], field: str) -> str:
+    """Return the geometric mean over cells of moderated over plain."""
+    if not row["plain"]:
+        return "-"
+    ratio = [
+        getattr(a, field) / getattr(b, field) for a, b in zip(row["moderated"], row["plain"], strict=True)
+    ]
+    if not np.isfinite(ratio).all():
+        return "-"
+    return f"{np.exp(np.mean(np.log(ratio))):.3f}"
+
+
+def main() -> None:
+    """Print every cell, then the summary."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--min-samples", type=int, default=2)
+    parser.add_argument("--cases", default=",".join(CASES))
+    parser.add_argument("--profiles", default=",".join(PROFILES))
+    parser.add_argument("--targets", default=",".join(map(str, TARGETS)))
+    parser.add_argument("--cells", action="store_true", help="print every cell too")
+    asked = parser.parse_args()
+    targets = tuple(float(target) for target in asked.targets.split(",") if target)
+    found: list[Cell] = []
+    started = time.perf_counter()
+    for name in asked.profiles.split(","):
+        for group_by in (GroupBy.NAME, GroupBy.LAUNCH):
+            made = population(asked.folder / PROFILES[name], group_by, Target(min_samples=asked.min_samples))
+            found += cells(name, group_by, made, asked.draws, asked.cases.split(","), targets)
+            print(f"{name} by {group_by.value}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
+    if asked.cells:
+        for cell in found:
+            print(
+                f"{cell.profile:12} {cell.group_by:7} {cell.case:10} {cell.stage:8} {cell.interval:10} "
+                f"{cell.coverage:.3f} {cell.half_width:.4f} {cell.within:.3f} {cell.time:.4f}",
+                f"{cell.rounds:.1f}",
+            )
+    for line in summary(found):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

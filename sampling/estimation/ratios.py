@@ -1,0 +1,119 @@
+"""Ratios of totals: IPC, miss rates, and one configuration against another on the same launches.
+
+A ratio's uncertainty is that of u = a - R b: what the two share cancels. Never a mean of the kernels' own
+ratios, which is biased. (docs/methods.md, 11 Back from the simulator)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampling.arrays import FloatArray
+from sampling.errors import AnalysisError
+from sampling.estimation.interval import Uncertainty
+from sampling.estimation.moderated import LENT, moderated_uncertainty, relative_spreads, singles_between
+from sampling.estimation.moments import Moments, moments_of, without_durations
+from sampling.estimation.plain import plain_uncertainty
+from sampling.estimation.sample import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class RatioEstimate:
+    """A ratio of two totals.
+
+    Attributes
+    ----------
+    ratio : R.
+    half_width : None where there is no interval; 0 where both totals are exact.
+    degrees_of_freedom : None where there is no interval; inf where both totals are exact.
+    """
+
+    ratio: float
+    half_width: float | None
+    degrees_of_freedom: float | None
+
+    @property
+    def low(self) -> float | None:
+        """The lower end."""
+        return None if self.half_width is None else self.ratio - self.half_width
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+        return None if self.half_width is None else self.ratio + self.half_width
+
+
+def ratio_of_totals(
+    sample: Sample, numerator: str, denominator: str, confidence: float, *, interval: str = "moderated"
+) -> RatioEstimate:
+    """Return the ratio of the expansion totals of two metrics, such as misses and accesses.
+
+    Parameters
+    ----------
+    sample : a launch in every stratum, with both metrics known.
+
+    Raises
+    ------
+    AnalysisError : the denominator's total is not above 0.
+    """
+    return ratio_of(sample, sample.values(numerator), sample.values(denominator), confidence, interval)
+
+
+def speedup_between(
+    sample: Sample, before: str, after: str, confidence: float, *, interval: str = "moderated"
+) -> RatioEstimate:
+    """Return the cycles of one simulated configuration over those of another, on the same launches.
+
+    Parameters
+    ----------
+    before, after : the metrics that are the cycles of the two; both simulated the same launches.
+
+    Raises
+    ------
+    AnalysisError : the total of ``after`` is not above 0.
+    """
+    return ratio_of_totals(sample, before, after, confidence, interval=interval)
+
+
+def ratio_of(sample: Sample, a: FloatArray, b: FloatArray, confidence: float, interval: str) -> RatioEstimate:
+    """Return the ratio of the expansion totals of two metrics (n,) each."""
+    weight = (sample.launches / np.maximum(sample.samples, 1))[sample.stratum]
+    total_b = float(np.dot(weight, b))
+    if not total_b > 0:
+        raise AnalysisError("a ratio has a denominator whose total is 0")
+    ratio = float(np.dot(weight, a)) / total_b
+    u = without_durations(moments_of(sample, a - ratio * b))
+    size = abs(ratio) * moments_of(sample, b).y
+    of = _plain if interval == "plain" else _moderated
+    uncertainty = of(u, size)
+    if not bool(uncertainty.known):
+        return RatioEstimate(ratio, None, None)
+    half_width = float(uncertainty.half_width(confidence)) / total_b
+    return RatioEstimate(ratio, half_width, float(uncertainty.degrees_of_freedom))
+
+
+def _plain(u: Moments, _size: FloatArray) -> Uncertainty:
+    return plain_uncertainty(u, u.totals(0.0), u.yy)
+
+
+def _moderated(u: Moments, size: FloatArray) -> Uncertainty:
+    relative = np.divide(u.y, size, out=np.zeros(size.shape), where=size > 0)
+    spreads = relative_spreads(u, u.yy, size, singles_between(u, relative), LENT)
+    return moderated_uncertainty(u, size, spreads)
+
+
+def inverted(total: float, low: float, high: float, known: float) -> tuple[float, float, float | None]:
+    """Return known / total with its interval, such as the IPC of instructions that the profile knows exactly.
+
+    Parameters
+    ----------
+    total, low, high : of cycles, with their interval.
+    known : the exact number of instructions.
+
+    Returns
+    -------
+    ratio, lower end, upper end; None where the interval of cycles reaches down to 0, so that it is open.
+    """
+    return known / total, known / high, known / low if low > 0 else None
