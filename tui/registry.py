@@ -61,6 +61,11 @@ COMMANDS: dict[str, Command] = {
     "align": Command(
         "commands:AlignOptions", "tui.commands.align", "Whether a trace has the launches of a plan's profile."
     ),
+    "estimate": Command(
+        "estimate:EstimateOptions",
+        "tui.commands.estimate",
+        "The whole run's cycles, from results.",
+    ),
     "methods": Command("commands:OutputOptions", "tui.commands.methods", "The methods and their options."),
     "export": Command("commands:ExportOptions", "tui.commands.export", "Hand a plan to a simulator."),
     "project": Command(

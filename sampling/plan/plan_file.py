@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +91,7 @@ class PlanFile:
     launches, total_duration_ns : of what the plan stands for.
     options : every option that made the plan.
     sequences : those of the whole profile with their fingerprints; empty where a file lacks them.
+    simulated : ids of launches that were simulated before the plan was topped up.
     """
 
     path: str
@@ -100,6 +101,18 @@ class PlanFile:
     options: Mapping[str, Any]
     strata: tuple[PlannedStratum, ...]
     sequences: tuple[SequenceFingerprint, ...] = ()
+    simulated: tuple[int, ...] = ()
+
+    def to_simulate(self) -> PlanFile:
+        """Return the plan without the launches that were simulated already."""
+        if not self.simulated:
+            return self
+        done = set(self.simulated)
+        strata = (
+            replace(stratum, launches=tuple(launch for launch in stratum.launches if launch.id not in done))
+            for stratum in self.strata
+        )
+        return replace(self, strata=tuple(strata))
 
     @property
     def drawn(self) -> tuple[PlannedLaunch, ...]:
@@ -215,7 +228,7 @@ def plan_document(
     lazily: bool = False,
 ) -> dict[str, Any]:
     """Return the plan as the JSON document of a plan file; its strata lazily as an iterator, not a list."""
-    strata = _strata_rows(counts, plan, launches)
+    strata = strata_rows(counts, plan, launches)
     return {
         "schema": SCHEMA,
         "kind": "plan",
@@ -239,9 +252,10 @@ def plan_document(
     }
 
 
-def _strata_rows(
+def strata_rows(
     counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch]
 ) -> Iterator[dict[str, Any]]:
+    """Yield the strata as the plan file lists them; launches are given in the order of the draw."""
     bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1)).tolist()
     for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True):
         drawn = sorted(launches[first:stop], key=_launch_id)
@@ -295,6 +309,7 @@ def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
         sequences=tuple(
             SequenceFingerprint.from_json(row) for row in document["profile"].get("sequences", ())
         ),
+        simulated=tuple(checked.simulated),
     )
 
 

@@ -122,6 +122,7 @@ class PlanDocument(Struct):
     options: Options
     strata: list[Stratum]
     overrides: list[Override] | UnsetType = UNSET
+    simulated: list[_Index] = []
 
 
 _PLACE = re.compile(r" - at `\$\.?(.*)`\Z", re.DOTALL)

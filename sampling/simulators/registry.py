@@ -21,7 +21,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from sampling.errors import OptionError, ProfileError
+from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
@@ -75,16 +75,20 @@ def exporter_named(name: str) -> Exporter:
 
 
 def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
-    """Return the files that hand a plan to a simulator or tool.
+    """Return the files that hand a plan to a simulator or tool; of a plan that was topped up, what is new.
 
     Raises
     ------
+    AnalysisError : all launches of the plan were simulated already.
     OptionError : there is no such target, or a choice means nothing to it or asks for too much.
     ProfileError : traces were given that are not those of the plan's launches.
     """
     exporter, choices = exporter_named(target), choices or ExportChoices()
     choices.refuse_others(exporter.TAKES, target)
-    return exporter.export(plan, choices)
+    new = plan.to_simulate()
+    if not new.drawn:
+        raise AnalysisError("all launches of the plan were simulated already")
+    return exporter.export(new, choices)
 
 
 class IntervalLogReader(Protocol):

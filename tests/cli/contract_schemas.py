@@ -188,6 +188,29 @@ RESULTS: dict[str, Schema] = {
         missing_in_profile=_list(_object(number=INDEX, name=TEXT, grid=DIMENSIONS, block=DIMENSIONS)),
         first_difference=_or_null({"type": "object", "required": ["profile", "trace"]}),
     ),
+    "estimate": _object(
+        metrics=_list(
+            _object(
+                metric=TEXT,
+                total=NUMBER,
+                low=_or_null(NUMBER),
+                high=_or_null(NUMBER),
+                confidence=FRACTION,
+                degrees_of_freedom=_or_null(NUMBER),
+                method=_one_of("moderated", "plain", "none"),
+                incomplete={"type": "boolean"},
+                missing=_list(INDEX),
+                share_missing=FRACTION,
+            ),
+            minItems=1,
+        ),
+        groups=_list(_object(key=TEXT, metric=TEXT, total=NUMBER)),
+        promise_met=_or_null({"type": "boolean"}),
+        seen=_or_null(
+            _object(noise=_or_null(NUMBER), kernel_spread=_or_null(NUMBER), slowdown={"type": "null"})
+        ),
+        next=_list(_object(id=INDEX)),
+    ),
     "methods": _list(
         _object(name=METHOD, source=TEXT, needs=_list(TEXT), options={"type": "object"}), minItems=1
     ),

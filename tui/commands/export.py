@@ -28,7 +28,7 @@ def run(options: ExportOptions) -> None:
     else:
         written = write_folder(Path(options.output or f"{options.to}-export"), files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
-    results = {"files": written, "launches": len(plan.drawn)}
+    results = {"files": written, "launches": len(plan.to_simulate().drawn)}
     emit(
         Answer("export", results, lambda _: "\n".join(written)),
         options,

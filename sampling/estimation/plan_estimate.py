@@ -1,0 +1,244 @@
+"""What a simulator's results say of a whole workload: every total, ratio and kernel group of a plan.
+
+What the intervals cover is which launches were simulated: not how far the simulator is from hardware, nor cold
+caches of launches simulated alone, nor streams that overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sampling.arrays import FloatArray, IntArray
+from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.estimate import Estimate, IntervalName, estimate, estimate_groups
+from sampling.estimation.moments import moments
+from sampling.estimation.ratios import RatioEstimate, ratio_of_totals, speedup_between
+from sampling.estimation.sample import Sample
+from sampling.estimation.seen_spread import SeenSpread, seen_spread
+from sampling.methods.registry import method_named
+from sampling.plan.design import WHOLE_WORKLOAD_KEY
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.results import SimulatedLaunches
+
+CYCLES, INSTRUCTIONS = "cycles", "instructions"
+# The cycles of the other configuration, in a sample of both.
+_OTHER = "cycles of the other configuration"
+COVERS = (
+    "the intervals cover which launches were simulated; not the simulator's own error, cold caches of "
+    "launches simulated alone, or streams that overlap"
+)
+NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio of two totals, and why there is none."""
+
+    name: str
+    value: RatioEstimate | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanEstimate:
+    """What results say of the workload that a plan stands for.
+
+    Attributes
+    ----------
+    totals : a total of each metric.
+    missing : of each total the ids of the plan's launches without that metric.
+    ratios : IPC, where cycles and instructions are known, and those asked for.
+    speedup : cycles of these results over those of the other configuration; None where none was given.
+    groups : of each kernel group its key and the total of the first metric.
+    seen : the spreads in the first metric; None where nothing was drawn at random.
+    notes : gaps and what was left out, in words.
+    """
+
+    plan: PlanFile
+    interval: IntervalName
+    totals: tuple[Estimate, ...]
+    missing: tuple[tuple[int, ...], ...]
+    ratios: tuple[Ratio, ...]
+    speedup: Ratio | None
+    groups: tuple[tuple[str, Estimate], ...]
+    seen: SeenSpread | None
+    notes: tuple[str, ...]
+
+    @property
+    def main(self) -> Estimate:
+        """The total that a target is asked of: cycles, or the first metric where there are none."""
+        return next((total for total in self.totals if total.metric == CYCLES), self.totals[0])
+
+
+def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
+    """Return the simulated launches in the plan's strata.
+
+    A launch that was drawn several times, with replacement, stands there as often.
+    """
+    drawn = [
+        (launch.id, index, launch.duration_ns, launch.weight * stratum.samples / stratum.size)
+        for index, stratum in enumerate(plan.strata)
+        for launch in stratum.launches
+    ]
+    ids, stratum_of, duration_ns, times = (np.array(column) for column in zip(*drawn, strict=True))
+    place = np.searchsorted(results.ids, ids)
+    there = (place < len(results.ids)) & (results.ids[np.minimum(place, len(results.ids) - 1)] == ids)
+    with_replacement = bool(plan.options.get("with_replacement"))
+    copies = np.maximum(np.rint(times[there]).astype(np.int64), 1) if with_replacement else 1
+    rows = np.repeat(np.flatnonzero(there), copies)
+    keys = {stratum.key: None for stratum in plan.strata}
+    number = {key: index for index, key in enumerate(keys)}
+    names = tuple(results.metrics)
+    return Sample(
+        launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
+        mean_x=np.array([stratum.mean_ns for stratum in plan.strata]),
+        group=np.array([number[stratum.key] for stratum in plan.strata], dtype=np.int64),
+        pooled=np.array([stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata]),
+        stratum=stratum_of[rows].astype(np.int64),
+        x=duration_ns[rows].astype(np.float64),
+        y=np.stack([results.metrics[name][place[rows]] for name in names], axis=1),
+        metrics=names,
+        planned=np.array([stratum.samples for stratum in plan.strata], dtype=np.int64),
+        with_replacement=with_replacement,
+    )
+
+
+def estimate_plan(
+    plan: PlanFile,
+    results: SimulatedLaunches,
+    *,
+    against: SimulatedLaunches | None = None,
+    ratios: Sequence[tuple[str, str]] = (),
+    confidence: float | None = None,
+    interval: IntervalName = "moderated",
+    target: float | None = None,
+) -> PlanEstimate:
+    """Return totals, ratios and kernel groups with their intervals.
+
+    Parameters
+    ----------
+    against : results of another configuration, of the same plan.
+    ratios : numerator and denominator of each ratio asked for.
+    confidence : of the intervals; None: the plan's.
+    target : the half-width asked for; a plan that was topped up until it came within is given a little more.
+
+    Raises
+    ------
+    OptionError : a metric or interval that there is not.
+    AnalysisError : no launch has a metric.
+    """
+    confidence = float(plan.options["confidence"]) if confidence is None else confidence
+    sample = sample_of(plan, results)
+    is_random = method_named(str(plan.options["method"])).draws_at_random
+    topped_up_to = target if plan.simulated else None
+    known = tuple(name for name in sample.metrics if not np.isnan(sample.values(name)).all())
+    if not known:
+        raise AnalysisError("the results tell no metric of any launch of the plan")
+    totals = tuple(
+        estimate(sample, name, confidence, interval, topped_up_to=topped_up_to)
+        if is_random
+        else _picked_total(plan, results, name, confidence)
+        for name in known
+    )
+    main = CYCLES if CYCLES in known else known[0]
+    pairs = ((INSTRUCTIONS, CYCLES),) if {CYCLES, INSTRUCTIONS} <= set(known) else ()
+    return PlanEstimate(
+        plan=plan,
+        interval=interval,
+        totals=totals,
+        missing=tuple(_missing(plan, results, name) for name in known),
+        ratios=tuple(_ratio(sample, pair, confidence, interval, is_random) for pair in (*pairs, *ratios)),
+        speedup=None if against is None else _speedup(plan, results, against, confidence, interval),
+        groups=_groups(plan, sample, main, confidence, interval) if is_random else (),
+        seen=_seen(sample, main) if is_random else None,
+        notes=(*results.notes, *((against.notes) if against is not None else ()), COVERS),
+    )
+
+
+def _missing(plan: PlanFile, results: SimulatedLaunches, metric: str) -> tuple[int, ...]:
+    known = set(results.ids[~np.isnan(results.metrics[metric])].tolist())
+    return tuple(launch.id for launch in plan.drawn if launch.id not in known)
+
+
+def _picked_total(plan: PlanFile, results: SimulatedLaunches, metric: str, confidence: float) -> Estimate:
+    """Return the total that the weights of picked launches give; it has no interval."""
+    value = dict(zip(results.ids.tolist(), results.metrics[metric].tolist(), strict=True))
+    of_stratum: FloatArray = np.array(
+        [
+            sum(launch.weight * value.get(launch.id, np.nan) for launch in stratum.launches)
+            for stratum in plan.strata
+        ]
+    )
+    emptied: IntArray = np.flatnonzero(np.isnan(of_stratum))
+    time_ns = np.array([stratum.size * stratum.mean_ns for stratum in plan.strata])
+    share = float(time_ns[emptied].sum() / time_ns.sum()) if time_ns.sum() else 0.0
+    missing = len(_missing(plan, results, metric))
+    return Estimate(
+        metric=metric,
+        total=float(np.nansum(of_stratum)),
+        low=None,
+        high=None,
+        confidence=confidence,
+        degrees_of_freedom=None,
+        stratum_total=of_stratum,
+        stratum_variance=np.zeros(len(of_stratum)),
+        emptied=emptied,
+        share_missing=share,
+        launches_missing=missing,
+        notes=(NOT_RANDOM, *((f"incomplete: {100 * share:.3g} % of the profile's time",) if missing else ())),
+    )
+
+
+def _ratio(
+    sample: Sample, pair: tuple[str, str], confidence: float, interval: IntervalName, is_random: bool
+) -> Ratio:
+    name = "ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair)
+    if not is_random:
+        return Ratio(name, None, NOT_RANDOM)
+    known = sample.known(*dict.fromkeys(pair))
+    there = known.samples > 0
+    if not there.any():
+        raise AnalysisError(f"no simulated launch of the plan has both {pair[0]} and {pair[1]}")
+    try:
+        return Ratio(name, ratio_of_totals(known.of_strata(there), *pair, confidence, interval=interval))
+    except AnalysisError as error:
+        return Ratio(name, None, str(error))
+
+
+def _speedup(
+    plan: PlanFile,
+    results: SimulatedLaunches,
+    against: SimulatedLaunches,
+    confidence: float,
+    interval: IntervalName,
+) -> Ratio:
+    """Return the cycles of these results over those of the other, on the launches that both have."""
+    for each in (results, against):
+        if CYCLES not in each.metrics:
+            raise OptionError("a speedup needs the cycles of both results")
+    both, here, there = np.intersect1d(results.ids, against.ids, return_indices=True)
+    cycles = {CYCLES: results.metrics[CYCLES][here], _OTHER: against.metrics[CYCLES][there]}
+    sample = sample_of(plan, SimulatedLaunches(both, cycles)).known(CYCLES, _OTHER)
+    is_there = sample.samples > 0
+    if not is_there.any():
+        raise AnalysisError("the two results have no launch of the plan in common")
+    value = speedup_between(sample.of_strata(is_there), CYCLES, _OTHER, confidence, interval=interval)
+    gone = int((~is_there).sum())
+    reason = f"{gone} strata without a launch in both are left out" if gone else None
+    return Ratio("speedup", value, reason)
+
+
+def _groups(
+    plan: PlanFile, sample: Sample, metric: str, confidence: float, interval: IntervalName
+) -> tuple[tuple[str, Estimate], ...]:
+    keys = list({stratum.key: None for stratum in plan.strata})
+    found = estimate_groups(sample, metric, confidence, interval)
+    return tuple((keys[group], replace(made, notes=made.notes)) for group, made in found.items())
+
+
+def _seen(sample: Sample, metric: str) -> SeenSpread:
+    known = sample.known(metric)
+    return seen_spread(moments(known.of_strata(known.samples > 0), metric))

@@ -1,0 +1,97 @@
+"""The larger plan: what was simulated, and the launches that are missing to a narrow enough total.
+
+A stratum's launches are drawn in one seeded order, so more of them contain those that are there: nothing that
+was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sampling.errors import AnalysisError
+from sampling.estimation.estimate import Estimate, IntervalName, next_sizes
+from sampling.estimation.plan_estimate import sample_of
+from sampling.json_text import json_rows_text, read_json_object
+from sampling.methods.registry import method_named
+from sampling.plan.other_recording.plan_check import made_from, planned_design
+from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.plan_file import PlanFile, PlannedLaunch, planned_launches, strata_rows
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.simulators.results import SimulatedLaunches
+
+
+@dataclass(frozen=True, slots=True)
+class ToppedUp:
+    """A larger plan.
+
+    Attributes
+    ----------
+    text : of its plan file.
+    added : the launches that it adds.
+    sampled_duration_ns : of all its launches.
+    """
+
+    text: str
+    added: tuple[PlannedLaunch, ...]
+    sampled_duration_ns: int
+
+
+def top_up(
+    plan: PlanFile,
+    results: SimulatedLaunches,
+    found: Estimate,
+    epsilon: float,
+    *,
+    interval: IntervalName = "moderated",
+    progress: Progress | None = None,
+) -> ToppedUp:
+    """Return the plan with what one more round should simulate, at most a quarter of its sampled time more.
+
+    Parameters
+    ----------
+    found : the total that is to come within epsilon.
+
+    Raises
+    ------
+    AnalysisError : the plan's launches were picked, drawn with replacement, or drawn in another order than
+        here; its profile is not what it was made from.
+    ProfileError : its profile cannot be read.
+    """
+    if not method_named(str(plan.options["method"])).draws_at_random:
+        raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
+    if plan.options.get("with_replacement"):
+        raise AnalysisError(
+            "a plan drawn with replacement cannot be topped up", remedy="make one without replacement"
+        )
+    profile = read_profile([str(file["path"]) for file in plan.files], progress)
+    _check_profile(plan, profile)
+    counts = count_durations(profile, *plan.selection(), progress)
+    design = planned_design(counts, plan)
+    wanted = next_sizes(sample_of(plan, results), found.metric, epsilon, found.confidence, interval)
+    design = replace(design, strata=replace(design.strata, samples=np.maximum(wanted, design.strata.samples)))
+    larger = drawn_plan(counts, design, int(plan.options["seed"]))
+    launches = planned_launches(profile, larger, locate(profile, counts, larger, progress))
+    before = {launch.id for launch in plan.drawn}
+    if not before <= {launch.id for launch in launches}:
+        raise AnalysisError(
+            "the plan's launches were drawn in another order than this version draws them",
+            remedy="make the plan again",
+        )
+    document = read_json_object(plan.path)
+    simulated = sorted({*plan.simulated, *results.ids.tolist()} & before)
+    document |= {"strata": strata_rows(counts, larger, launches), "simulated": simulated}
+    added = tuple(launch for launch in launches if launch.id not in before)
+    return ToppedUp(json_rows_text(document) + "\n", added, larger.sampled_duration_ns)
+
+
+def _check_profile(plan: PlanFile, profile: Profile) -> None:
+    if not made_from(profile, plan):
+        raise AnalysisError(
+            "the profile that the plan was made from has changed since, so nothing can be added to it",
+            remedy="put it back in its place, or make the plan again",
+        )

@@ -1,0 +1,25 @@
+"""`estimate`: the whole run's cycles and other totals, from a simulator's results of a plan's launches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tui.engine.estimating import estimated, larger_plan
+from tui.options.estimate import EstimateOptions
+from tui.output.files import write_text
+from tui.output.writer import emit
+from tui.terminal.diagnostics import CheckFailedError, note
+from tui.text.estimate import estimate_answer, unmet_text
+
+
+def run(options: EstimateOptions) -> None:
+    """Read the plan and the results, estimate, show, and write what to simulate next."""
+    found = estimated(options)
+    larger = larger_plan(found, options)
+    if larger is not None and options.top_up is not None:
+        write_text(larger.text, Path(options.top_up))
+        note(f"plan written to {options.top_up}", quiet=options.quiet)
+    emit(estimate_answer(found.estimate, larger, options), options)
+    main = found.estimate.main
+    if options.target is not None and not main.is_within(options.target):
+        raise CheckFailedError(unmet_text(main, options.target))

@@ -1,0 +1,89 @@
+"""From the options of `estimate` to the engine: results read, totals estimated, the plan topped up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sampling.errors import OptionError
+from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
+from sampling.plan.plan_file import read_plan
+from sampling.simulators.results import SimulatedLaunches, read_result_files
+from tui.engine.studies import progress_of
+from tui.options.estimate import EstimateOptions
+
+if TYPE_CHECKING:
+    from sampling.estimation.topped_up_plan import ToppedUp
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimated:
+    """An estimate with the results it is of."""
+
+    estimate: PlanEstimate
+    results: SimulatedLaunches
+
+
+def estimated(options: EstimateOptions) -> Estimated:
+    """Return the estimate.
+
+    Raises
+    ------
+    OptionError : a ratio is not made of two metrics, or --top-up has no target.
+    """
+    if options.top_up is not None and options.target is None:
+        raise OptionError(
+            "--top-up needs a --target", remedy="say how narrow the total is to be: --target 0.05"
+        )
+    ratios = tuple(_ratio(text) for text in options.ratios)
+    plan = read_plan(options.plan)
+    wanted = dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)])
+    metrics = ("cycles", "instructions", *(name for name in wanted if name not in ("cycles", "instructions")))
+
+    def read(paths: tuple[str, ...], manifests: tuple[str, ...]) -> SimulatedLaunches:
+        return read_result_files(
+            plan, paths, source=options.source, metrics=metrics if wanted else (), manifests=manifests
+        )
+
+    results = read(options.results, options.manifests)
+    found = estimate_plan(
+        plan,
+        results,
+        against=read(options.against, options.manifests) if options.against else None,
+        ratios=ratios,
+        confidence=options.confidence,
+        interval=options.interval.value,
+        target=options.target,
+    )
+    return Estimated(found, results)
+
+
+def _ratio(text: str) -> tuple[str, str]:
+    numerator, _, denominator = text.partition("/")
+    if not numerator or not denominator:
+        raise OptionError(f"--ratio takes two metrics, as misses/accesses, not {text!r}")
+    return numerator, denominator
+
+
+def larger_plan(found: Estimated, options: EstimateOptions) -> ToppedUp | None:
+    """Return the plan topped up; None where none is asked for, or the target is met.
+
+    Raises
+    ------
+    AnalysisError, ProfileError : see `top_up`.
+    """
+    main = found.estimate.main
+    if options.top_up is None or options.target is None or main.is_within(options.target):
+        return None
+    # Needs a reader of profiles, which most estimates do not.
+    from sampling.estimation.topped_up_plan import top_up
+
+    with progress_of(options) as progress:
+        return top_up(
+            found.estimate.plan,
+            found.results,
+            main,
+            options.target,
+            interval=options.interval.value,
+            progress=progress,
+        )

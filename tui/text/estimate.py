@@ -1,0 +1,185 @@
+"""Totals from a simulator's results, as `estimate` gives them in every form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sampling.estimation.estimate import Estimate
+from sampling.estimation.plan_estimate import PlanEstimate, Ratio
+from sampling.text import counted
+from tui.charts import quantities
+from tui.options.estimate import EstimateOptions
+from tui.output.writer import Answer
+from tui.terminal.tables import shortened
+
+if TYPE_CHECKING:
+    from sampling.estimation.topped_up_plan import ToppedUp
+
+_NAME_WIDTH = 56
+_GROUPS_SHOWN = 10
+
+
+def estimate_answer(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Answer:
+    """Return the answer; its rows are the metrics, or the kernel groups where these are asked for."""
+    results = estimate_results(found, larger, options)
+    return Answer(
+        "estimate",
+        results,
+        lambda _: estimate_text(found, larger, options),
+        rows=_flat(results["groups"] if options.groups else results["metrics"]),
+        warnings=found.notes,
+    )
+
+
+def estimate_results(
+    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions
+) -> dict[str, Any]:
+    """Return every figure."""
+    seen = found.seen
+    metrics = [
+        _row(total, found.interval) | {"missing": list(missing), "notes": list(total.notes)}
+        for total, missing in zip(found.totals, found.missing, strict=True)
+    ]
+    ratios = (*found.ratios, *(() if found.speedup is None else (found.speedup,)))
+    return {
+        "metrics": metrics,
+        "ratios": [_ratio_row(ratio, found.main.confidence) for ratio in ratios],
+        "groups": [{"key": key, **_row(total, found.interval)} for key, total in found.groups]
+        if options.groups
+        else [],
+        "promise_met": None if options.target is None else found.main.is_within(options.target),
+        "seen": None
+        if seen is None
+        else {"noise": seen.within, "kernel_spread": seen.between, "slowdown": None},
+        "declared": {"noise": found.plan.options.get("noise_floor"), "kernel_spread": None},
+        "next": [] if larger is None else [launch.as_json() for launch in larger.added],
+        "covers": found.notes[-1],
+    }
+
+
+def _row(total: Estimate, interval: str) -> dict[str, Any]:
+    nu = total.degrees_of_freedom
+    return {
+        "metric": total.metric,
+        "total": total.total,
+        "low": total.low,
+        "high": total.high,
+        "confidence": total.confidence,
+        # An exact total has no end of them, which JSON cannot say.
+        "degrees_of_freedom": None if nu is None or math.isinf(nu) else nu,
+        "method": "none" if total.low is None else interval,
+        "incomplete": total.is_incomplete,
+        "share_missing": total.share_missing,
+        "launches_missing": total.launches_missing,
+    }
+
+
+def _ratio_row(ratio: Ratio, confidence: float) -> dict[str, Any]:
+    value = ratio.value
+    return {
+        "name": ratio.name,
+        "ratio": None if value is None else value.ratio,
+        "low": None if value is None else value.low,
+        "high": None if value is None else value.high,
+        "confidence": confidence,
+        "reason": ratio.reason,
+    }
+
+
+def _flat(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows without lists, for forms that have one value a cell."""
+    return [{name: value for name, value in row.items() if not isinstance(value, list)} for row in rows]
+
+
+def estimate_text(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> str:
+    """Return the figures in words."""
+    return "\n".join(_lines(found, larger, options))
+
+
+def _lines(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Iterator[str]:
+    plan = found.plan
+    simulated = len(plan.drawn) - found.main.launches_missing
+    yield (
+        f"{simulated:,} of the plan's {counted(len(plan.drawn), 'launch', 'launches')} simulated, for "
+        f"{counted(plan.launches, 'launch', 'launches')}"
+    )
+    for total in found.totals:
+        yield f"{total.metric}: {_interval_text(total)}"
+        yield from (f"  {note}" for note in total.notes)
+    for ratio in (*found.ratios, *(() if found.speedup is None else (found.speedup,))):
+        yield f"{ratio.name}: {_ratio_text(ratio)}"
+    yield from _seen_lines(found)
+    if options.groups:
+        yield from _group_lines(found, options)
+    if options.target is not None:
+        met = found.main.is_within(options.target)
+        asked = quantities.share(options.target)
+        yield f"within {asked} as asked for" if met else unmet_text(found.main, options.target)
+    if larger is not None:
+        added_ns = sum(launch.duration_ns for launch in larger.added)
+        yield (
+            f"next: {counted(len(larger.added), 'launch', 'launches')} more, "
+            f"{quantities.duration(added_ns)} of profile time; "
+            f"{quantities.duration(larger.sampled_duration_ns)} with what was simulated"
+        )
+    yield from found.notes
+
+
+def _interval_text(total: Estimate) -> str:
+    half_width = total.half_width
+    if half_width is None:
+        return f"{total.total:,.0f}"
+    if not half_width:
+        return f"{total.total:,.0f}, exact: all launches were simulated"
+    share = quantities.share(half_width / total.total) if total.total else "-"
+    nu = total.degrees_of_freedom or 0
+    freedom = "" if math.isinf(nu) else f", {nu:.1f} degrees of freedom"
+    return (
+        f"{total.total:,.0f}, {quantities.share(total.confidence)} within {share}: "
+        f"{total.low:,.0f} to {total.high:,.0f}{freedom}"
+    )
+
+
+def _ratio_text(ratio: Ratio) -> str:
+    if ratio.value is None:
+        return ratio.reason or "none"
+    text = f"{ratio.value.ratio:.4g}"
+    if ratio.value.low is not None and ratio.value.half_width:
+        text += f", {ratio.value.low:.4g} to {ratio.value.high:.4g}"
+    return text if ratio.reason is None else f"{text}; {ratio.reason}"
+
+
+def _seen_lines(found: PlanEstimate) -> Iterator[str]:
+    seen = found.seen
+    if seen is None:
+        return
+    declared = found.plan.options.get("noise_floor")
+    said = "" if declared is None else f", {quantities.share(declared)} declared"
+    if seen.within is not None:
+        freedom = counted(seen.within_freedom, "degree", "degrees")
+        yield f"seen within strata: {quantities.share(seen.within)} ({freedom} of freedom{said})"
+    if seen.between is not None:
+        kernels = counted(seen.kernel_groups, "kernel", "kernels")
+        yield f"seen between {kernels}: {quantities.share(seen.between)}"
+
+
+def _group_lines(found: PlanEstimate, options: EstimateOptions) -> Iterator[str]:
+    ordered = sorted(found.groups, key=lambda row: -row[1].total)
+    for key, total in ordered[:_GROUPS_SHOWN]:
+        yield f"  {shortened(key, _NAME_WIDTH, ascii_only=options.ascii)}: {_interval_text(total)}"
+    if len(ordered) > _GROUPS_SHOWN:
+        yield f"  and {counted(len(ordered) - _GROUPS_SHOWN, 'group', 'groups')} more"
+
+
+def unmet_text(total: Estimate, target: float) -> str:
+    """Return why a total is not as narrow as asked for."""
+    asked = quantities.share(target)
+    if total.is_incomplete:
+        return (
+            f"not within {asked}: {quantities.share(total.share_missing)} of the profile's time has no result"
+        )
+    if total.half_width is None:
+        return f"not within {asked}: there is no interval"
+    return f"not within {asked}: the interval reaches {quantities.share(total.half_width / total.total)} to either side"
