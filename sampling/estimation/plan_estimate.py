@@ -1,7 +1,7 @@
 """What a simulator's results say of a whole workload: every total, ratio and kernel group of a plan.
 
-What the intervals cover is which launches were simulated: not how far the simulator is from hardware, nor cold
-caches of launches simulated alone, nor streams that overlap.
+What the intervals cover is which launches were simulated: not how far the simulator is from hardware, nor
+cold caches of launches simulated alone, nor streams that overlap.
 """
 
 from __future__ import annotations

@@ -175,11 +175,11 @@ def _group_lines(found: PlanEstimate, options: EstimateOptions) -> Iterator[str]
 
 def unmet_text(total: Estimate, target: float) -> str:
     """Return why a total is not as narrow as asked for."""
-    asked = quantities.share(target)
+    asked = f"not within {quantities.share(target)}"
     if total.is_incomplete:
-        return (
-            f"not within {asked}: {quantities.share(total.share_missing)} of the profile's time has no result"
-        )
+        return f"{asked}: {quantities.share(total.share_missing)} of the profile's time has no result"
     if total.half_width is None:
-        return f"not within {asked}: there is no interval"
-    return f"not within {asked}: the interval reaches {quantities.share(total.half_width / total.total)} to either side"
+        return f"{asked}: there is no interval"
+    if not total.total:
+        return f"{asked}: the total is 0"
+    return f"{asked}: the interval reaches {quantities.share(total.half_width / total.total)} to either side"
