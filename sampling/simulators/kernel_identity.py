@@ -9,6 +9,7 @@ from sampling.features.names import bare_spelling, common_spelling, demangled
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import short_name
 from sampling.profile.profile import Dimensions
+from sampling.simulators.exporting.manifest import dimensions_text
 from sampling.simulators.measured_run import SeenKernel
 from sampling.text import shortened
 
@@ -20,7 +21,8 @@ _THREADS_OF_WARP = 32
 def is_same_name(planned: str, seen: str) -> bool | None:
     """Return whether two names are of one kernel, mangled or not; None where nothing here can tell.
 
-    Parameters of a function are compared where both names have them in full; demanglers leave some out.
+    Scope and template arguments must agree, unless the plan has the function's name alone; parameters are
+    compared where both have them in full, for demanglers leave some out.
 
     >>> is_same_name("vecadd(const float *, float *)", "_Z6vecaddPKfPf"), is_same_name("f(int)", "_Z1gi")
     (True, False)
@@ -39,9 +41,7 @@ def is_same_name(planned: str, seen: str) -> bool | None:
     if common_spelling(one) == common_spelling(other) or bare_spelling(one) == bare_spelling(other):
         return True
     # A profile may have recorded the function's own name alone.
-    return any(
-        name == short_name(name) and short_name(other) == name for name, other in ((one, other), (other, one))
-    )
+    return one.isidentifier() and one == short_name(other)
 
 
 def differs(planned: PlannedLaunch, seen: SeenKernel) -> bool | None:
@@ -71,4 +71,4 @@ def seen_text(kernel: SeenKernel) -> str:
 
 def kernel_text(name: str, grid: Dimensions | None, block: Dimensions | None) -> str:
     """Return a kernel as a message names it."""
-    return f"{shortened(name)!r} grid {grid or 'unknown'} block {block or 'unknown'}"
+    return f"{shortened(name)} <<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"

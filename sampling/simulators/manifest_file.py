@@ -18,7 +18,8 @@ from sampling.readers.input_file import InputFile
 from sampling.simulators.measured_run import UNNUMBERED
 
 _OTHERS = (("shard", "1"), ("order", "0"), ("warm_up", "0"))
-_NUMBER = re.compile(r"(?:[Kk]ernel-?)?(\d{1,18})(?:-ctx_0x[0-9a-fA-F]+)?")
+_COUNT = re.compile(r"[0-9]{1,18}")
+_NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-ctx_0x[0-9a-fA-F]+)?")
 _REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was run"
 
 
@@ -56,7 +57,7 @@ def read_manifest(file: InputFile) -> Manifest:
     rows: list[tuple[int, ...]] = []
     for row in reader:
         cells = [row["id"], *(row.get(column) or default for column, default in _OTHERS)]
-        if not all((cell or "").isdecimal() for cell in cells):
+        if not all(_COUNT.fullmatch(cell or "") for cell in cells):
             raise ProfileError(
                 "a row holds something else than numbers of launches",
                 path=file.path,

@@ -20,12 +20,13 @@ from sampling.simulators.accel_sim.printed_lines import (
 OF_HEADER = frozenset(
     {NAME_IN_HEADER, ID_IN_HEADER, GRID_IN_HEADER, BLOCK_IN_HEADER, PROCESSING, PUSHED, LAUNCHED}
 )
-_NUMBER = re.compile(rb"\d+")
-_TRACE_FILE = re.compile(rb".*kernel-(\d+)[^/]*$")
+# More digits are no number that 64 bits hold.
+_NUMBER = re.compile(rb"(?<!\d)\d{1,18}(?!\d)")
+_TRACE_FILE = re.compile(rb".*kernel-(\d{1,18})(?!\d)[^/]*$")
 _PUSH = re.compile(
     rb"\s*'(?P<name>[^']*)'.*?gridDim= ?(?P<grid>\([\d, ]*\))?(?:\s*blockDim ?= ?(?P<block>\([\d, ]*\)))?"
 )
-_LAUNCH = re.compile(rb"(?P<name>.*) uid: ?(?P<uid>\d+)")
+_LAUNCH = re.compile(rb"(?P<name>.*) uid: ?(?P<uid>\d{1,18})(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class AnnouncedLaunches:
     """The launches that have been announced and not yet ended, in order."""
 
     launches: list[PrintedLaunch] = field(default_factory=list)
+    _are_numbered: bool = False
     _pushed: int = 0
     _trace_file: int | None = None
 
@@ -79,17 +81,31 @@ class AnnouncedLaunches:
             self._complete(key, text)
 
     def take_out(self, name: str, uid: int | None) -> PrintedLaunch:
-        """Return a launch that has ended; one without a name is the first that was announced."""
+        """Return a launch that has ended; one without a name is the first that was announced.
+
+        A trace that was announced with another number is not it; programs are counted from the first launch
+        that is printed, so that their numbers may be others where the beginning is missing.
+        """
         fitting = [launch for launch in self.launches if name in {"", launch.name}]
         launch = next((each for each in fitting if uid is not None and each.uid == uid), None)
-        launch = launch or next(iter(fitting), None)
+        launch = launch or next(
+            (
+                each
+                for each in fitting
+                if uid is None or each.by == "program" or (each.uid is None and not self._are_numbered)
+            ),
+            None,
+        )
         if launch is None:
             return PrintedLaunch(name, uid=uid)
         self.launches.remove(launch)
         return launch
 
     def _number(self, name: str, uid: int) -> None:
-        for place, launch in enumerate(self.launches):
+        self._are_numbered = True
+        # The last one: the line with the number of an earlier one may be missing.
+        for place in range(len(self.launches) - 1, -1, -1):
+            launch = self.launches[place]
             if launch.uid is None and launch.name == name:
                 self.launches[place] = replace(launch, uid=uid)
                 return

@@ -36,8 +36,12 @@ from sampling.simulators.accel_sim.printed_lines import (
 )
 from sampling.simulators.accel_sim.running_totals import RunningTotals
 
-_NUMBER = re.compile(rb"\d+")
+# More digits are no number that 64 bits hold.
+_NUMBER = re.compile(rb"(?<!\d)\d{1,18}(?!\d)")
+# What another thread prints into a number does not begin with a blank.
+_WHOLE_NUMBER = re.compile(rb"\d{1,18}(?=[\s,]|$)")
 _STILL_RUNNING = "the output ends before it does: the run goes on, or was killed"
+_LACKS_LINES = "lines of the output are missing before its end"
 _BROKEN_OFF = "the simulator broke it off at its limit of cycles or instructions"
 
 
@@ -92,9 +96,11 @@ class _Run:
     Attributes
     ----------
     announced : the launches that have not ended yet.
-    total_cycles : of all launches before the one whose block is read.
+    cycles : of the last kernel; None where its line is missing.
+    total_cycles : of all launches up to the last one.
     has_totals : whether the last block says how far the run's totals are.
     is_in_block : whether what is printed now is still of the last kernel.
+    lacks_lines : whether the block that is read has lines of two launches.
     has_block_ended : whether its last line has been seen.
     """
 
@@ -104,9 +110,12 @@ class _Run:
     numbers: dict[bytes, int] = field(default_factory=dict)
     name: str = ""
     uids: tuple[int, ...] = ()
+    cycles: int | None = None
     total_cycles: int = 0
     has_totals: bool = True
     is_in_block: bool = False
+    lacks_lines: bool = False
+    are_uids_printed: bool = False
     has_block_ended: bool = False
     is_broken_off: bool = False
     has_ended: bool = False
@@ -125,21 +134,26 @@ class _Run:
             self.announced.take(key, text)
         elif key == NAME:
             self._close_block(is_whole=True)
-            self.name, self.uids = _text(text), ()
+            self.name, self.uids, self.lacks_lines = _text(text), (), False
+            self.numbers.pop(CYCLES, None)
         elif key == UID:
+            self._close_block(is_whole=True)
             self.uids = tuple(int(number) for number in _NUMBER.findall(text))
+            self.are_uids_printed = True
         elif key == STREAM:
             self.totals.stream = text.strip()
         elif key == BREAK:
             self._break_off()
         elif key == EXIT:
             self.has_ended = self.has_block_ended = True
-        elif number := _NUMBER.match(text):
+        elif number := _WHOLE_NUMBER.match(text):
             self._take_number(key, int(number[0]))
         if self.is_in_block:
             self.totals.take(key, text)
 
     def _take_number(self, key: bytes, number: int) -> None:
+        if key == CYCLES and CYCLES in self.numbers:
+            self.lacks_lines = True
         self.numbers[key] = number
         if key == CYCLES:
             self._close_block(is_whole=True)
@@ -157,13 +171,17 @@ class _Run:
 
     def _follow_on(self, total_cycles: int) -> None:
         """Check that the run's total continues that of the block before: else counters do not either."""
-        before = total_cycles - self.numbers.get(CYCLES, 0)
-        if before != self.total_cycles:
-            self.totals.begin_anew(is_known=before == 0)
+        before = None if self.cycles is None else total_cycles - self.cycles
+        if before != self.total_cycles or not self.is_in_block:
+            self.totals.begin_anew(is_known=before == 0 and self.is_in_block)
+            if self.is_in_block and len(self.kernels) > 1 and (before or 0) > self.total_cycles:
+                # What was announced before the gap may be another launch than the one that ended after it.
+                self._cut_last(_LACKS_LINES)
         self.total_cycles = total_cycles
 
     def _finish(self) -> None:
         """Add the kernel, or the kernels of one block, whose cycles and instructions have been read."""
+        self._close_block(is_whole=True)
         has_limit = any(self.numbers.get(limit) for limit in CTA_LIMITS)
         if self.kernels and not self.name and not self.uids and not has_limit:
             self.together = "kernels ran concurrently (a block of the output has no kernel_name)"
@@ -172,9 +190,16 @@ class _Run:
             self.together = f"kernels ran concurrently (launches {shown} have one block)"
         names = self.name.split() if len(self.uids) > 1 else [self.name]
         uids = self.uids if len(self.uids) == len(names) else (None,) * len(names)
-        launches = tuple(self.announced.take_out(name, uid) for name, uid in zip(names, uids, strict=True))
+        if self.name and not self.uids and self.are_uids_printed:
+            launches: tuple[PrintedLaunch, ...] = (PrintedLaunch(self.name),)
+        else:
+            launches = tuple(
+                self.announced.take_out(name, uid) for name, uid in zip(names, uids, strict=True)
+            )
         ctas = [launch.ctas for launch in launches if launch.ctas is not None]
         first = launches[0]
+        # A line may be missing from the next block: what this one says is not of it.
+        self.cycles, self.name = self.numbers.pop(CYCLES, None), ""
         self.has_totals = self.has_block_ended = False
         self.is_in_block = True
         self._add(
@@ -182,13 +207,14 @@ class _Run:
             launches,
             sum(ctas) if len(ctas) == len(names) else None,
             self.uids or (() if first.uid is None else (first.uid,)),
-            _BROKEN_OFF if self.is_broken_off else "",
+            _LACKS_LINES if self.lacks_lines else _BROKEN_OFF if self.is_broken_off else "",
         )
+        self.uids = ()
 
     def _close_block(self, *, is_whole: bool) -> None:
-        """Note what the last kernel added to the counters, once its block is over."""
+        """Take what is printed from here on for no more of the last kernel."""
         if self.is_in_block:
-            self.kernels[-1] = replace(self.kernels[-1], added=self.totals.added(is_whole=is_whole))
+            self.totals.close(is_whole=is_whole)
         self.is_in_block = False
 
     def _cut_at_limit(self, total: bytes, number: int) -> None:
@@ -226,7 +252,7 @@ class _Run:
         *,
         has_run: bool = True,
     ) -> None:
-        cycles = self.numbers.get(CYCLES) if has_run else None
+        cycles = self.cycles if has_run else None
         facts = KernelFacts(
             cycles=None if why_cut else cycles,
             instructions=None if why_cut else self.numbers.get(INSTRUCTIONS),
@@ -248,6 +274,9 @@ class _Run:
             why = _BROKEN_OFF if self.is_broken_off else _STILL_RUNNING
             uids = () if header.uid is None else (header.uid,)
             self._add(header.name, (header,), header.ctas, uids, why, has_run=False)
+        # The kernels that have a block come before the one that was running.
+        for place, added in enumerate(self.totals.added()):
+            self.kernels[place] = replace(self.kernels[place], added=added)
         return SimulatedRun(
             tuple(self.kernels), self.has_ended, self.together, self.totals.seen, self.totals.no_count
         )

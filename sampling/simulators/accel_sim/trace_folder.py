@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sampling.errors import ProfileError
-from sampling.profile.profile import Dimensions
+from sampling.simulators.accel_sim.trace_head import sizes_of, trace_file, trace_head
 from sampling.simulators.exporting.run_order import Step
-from sampling.simulators.exporting.trace_names import is_same_kernel, kernel_text
+from sampling.simulators.kernel_identity import is_same_name, kernel_text
 from sampling.text import counted
 
 LIST = "kernelslist.g"
 _TRACE = re.compile(r"kernel-(\d{1,18})(?:-ctx_(0x[0-9a-fA-F]+))?\.trace(?:g|z)(?:\.xz)?")
 _COPY = "Memcpy"
-_PACKED = (".gz", ".xz")
-_HEAD_BYTES = 1 << 14
-_SIZES = re.compile(r"\(?\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)?")
 _REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
 
 
@@ -98,10 +95,10 @@ def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
             continue
         name = folder.files[step.ordinal + 1]
         head = _head(Path(folder.path), name)
-        grid, block = _sizes(head.get("grid dim")), _sizes(head.get("block dim"))
+        grid, block = sizes_of(head.get("grid dim")), sizes_of(head.get("block dim"))
         kernel = head.get("kernel name", "")
         is_same = (
-            is_same_kernel(step.launch.name, kernel)
+            is_same_name(step.launch.name, kernel) is not False
             and step.launch.grid in {None, grid}
             and step.launch.block in {None, block}
             and head.get("kernel id", str(step.ordinal + 1)) == str(step.ordinal + 1)
@@ -164,57 +161,13 @@ def _file_names(folder: Path) -> list[str]:
 
 
 def _head(folder: Path, name: str) -> dict[str, str]:
-    """Return the ``-key = value`` lines at a trace's start; nothing where its packing is not known here.
+    """Return the head of a trace of the list.
 
     Raises
     ------
     ProfileError : there is no such file, or it cannot be unpacked.
     """
-    file = next(
-        (each for end in ("", *_PACKED) if (each := folder / f"{name}{end}").is_file()),
-        None,
-    )
+    file = trace_file(folder, name)
     if file is None:
         raise ProfileError(f"{LIST} names {name}, which is not there", path=folder, remedy=_REMEDY)
-    if name.endswith(".tracez"):
-        return {}
-    try:
-        text = _first_bytes(file)
-    except (OSError, EOFError) as error:
-        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
-    pairs = [line[1:].split(" = ", 1) for line in _dashed(text.decode("utf-8", "replace").split("\n"))]
-    head = {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
-    if "kernel name" not in head:
-        raise ProfileError("does not begin like a trace", path=file, remedy=_REMEDY)
-    return head
-
-
-def _first_bytes(file: Path) -> bytes:
-    """Return the start of a file, unpacked."""
-    import gzip
-    import lzma
-
-    try:
-        if file.suffix == ".gz":
-            with gzip.open(file) as unpacked:
-                return unpacked.read(_HEAD_BYTES)
-        if file.suffix == ".xz":
-            with lzma.open(file) as unpacked_xz:
-                return unpacked_xz.read(_HEAD_BYTES)
-        with file.open("rb") as stream:
-            return stream.read(_HEAD_BYTES)
-    except lzma.LZMAError as error:
-        raise OSError(str(error)) from error
-
-
-def _dashed(lines: Iterable[str]) -> Iterable[str]:
-    for line in lines:
-        if line.startswith("-"):
-            yield line
-        elif line.strip():
-            return
-
-
-def _sizes(text: str | None) -> Dimensions | None:
-    found = _SIZES.fullmatch((text or "").strip())
-    return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
+    return trace_head(file)

@@ -83,12 +83,11 @@ def _numbers(part: Part, table: object, position: int) -> IntArray:
     return of_trace[code]
 
 
-def _extracted(names: object) -> list[str | None]:
-    import pyarrow as pa
+def _extracted(names: object) -> list[bytes | None]:
     from pyarrow import compute
 
-    found = compute.extract_regex(compute.cast(names, pa.string()), _NUMBER)
-    numbers: list[str | None] = compute.struct_field(found, "number").to_pylist()
+    found = compute.extract_regex(names, _NUMBER)
+    numbers: list[bytes | None] = compute.struct_field(found, "number").to_pylist()
     return numbers
 
 

@@ -1,1 +1,1 @@
-"""MacSim: what it takes."""
+"""MacSim: what it takes, what it prints, and what its tracer lists."""

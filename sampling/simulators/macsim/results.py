@@ -21,10 +21,11 @@ from sampling.simulators.lines_so_far import LinesSoFar
 from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, MeasuredRun, SeenKernel, columns_of
 
 _LINE = re.compile(
-    rb"setup_process:(?P<process>\d+) +(?P<path>[^\r\n]*?) +current_index:|thread_count: *(?P<warps>\d+)|"
-    rb"\n\*\*Core +\d+ +Thread +\d+ +Finished: +insts:(?P<insts>\d+) +cycles:(?P<cycles>\d+)"
+    rb"setup_process:(?P<process>\d+) +(?P<path>[^\r\n]*?) +current_index:|"
+    rb"thread_count: *(?P<warps>\d{1,18})(?!\d)|"
+    rb"\n\*\*Core +\d+ +Thread +\d+ +Finished: +insts:(?P<insts>\d{1,18}) +cycles:(?P<cycles>\d{1,18})(?!\d)"
 )
-_NUMBER = re.compile(rb".*Kernel(\d+)(?:/[^/]*)?$")
+_NUMBER = re.compile(rb".*Kernel(\d{1,18})(?:/[^/]*)?$")
 _SIGNS = re.compile(
     rb"^(src/(macsim|process_manager|retire)\.cc:|Arguments: \S*macsim|"
     rb"\*\*Core +\d+ +Thread +\d+ +Finished:)",

@@ -13,7 +13,7 @@ from pathlib import Path
 from sampling.errors import ProfileError
 from sampling.profile.profile import Dimensions
 from sampling.simulators.exporting.run_order import Step
-from sampling.simulators.exporting.trace_names import is_same_kernel, kernel_text
+from sampling.simulators.kernel_identity import is_same_name, kernel_text
 from sampling.text import counted
 
 _NAMES = "kernel_names.txt"
@@ -48,7 +48,7 @@ def check_traces(path: str, steps: Sequence[Step]) -> None:
         if step.ordinal not in listed:
             raise ProfileError(f"does not list Kernel{step.ordinal}", path=folder / _NAMES, remedy=_REMEDY)
         name, grid, block = listed[step.ordinal]
-        is_same = is_same_kernel(launch.name, name) and launch.grid in {None, grid}
+        is_same = is_same_name(launch.name, name) is not False and launch.grid in {None, grid}
         if not (is_same and launch.block in {None, block}):
             raise ProfileError(
                 f"launch {step.id} is {kernel_text(launch.name, launch.grid, launch.block)} in the plan, and "

@@ -123,7 +123,10 @@ def test_a_launch_that_was_cut_is_a_gap_until_it_is_whole(written: Written) -> N
 @pytest.mark.parametrize(
     ("launches", "said"),
     [
-        ([(4, LAST, 100)], "launch 3 of the plan is '_Z4stepPf' grid .* number 4 there is '_Z4lastPf'"),
+        (
+            [(4, LAST, 100)],
+            "plan is _Z4stepPf <<<4x1x1, 32x8x1>>>, and number 4 there is _Z4lastPf",
+        ),
         ([(4, ("_Z4stepPf", (5, 1, 1)), 100)], "of another program or plan"),
         ([(5, STEP, 100)], "none of the plan's 2 launches"),
         ([(4, STEP, 100), (21, STEP, 100)], "a launch 21, and the plan's profile 20 launches"),

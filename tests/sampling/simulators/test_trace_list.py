@@ -104,6 +104,13 @@ def test_a_folder_is_known_by_its_fullest_list(tmp_path: Path) -> None:
     assert np.array_equal(read_trace_list(str(tmp_path)).number, [1, 2, 3])
 
 
+def test_bytes_that_are_no_text_are_an_error_of_their_row(tmp_path: Path) -> None:
+    path = tmp_path / "stats.csv"
+    path.write_bytes(STATS.encode().replace(b"kernel-2.trace", b"\xff\xfe"))
+    with pytest.raises(ProfileError, match="row 3, column kernel id"):
+        read_trace_list(str(path))
+
+
 @pytest.mark.parametrize("text", ["hello\n", "", "id,cycles\n1,5\n"])
 def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "other"

@@ -18,7 +18,7 @@ import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.exporting.trace_names import is_same_kernel
+from sampling.simulators.kernel_identity import is_same_name
 from sampling.simulators.registry import export_plan
 from tests.recorded.sampling.simulators.test_simulator_runs import launches_of
 
@@ -150,6 +150,6 @@ def test_a_name_is_that_of_its_own_mangled_form_alone(
         ).fetchall()
     assert len(both) == kernels_there
     for place, (planned, _) in enumerate(both):
-        assert [is_same_kernel(planned, mangled) for _, mangled in both] == [
+        assert [is_same_name(planned, mangled) is not False for _, mangled in both] == [
             other == place for other in range(len(both))
         ]

@@ -1,0 +1,99 @@
+"""What is exported and simulated comes back: every drawn launch with its own cycles."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.registry import export_plan
+from sampling.simulators.results import read_result_files
+
+NAMES = "abaabcabaa"
+
+
+def accel_sim(numbers: list[int], first_cycles: int) -> str:
+    """What the simulator prints of a list; launches take one cycle more each."""
+    text, total = "Accel-Sim [build 1]\n", 0
+    for uid, number in enumerate(numbers, start=1):
+        name, cycles = NAMES[number - 1], first_cycles + uid
+        name = "a(int)" if name == "a" else name
+        grid = {"a(int)": 8, "b": 4, "c": 2}[name]
+        total += cycles
+        text += (
+            f"Processing kernel traces/kernel-{number}.traceg\n-kernel name = {name}\n-kernel id = {number}\n"
+            f"-grid dim = ({grid},1,1)\n-block dim = (128,1,1)\n"
+            f"launching kernel name: {name} uid: {uid} cuda_stream_id: 0\n"
+            f"kernel_name = {name} \nkernel_launch_uid = {uid} \ngpu_sim_cycle = {cycles}\n"
+            f"gpu_sim_insn = 9\ngpu_tot_sim_cycle = {total}\ngpgpu_simulation_rate = 9 (inst/sec)\n"
+        )
+    return text
+
+
+def macsim(numbers: list[int], warps: list[int]) -> str:
+    """What the simulator prints of a list of kernels."""
+    text, cycle = "Arguments: ./macsim \n", 0
+    for place, number in enumerate(numbers):
+        text += (
+            f"setup_process:0 traces/Kernel{number}/trace.txt current_index:{place} (9)\n"
+            f"thread_count: {warps[place]}\n"
+        )
+        cycle += 100 + place
+        text += f"**Core 00 Thread 00 Finished:   insts:13    cycles:{cycle}   (9)\n" * warps[place]
+    return text
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3])
+@pytest.mark.parametrize("warm_up", [False, True])
+def test_accel_sim(ten: PlanFile, tmp_path: Path, shards: int, warm_up: bool) -> None:
+    """Warm-ups may be drawn launches too, and take other cycles there."""
+    files = dict(export_plan(ten, "accel-sim", ExportChoices(shards=shards, warm_up=warm_up)))
+    lists = sorted(name for name in files if name.startswith("kernelslist"))
+    assert len(lists) == shards
+    paths = []
+    for shard, name in enumerate(lists, start=1):
+        numbers = [int(each) for each in re.findall(r"^kernel-(\d+)", files[name], re.MULTILINE)]
+        (tmp_path / name).write_text(accel_sim(numbers, 1000 * shard))
+        paths.append(str(tmp_path / name))
+    (tmp_path / "manifest.csv").write_text(files["manifest.csv"])
+    rows = list(csv.DictReader(files["manifest.csv"].splitlines()))
+    truth = {
+        int(row["id"]): 1000 * int(row["shard"]) + int(row["order"]) for row in rows if row["warm_up"] == "0"
+    }
+    found = read_result_files(ten, paths, manifests=[str(tmp_path / "manifest.csv")])
+    assert dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True)) == truth
+    assert len(truth) == len(ten.drawn)
+    if not warm_up:
+        # The numbers of the traces are enough.
+        assert read_result_files(ten, paths).metrics["cycles"].tolist() == found.metrics["cycles"].tolist()
+
+
+def test_macsim(ten: PlanFile, tmp_path: Path) -> None:
+    files = dict(export_plan(ten, "macsim", ExportChoices()))
+    (tmp_path / "manifest.csv").write_text(files["manifest.csv"])
+    rows = list(csv.DictReader(files["manifest.csv"].splitlines()))
+    numbers = [int(row["simulator_id"].removeprefix("Kernel")) for row in rows]
+    warps = [32 if row["grid"] == "8x1x1" else 16 for row in rows]
+    (tmp_path / "out").write_text(macsim(numbers, warps))
+    for manifests in ([], [str(tmp_path / "manifest.csv")]):
+        found = read_result_files(ten, [str(tmp_path / "out")], manifests=manifests)
+        truth = {int(row["id"]): 100 + place for place, row in enumerate(rows)}
+        assert dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True)) == truth
+
+
+def test_csv(ten: PlanFile, tmp_path: Path) -> None:
+    """The list that is exported, with a column of cycles behind it."""
+    (content,) = [text for name, text in export_plan(ten, "csv", ExportChoices()) if name.endswith(".csv")][
+        :1
+    ]
+    rows = content.splitlines()
+    (tmp_path / "results.csv").write_text(
+        "\n".join([f"{rows[0]},cycles", *(f"{row},{place}" for place, row in enumerate(rows[1:], start=5))])
+    )
+    found = read_result_files(ten, [str(tmp_path / "results.csv")])
+    assert list(found.metrics) == ["cycles"]
+    assert len(found.ids) == len(ten.drawn)
