@@ -17,7 +17,7 @@ CommandLines = dict[str, Sequence[object]]
 
 COMMANDS = (
     *("open", "summary", "info", "groups", "histogram", "tree", "sample", "trade-off", "compare"),
-    *("judge", "align", "methods", "export", "project", "convert", "demo"),
+    *("judge", "align", "estimate", "methods", "export", "project", "convert", "demo"),
     *("scale open", "scale predict", "scale validate", "scale derive", "scale mrc"),
 )
 FORMATS = ("table", "csv", "json", "jsonl", "markdown")
@@ -26,6 +26,7 @@ ROWS_OF_THEIR_OWN = {
     "sample",
     "histogram",
     "align",
+    "estimate",
     "scale open",
     "scale predict",
     "scale validate",

@@ -1,0 +1,135 @@
+"""`estimate`: totals, a target with its exit code, the larger plan, and results that are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Kernelpoint
+
+
+def launches_of(plan: Path) -> list[dict[str, Any]]:
+    return [each for stratum in json.loads(plan.read_text())["strata"] for each in stratum["launches"]]
+
+
+def results_of(plan: Path, table: Path, *, spread: int = 0, column: str = "cycles") -> Path:
+    """Write three cycles a nanosecond, more or fewer by the launch's id."""
+    rows = (
+        f"{each['id']},{each['duration_ns'] * (300 + spread * (each['id'] * 7919 % 21 - 10)) // 100}\n"
+        for each in launches_of(plan)
+    )
+    table.write_text(f"id,{column}\n" + "".join(rows))
+    return table
+
+
+def test_a_total_with_its_interval_and_what_it_covers(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    table = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
+    run = kernelpoint("estimate", plan_file, table, "--format", "json")
+    (cycles,) = run.results["metrics"]
+    total_ns = json.loads(plan_file.read_text())["profile"]["total_duration_ns"]
+    assert cycles["low"] < cycles["total"] < cycles["high"]
+    assert cycles["total"] == pytest.approx(3 * total_ns, rel=0.05)
+    assert (cycles["method"], cycles["confidence"], cycles["missing"]) == ("moderated", 0.95, [])
+    assert run.results["promise_met"] is None
+    assert 0 < run.results["seen"]["noise"] < 0.1
+    text = kernelpoint("estimate", plan_file, table).out
+    assert "the intervals cover which launches were simulated; not the simulator's own error" in text
+    assert "5.0 % declared" in text
+    plain = kernelpoint("estimate", plan_file, table, "--interval", "plain", "--format", "json").results
+    assert plain["metrics"][0]["method"] == "plain"
+
+
+def test_groups_are_listed_where_asked_for(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
+    table = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
+    words = ("estimate", plan_file, table)
+    assert kernelpoint(*words, "--format", "json").results["groups"] == []
+    groups = kernelpoint(*words, "--groups", "--format", "json").results["groups"]
+    keys = {stratum["key"] for stratum in json.loads(plan_file.read_text())["strata"]}
+    assert {row["key"] for row in groups} == keys
+    rows = kernelpoint(*words, "--groups", "--format", "csv").csv
+    assert [row["key"] for row in rows] == [row["key"] for row in groups]
+    assert "more" in kernelpoint(*words, "--groups").out
+
+
+def test_a_target_is_reached_by_topping_up(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
+    plan, table, larger = plan_file, tmp_path / "cycles.csv", tmp_path / "larger.json"
+    for number in range(60):
+        results_of(plan, table, spread=3)
+        words = ("estimate", plan, table, "--target", "0.01", "--top-up", larger, "--format", "json")
+        run = kernelpoint(*words, COLUMNS=str(100 + number))
+        if run.code == 0:
+            break
+        assert run.code == 4
+        assert "not within 1.0 %: the interval reaches" in run.err
+        assert f"plan written to {larger}" in run.err
+        assert run.results["promise_met"] is False
+        added = {each["id"] for each in run.results["next"]}
+        plan = tmp_path / f"round-{number}.json"
+        plan.write_bytes(larger.read_bytes())
+        assert added == {each["id"] for each in launches_of(plan)} - set(
+            json.loads(plan.read_text())["simulated"]
+        )
+        made = ("-o", tmp_path / f"made-{number}", "--format", "json")
+        exported = kernelpoint("export", plan, "--to", "csv", *made)
+        assert exported.results["launches"] == len(added)
+    assert run.code == 0
+    assert number > 0
+    assert run.results["promise_met"] is True
+    assert run.results["next"] == []
+    (cycles,) = run.results["metrics"]
+    assert cycles["high"] - cycles["total"] <= 0.01 * cycles["total"] * (1 + 1e-9)
+
+
+def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
+    one, other = results_of(plan_file, tmp_path / "a.csv", spread=2), tmp_path / "b.csv"
+    rows = one.read_text().splitlines()
+    cells = [row.split(",") for row in rows[1:]]
+    doubled = [f"{each},{2 * int(cycles) + number % 5}" for number, (each, cycles) in enumerate(cells)]
+    other.write_text("\n".join([rows[0], *doubled, ""]))
+    run = kernelpoint("estimate", plan_file, other, "--against", one, "--format", "json")
+    (speedup,) = run.results["ratios"]
+    assert speedup["name"] == "speedup"
+    assert speedup["ratio"] == pytest.approx(2, rel=1e-3)
+    assert speedup["low"] < speedup["ratio"] < speedup["high"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "is empty"),
+        ("id,cycles\n", "launch"),
+        ("id,cycles\n999999999,5\n", "launch"),
+        ("id,cycles\n{first},5\n{first},6\n", "twice"),
+        ("id,cycles\n{first},-5\n", "more than 0 cycles"),
+        ("id,cycles\n{first},0\n", "0"),
+        ("nothing at all\n", "results.csv"),
+    ],
+)
+def test_results_that_are_wrong_are_refused(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, content: str, said: str
+) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text(content.format(first=launches_of(plan_file)[0]["id"]))
+    run = kernelpoint("estimate", plan_file, table)
+    assert run.code == 3, run.out
+    assert said in run.err.lower()
+    assert run.out == ""
+
+
+def test_options_that_do_not_fit(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
+    table = results_of(plan_file, tmp_path / "cycles.csv")
+    words = ("estimate", plan_file, table)
+    assert "--top-up needs a --target" in kernelpoint(*words, "--top-up", tmp_path / "x.json").failed(2)
+    assert "did you mean 0.05?" in kernelpoint(*words, "--target", "5").failed(2)
+    assert "--ratio takes two metrics" in kernelpoint(*words, "--ratio", "misses").failed(2)
+    kernelpoint(*words, "--from", "nothing").failed(2)
+    # A launch whose cycles are not a number has none.
+    (tmp_path / "nan.csv").write_text(f"id,cycles\n{launches_of(plan_file)[0]['id']},nan\n")
+    said = kernelpoint("estimate", plan_file, tmp_path / "nan.csv").failed(1)
+    assert "tell no metric of any launch" in said
+    assert not (tmp_path / "x.json").exists()

@@ -1,0 +1,209 @@
+"""A plan and its results: totals, ratios and groups against sums by hand; what is missing is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sampling
+from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.plan_estimate import NOT_RANDOM, PlanEstimate, estimate_plan, sample_of
+from sampling.estimation.topped_up_plan import top_up
+from sampling.plan.plan_file import PlanFile
+from sampling.reduction.duration_counts import count_durations
+from sampling.simulators.results import SimulatedLaunches
+
+Written = Callable[..., PlanFile]
+
+
+@pytest.fixture(scope="module")
+def written(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """Make a plan of the bundled resnet profile, write it and read it back."""
+    profile = sampling.read_profile(sample_data / "resnet50-like.sqlite")
+    numbers = iter(range(100))
+
+    def write(**asked: object) -> PlanFile:
+        path = tmp_path_factory.mktemp("plans") / f"plan-{next(numbers)}.json"
+        sampling.write_plan(sampling.make_plan(profile, **asked), path)  # type: ignore[arg-type]
+        return sampling.read_plan(path)
+
+    return write
+
+
+def simulated(plan: PlanFile, spread: float = 0.0, seed: int = 0, **gone: float) -> SimulatedLaunches:
+    """Return 3 cycles and 2 instructions a nanosecond, with some noise that each launch has by its id."""
+    ids = np.array(sorted({launch.id for launch in plan.drawn}), dtype=np.int64)
+    duration_ns = {launch.id: launch.duration_ns for launch in plan.drawn}
+    x = np.array([duration_ns[each] for each in ids.tolist()], dtype=np.float64)
+    noise = np.exp(spread * np.random.default_rng(seed).standard_normal(10_000)[ids])
+    metrics = {"cycles": 3 * x * noise, "instructions": 2 * x}
+    for name, share in gone.items():
+        metrics[name][: int(share * len(ids))] = np.nan
+    return SimulatedLaunches(ids, metrics, ("one note",))
+
+
+def of(found: PlanEstimate, metric: str) -> float:
+    return next(total.total for total in found.totals if total.metric == metric)
+
+
+def test_cycles_that_follow_durations_give_the_whole_exactly(written: Written) -> None:
+    plan = written(epsilon=0.05)
+    found = estimate_plan(plan, simulated(plan))
+    assert of(found, "cycles") == pytest.approx(3 * plan.total_duration_ns, rel=1e-9)
+    assert of(found, "instructions") == pytest.approx(2 * plan.total_duration_ns, rel=1e-9)
+    (ipc,) = found.ratios
+    assert ipc.value is not None
+    assert ipc.value.ratio == pytest.approx(2 / 3)
+    assert "one note" in found.notes
+    assert sum(total.total for _, total in found.groups) == pytest.approx(of(found, "cycles"))
+    assert {key for key, _ in found.groups} == {stratum.key for stratum in plan.strata}
+    assert found.missing == ((), ())
+
+
+def test_without_replacement_a_stratum_is_weighted_by_its_size(written: Written) -> None:
+    plan = written(epsilon=0.05)
+    sample = sample_of(plan, simulated(plan))
+    assert sample.samples.tolist() == [stratum.samples for stratum in plan.strata]
+    assert sample.launches.sum() == plan.launches
+    assert sample.total_x == pytest.approx(plan.total_duration_ns)
+
+
+def test_a_launch_drawn_twice_stands_twice(written: Written) -> None:
+    plan = written(method="random", settings=["random.launches=3000"])
+    drawn = replace(plan, options={**plan.options, "with_replacement": True})
+    (stratum,) = drawn.strata
+    twice = tuple(
+        replace(launch, weight=launch.weight * (2 if index < 5 else 1))
+        for index, launch in enumerate(stratum.launches[:-5])
+    )
+    drawn = replace(drawn, strata=(replace(stratum, launches=twice),))
+    sample = sample_of(drawn, simulated(drawn))
+    assert sample.samples.tolist() == [stratum.samples]
+    assert np.unique(sample.x, return_counts=True)[1].sum() == stratum.samples
+
+
+def test_launches_without_a_result_are_named_and_their_time_said(written: Written) -> None:
+    plan = written(epsilon=0.05)
+    all_there = simulated(plan)
+    first = plan.strata[0]
+    kept = ~np.isin(all_there.ids, [launch.id for launch in first.launches])
+    metrics = {name: values[kept] for name, values in all_there.metrics.items()}
+    found = estimate_plan(plan, SimulatedLaunches(all_there.ids[kept], metrics))
+    assert found.missing[0] == tuple(sorted(launch.id for launch in first.launches))
+    assert found.main.is_incomplete
+    share = first.size * first.mean_ns / plan.total_duration_ns
+    assert found.main.share_missing == pytest.approx(share)
+    assert not found.main.is_within(0.99)
+    assert of(found, "cycles") == pytest.approx(3 * plan.total_duration_ns * (1 - share), rel=1e-9)
+
+
+def test_a_metric_that_no_launch_has_is_left_out(written: Written) -> None:
+    plan = written(epsilon=0.05)
+    found = estimate_plan(plan, simulated(plan, instructions=1.0))
+    assert [total.metric for total in found.totals] == ["cycles"]
+    assert found.ratios == ()
+    with pytest.raises(AnalysisError, match="no metric of any launch"):
+        estimate_plan(plan, simulated(plan, instructions=1.0, cycles=1.0))
+
+
+def test_picked_launches_give_a_total_and_no_interval(sample_data: Path, written: Written) -> None:
+    plan = written(method="pks", features=[str(sample_data / "resnet50-like-ncu-raw.csv.gz")])
+    found = estimate_plan(plan, simulated(plan))
+    weighted = sum(3 * launch.weight * launch.duration_ns for launch in plan.drawn)
+    assert of(found, "cycles") == pytest.approx(weighted)
+    assert found.main.low is None
+    assert NOT_RANDOM in found.main.notes
+    assert found.seen is None
+    assert found.groups == ()
+    with pytest.raises(AnalysisError, match="picked launches cannot be topped up"):
+        top_up(plan, simulated(plan), found.main, 0.05)
+
+
+def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
+    plan = written(epsilon=0.02)
+    one, other = simulated(plan, 0.2, seed=1), simulated(plan, 0.2, seed=1)
+    half = SimulatedLaunches(other.ids, {"cycles": other.metrics["cycles"] / 2})
+    found = estimate_plan(plan, one, against=half)
+    assert found.speedup is not None
+    assert found.speedup.value is not None
+    assert found.speedup.value.ratio == pytest.approx(2)
+    # All launches agree, which is no evidence that those left out do.
+    assert found.speedup.value.half_width is None
+    uneven = SimulatedLaunches(other.ids, {"cycles": simulated(plan, 0.1, seed=9).metrics["cycles"]})
+    value = estimate_plan(plan, one, against=uneven).speedup
+    assert value is not None
+    assert value.value is not None
+    assert value.value.low is not None
+    assert value.value.low < value.value.ratio < (value.value.high or 0)
+    with pytest.raises(OptionError, match="needs the cycles of both"):
+        estimate_plan(plan, one, against=SimulatedLaunches(one.ids, {"dram": one.metrics["cycles"]}))
+
+
+def test_ratios_asked_for_are_of_totals(written: Written) -> None:
+    plan = written(epsilon=0.05)
+    results = simulated(plan)
+    hits = {"misses": results.metrics["cycles"] / 10, "accesses": results.metrics["cycles"]}
+    found = estimate_plan(plan, SimulatedLaunches(results.ids, hits), ratios=[("misses", "accesses")])
+    (ratio,) = found.ratios
+    assert (ratio.name, ratio.value and ratio.value.ratio) == ("misses/accesses", pytest.approx(0.1))
+
+
+def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sample_data: Path) -> None:
+    profile = sampling.read_profile(sample_data / "resnet50-like.sqlite")
+    counts = count_durations(profile, *written(epsilon=0.1).selection())
+    plan = written(epsilon=0.1)
+    rounds = 0
+    while True:
+        results = simulated(plan, 0.15, seed=4)
+        found = estimate_plan(plan, results, target=0.01)
+        assert found.main.low is not None
+        assert found.main.high is not None
+        if found.main.is_within(0.01):
+            break
+        larger = top_up(plan, results, found.main, 0.01)
+        assert larger.added
+        path = Path(plan.path).with_name(f"round-{rounds}.json")
+        path.write_text(larger.text)
+        grown = sampling.read_plan(path)
+        before, after = ({launch.id for launch in each.drawn} for each in (plan, grown))
+        assert before < after
+        assert after - before == {launch.id for launch in larger.added}
+        assert set(grown.simulated) == before
+        assert {launch.id for launch in grown.to_simulate().drawn} == after - before
+        assert [stratum.size for stratum in grown.strata] == [stratum.size for stratum in plan.strata]
+        assert sum(launch.weight for launch in grown.drawn) == pytest.approx(counts.launches)
+        sampled, was = (sum(each.duration_ns for each in one.drawn) for one in (grown, plan))
+        # At most a quarter more on average; single launches last longer or shorter.
+        assert sampled <= 1.5 * was
+        plan, rounds = grown, rounds + 1
+        assert rounds < 60
+    assert rounds
+    # Every launch of the profile has its noise by its id, so the truth is known.
+    everything = {launch.id for launch in plan.drawn}
+    assert len(everything) < counts.launches
+    exported = sampling.export_plan(
+        replace(plan, simulated=tuple(sorted(everything - {min(everything)}))), "csv"
+    )
+    rows = [line for line in exported[0][1].splitlines() if line]
+    assert len(rows) == 2
+    with pytest.raises(AnalysisError, match="simulated already"):
+        sampling.export_plan(replace(plan, simulated=tuple(sorted(everything))), "csv")
+
+
+def test_a_plan_of_a_changed_profile_is_not_topped_up(
+    written: Written, sample_data: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "other.csv"
+    copy.write_bytes((sample_data / "resnet50-like-gpu-trace.csv").read_bytes())
+    path = tmp_path / "plan.json"
+    sampling.write_plan(sampling.make_plan(sampling.read_profile(copy)), path)
+    plan = sampling.read_plan(path)
+    found = estimate_plan(plan, simulated(plan, 0.2))
+    lines = copy.read_text().splitlines(keepends=True)
+    copy.write_text("".join(lines[:-1]))
+    with pytest.raises(AnalysisError, match="has changed since"):
+        top_up(plan, simulated(plan, 0.2), found.main, 0.001)
