@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sampling.api import MadePlan, make_plan, read_profile, write_plan
     from sampling.errors import SamplingError
+    from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
+    from sampling.estimation.topped_up_plan import top_up
     from sampling.methods.registry import method_names
     from sampling.plan.other_recording.plan_judgement import PlanJudgement, judge_plan
     from sampling.plan.plan_file import PlanFile, read_plan
@@ -19,21 +21,26 @@ if TYPE_CHECKING:
     from sampling.reduction.region import Region
     from sampling.simulators.exporting.choices import ExportChoices
     from sampling.simulators.registry import export_plan
+    from sampling.simulators.results import read_result_files
 
 __all__ = [
     "ExportChoices",
     "MadePlan",
+    "PlanEstimate",
     "PlanFile",
     "PlanJudgement",
     "Profile",
     "Region",
     "SamplingError",
+    "estimate_plan",
     "export_plan",
     "judge_plan",
     "make_plan",
     "method_names",
     "read_plan",
     "read_profile",
+    "read_result_files",
+    "top_up",
     "write_plan",
 ]
 
@@ -45,12 +52,16 @@ _MODULES = {
     "Profile": "sampling.profile.profile",
     "Region": "sampling.reduction.region",
     "SamplingError": "sampling.errors",
+    "PlanEstimate": "sampling.estimation.plan_estimate",
+    "estimate_plan": "sampling.estimation.plan_estimate",
     "export_plan": "sampling.simulators.registry",
     "judge_plan": "sampling.plan.other_recording.plan_judgement",
     "make_plan": "sampling.api",
     "method_names": "sampling.methods.registry",
     "read_plan": "sampling.plan.plan_file",
     "read_profile": "sampling.api",
+    "read_result_files": "sampling.simulators.results",
+    "top_up": "sampling.estimation.topped_up_plan",
     "write_plan": "sampling.api",
 }
 

@@ -35,7 +35,9 @@ class EstimateOptions(OutputOptions):
         (), "Results of another configuration: the speedup over it (repeat).", "--against", metavar="FILE"
     )
     interval: IntervalKind = option(
-        IntervalKind.MODERATED, "How intervals are found (docs/methods.md, 11).", "--interval"
+        IntervalKind.MODERATED,
+        "Whether strata lend each other their spreads.",
+        "--interval",
     )
     confidence: float | None = option(
         None, "Of the intervals; the plan's if not given.", "--confidence", metavar="X", fraction=True
