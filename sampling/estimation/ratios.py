@@ -18,6 +18,9 @@ from sampling.estimation.moments import Moments, moments_of, without_durations
 from sampling.estimation.plain import plain_uncertainty
 from sampling.estimation.sample import Sample
 
+#: From so many times the residual variance without durations on, a metric does not follow them.
+CLEARLY_WORSE = 9.0
+
 
 @dataclass(frozen=True, slots=True)
 class RatioEstimate:
@@ -48,7 +51,7 @@ class RatioEstimate:
 def ratio_of_totals(
     sample: Sample, numerator: str, denominator: str, confidence: float, *, interval: str = "moderated"
 ) -> RatioEstimate:
-    """Return the ratio of the expansion totals of two metrics, such as misses and accesses.
+    """Return the ratio of the totals of two metrics, such as misses and accesses.
 
     Parameters
     ----------
@@ -78,7 +81,13 @@ def speedup_between(
 
 
 def ratio_of(sample: Sample, a: FloatArray, b: FloatArray, confidence: float, interval: str) -> RatioEstimate:
-    """Return the ratio of the expansion totals of two metrics (n,) each."""
+    """Return the ratio of the totals of two metrics (n,) each.
+
+    A plain interval's are expansions. The moderated one uses the durations of all launches too, as far as
+    each metric follows them.
+    """
+    if interval != "plain":
+        a, b = calibrated(sample, a), calibrated(sample, b)
     weight = (sample.launches / np.maximum(sample.samples, 1))[sample.stratum]
     total_b = float(np.dot(weight, b))
     if not total_b > 0:
@@ -92,6 +101,22 @@ def ratio_of(sample: Sample, a: FloatArray, b: FloatArray, confidence: float, in
         return RatioEstimate(ratio, None, None)
     half_width = float(uncertainty.half_width(confidence)) / total_b
     return RatioEstimate(ratio, half_width, float(uncertainty.degrees_of_freedom))
+
+
+def calibrated(sample: Sample, y: FloatArray) -> FloatArray:
+    """Return (n,) a metric as it would be if every launch lasted as long as its stratum's mean.
+
+    That is for a metric that follows durations: their expansion is the total by the ratio estimator. One
+    whose residuals say clearly that it does not, such as instructions that are the same in every launch,
+    stays as it is. Whether it follows is decided for all strata at once, for few launches tell little.
+    """
+    made = moments_of(sample, y)
+    w = made.launches**2 * made.left_out / np.maximum(made.replicates, 1)
+    with_durations, without = (float((w * made.residual_squares(b)).sum()) for b in (1.0, 0.0))
+    if with_durations > CLEARLY_WORSE * without:
+        return y
+    off = made.ratio[sample.stratum] * (sample.x - made.x[sample.stratum])
+    return np.asarray(y - off + (made.totals(1.0) / made.launches - made.y)[sample.stratum])
 
 
 def _plain(u: Moments, _size: FloatArray) -> Uncertainty:

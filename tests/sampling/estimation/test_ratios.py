@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sampling.errors import AnalysisError
-from sampling.estimation.ratios import inverted, ratio_of_totals, speedup_between
+from sampling.estimation.ratios import calibrated, inverted, ratio_of_totals, speedup_between
 from sampling.estimation.sample import Sample
 
 Make = Callable[..., Sample]
@@ -94,3 +94,20 @@ def test_nothing_below_a_ratio_is_refused(sample: Make) -> None:
 def test_ipc_of_known_instructions_is_the_interval_inverted() -> None:
     assert inverted(200, 100, 400, 1000) == (5, 2.5, 10)
     assert inverted(200, 0, 400, 1000) == (5, 2.5, None)
+
+
+def test_a_metric_that_follows_durations_is_put_to_the_mean_duration(sample: Make) -> None:
+    made = sample((50, 10, [(8, 81), (9, 89), (12, 121)]), (40, 5, [(4, 60), (6, 92)]))
+    put = calibrated(made, made.y[:, 0])
+    # Their expansion is the ratio estimate of each stratum.
+    assert 50 * put[:3].mean() == pytest.approx(50 * 10 * 291 / 29)
+    assert 40 * put[3:].mean() == pytest.approx(40 * 5 * 152 / 10)
+    # What is left of the spread is that about the ratio.
+    assert put[:3].std() < 1.5
+    same = np.array([7.0, 7, 7, 9, 9])
+    assert calibrated(made, same).tolist() == same.tolist()
+
+
+def test_strata_of_one_launch_are_put_to_their_mean_duration_too(sample: Make) -> None:
+    made = sample((50, 10, [(8, 80)]), (40, 5, [(4, 60)]), group=[0, 0])
+    assert calibrated(made, made.y[:, 0]).tolist() == [100, 75]
