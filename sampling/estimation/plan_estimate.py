@@ -13,6 +13,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.error_budget import ErrorParts, Projections, budgeted, with_projections
 from sampling.estimation.estimate import Estimate, IntervalName, estimate, estimate_groups
 from sampling.estimation.moments import moments
 from sampling.estimation.ratios import RatioEstimate, ratio_of_totals, speedup_between
@@ -26,6 +27,7 @@ from sampling.simulators.results import SimulatedLaunches
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
 # The cycles of the other configuration, in a sample of both.
 _OTHER = "cycles of the other configuration"
+_IS_PROJECTED = "is projected"
 COVERS = (
     "the intervals cover which launches were simulated; not the simulator's own error, cold caches of "
     "launches simulated alone, or streams that overlap"
@@ -55,9 +57,12 @@ class PlanEstimate:
     groups : of each kernel group its key and the total of the first metric.
     seen : the spreads in the first metric; None where nothing was drawn at random.
     notes : gaps and what was left out, in words.
+    parts : of the interval of cycles; None where no launch was projected and no scale model was used.
+    results : what the totals are of, projected cycles among them.
     """
 
     plan: PlanFile
+    results: SimulatedLaunches
     interval: IntervalName
     totals: tuple[Estimate, ...]
     missing: tuple[tuple[int, ...], ...]
@@ -66,6 +71,7 @@ class PlanEstimate:
     groups: tuple[tuple[str, Estimate], ...]
     seen: SeenSpread | None
     notes: tuple[str, ...]
+    parts: ErrorParts | None = None
 
     @property
     def main(self) -> Estimate:
@@ -115,6 +121,8 @@ def estimate_plan(
     confidence: float | None = None,
     interval: IntervalName = "moderated",
     target: float | None = None,
+    projection_error: float | None = None,
+    scale_error: float = 0.0,
 ) -> PlanEstimate:
     """Return totals, ratios and kernel groups with their intervals.
 
@@ -124,6 +132,8 @@ def estimate_plan(
     ratios : numerator and denominator of each ratio asked for.
     confidence : of the intervals; None: the plan's.
     target : the half-width asked for; a plan that was topped up until it came within is given a little more.
+    projection_error : the relative error of projected cycles, where too few launches tell it.
+    scale_error : the half-width of a scale model's own interval, where cycles are its predictions.
 
     Raises
     ------
@@ -131,6 +141,8 @@ def estimate_plan(
     AnalysisError : no launch has a metric.
     """
     confidence = float(plan.options["confidence"]) if confidence is None else confidence
+    projections = with_projections(results, projection_error)
+    results = projections.results
     sample = sample_of(plan, results)
     is_random = method_named(str(plan.options["method"])).draws_at_random
     topped_up_to = target if plan.simulated else None
@@ -143,10 +155,16 @@ def estimate_plan(
         else _picked_total(plan, results, name, confidence)
         for name in known
     )
+    parts = None
+    if CYCLES in known and (projections.is_projected.any() or scale_error):
+        index = known.index(CYCLES)
+        of_cycles, parts = _budgeted(plan, totals[index], projections, scale_error)
+        totals = (*totals[:index], of_cycles, *totals[index + 1 :])
     main = CYCLES if CYCLES in known else known[0]
     pairs = ((INSTRUCTIONS, CYCLES),) if {CYCLES, INSTRUCTIONS} <= set(known) else ()
     return PlanEstimate(
         plan=plan,
+        results=results,
         interval=interval,
         totals=totals,
         missing=tuple(_missing(plan, results, name) for name in known),
@@ -155,7 +173,18 @@ def estimate_plan(
         groups=_groups(plan, sample, main, confidence, interval) if is_random else (),
         seen=_seen(sample, main) if is_random else None,
         notes=(*results.notes, *((against.notes) if against is not None else ()), COVERS),
+        parts=parts,
     )
+
+
+def _budgeted(
+    plan: PlanFile, total: Estimate, projections: Projections, scale_error: float
+) -> tuple[Estimate, ErrorParts]:
+    """Return the total of cycles with the errors of projections and of the scale model in its interval."""
+    results = projections.results
+    marked = {CYCLES: results.metrics[CYCLES], _IS_PROJECTED: projections.is_projected.astype(np.float64)}
+    sample = sample_of(plan, SimulatedLaunches(results.ids, marked)).known(CYCLES, _IS_PROJECTED)
+    return budgeted(total, sample, sample.values(_IS_PROJECTED) > 0, projections, scale_error)
 
 
 def _missing(plan: PlanFile, results: SimulatedLaunches, metric: str) -> tuple[int, ...]:

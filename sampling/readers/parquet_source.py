@@ -158,7 +158,8 @@ class ParquetSource:
         return cast("AnyIntArray", numbers.astype(np.int64, copy=False))
 
     def _rounded(self, numbers: NDArray[Any], column: str, row_group: int) -> IntArray:
-        bad = ~(np.abs(numbers) < 2.0**63)
+        # In half precision no number is as large as the limit.
+        bad = ~(np.abs(numbers.astype(np.float64, copy=False)) < 2.0**63)
         if bad.any():
             row = int(np.argmax(bad))
             raise self.bad_cell(f"{numbers[row]} is not a number that fits here", row_group, row, column)

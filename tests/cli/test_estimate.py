@@ -133,3 +133,33 @@ def test_options_that_do_not_fit(kernelpoint: Kernelpoint, plan_file: Path, tmp_
     said = kernelpoint("estimate", plan_file, tmp_path / "nan.csv").failed(1)
     assert "tell no metric of any launch" in said
     assert not (tmp_path / "x.json").exists()
+
+
+def test_projections_and_scale_models_widen_the_interval(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    """Every fourth launch is projected, the others say how far projections are off: 2 %."""
+    plain = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
+    rows = [row.split(",") for row in plain.read_text().splitlines()[1:]]
+    both = [
+        f"{launch},{'' if number % 4 == 0 else cycles},{int(cycles) * (102 if number % 2 else 98) / 100}"
+        for number, (launch, cycles) in enumerate(rows)
+    ]
+    table = tmp_path / "both.csv"
+    table.write_text("\n".join(["id,cycles,projected_cycles", *both, ""]))
+    without = kernelpoint("estimate", plan_file, plain, "--format", "json").results
+    assert without["parts"] is None
+    found = kernelpoint("estimate", plan_file, table, "--scale-error", "0.03", "--format", "json").results
+    (cycles,) = found["metrics"]
+    parts = found["parts"]
+    assert parts["scale_model"] == 0.03
+    assert 0 < parts["projection"] < 0.02 * 1.96
+    half_width = (cycles["high"] - cycles["total"]) / cycles["total"]
+    squares = sum(parts[name] ** 2 for name in ("sampling", "projection", "scale_model"))
+    assert half_width == pytest.approx(squares**0.5, rel=1e-6)
+    text = kernelpoint("estimate", plan_file, table, "--scale-error", "0.03").out
+    assert "parts of that: sampling" in text
+    assert "that ran to the end as well" in text
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join(["id,cycles,projected_cycles", *both[:1], f"{both[1]}", ""]))
+    assert "--projection-error" in kernelpoint("estimate", plan_file, few).failed(2)

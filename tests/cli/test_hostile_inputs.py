@@ -36,6 +36,7 @@ ODD_TYPES = {
     "maps": pa.array([[("a", 1)]] * 2, pa.map_(pa.string(), pa.int64())),
     "dictionaries of numbers": pa.array([1, 2]).dictionary_encode(),
     "infinities": pa.array([1.0, float("inf")]),
+    "half infinities": pa.array([1.0, float("inf")]).cast(pa.float16()),
     "timestamps": pa.array([1, 2], pa.timestamp("us")),
     "unsigned beyond 2^63": pa.array([1, 2**64 - 1], pa.uint64()),
     "no utf-8": pa.array([b"\xff", b"b"]),

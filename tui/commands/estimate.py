@@ -19,7 +19,7 @@ def run(options: EstimateOptions) -> None:
     if larger is not None and options.top_up is not None:
         write_text(larger.text, Path(options.top_up))
         note(f"plan written to {options.top_up}", quiet=options.quiet)
-    emit(estimate_answer(found.estimate, larger, options), options)
-    main = found.estimate.main
+    emit(estimate_answer(found, larger, options), options)
+    main = found.main
     if options.target is not None and not main.is_within(options.target):
         raise CheckFailedError(unmet_text(main, options.target))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError
@@ -16,15 +15,7 @@ if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimated:
-    """An estimate with the results it is of."""
-
-    estimate: PlanEstimate
-    results: SimulatedLaunches
-
-
-def estimated(options: EstimateOptions) -> Estimated:
+def estimated(options: EstimateOptions) -> PlanEstimate:
     """Return the estimate.
 
     Raises
@@ -45,17 +36,17 @@ def estimated(options: EstimateOptions) -> Estimated:
             plan, paths, source=options.source, metrics=metrics if wanted else (), manifests=manifests
         )
 
-    results = read(options.results, options.manifests)
-    found = estimate_plan(
+    return estimate_plan(
         plan,
-        results,
+        read(options.results, options.manifests),
         against=read(options.against, options.manifests) if options.against else None,
         ratios=ratios,
         confidence=options.confidence,
         interval=options.interval.value,
         target=options.target,
+        projection_error=options.projection_error,
+        scale_error=options.scale_error or 0.0,
     )
-    return Estimated(found, results)
 
 
 def _ratio(text: str) -> tuple[str, str]:
@@ -65,14 +56,14 @@ def _ratio(text: str) -> tuple[str, str]:
     return numerator, denominator
 
 
-def larger_plan(found: Estimated, options: EstimateOptions) -> ToppedUp | None:
+def larger_plan(found: PlanEstimate, options: EstimateOptions) -> ToppedUp | None:
     """Return the plan topped up; None where none is asked for, or the target is met.
 
     Raises
     ------
     AnalysisError, ProfileError : see `top_up`.
     """
-    main = found.estimate.main
+    main = found.main
     if options.top_up is None or options.target is None or main.is_within(options.target):
         return None
     # Needs a reader of profiles, which most estimates do not.
@@ -80,7 +71,7 @@ def larger_plan(found: Estimated, options: EstimateOptions) -> ToppedUp | None:
 
     with progress_of(options) as progress:
         return top_up(
-            found.estimate.plan,
+            found.plan,
             found.results,
             main,
             options.target,

@@ -42,6 +42,20 @@ class EstimateOptions(OutputOptions):
     confidence: float | None = option(
         None, "Of the intervals; the plan's if not given.", "--confidence", metavar="X", fraction=True
     )
+    projection_error: float | None = option(
+        None,
+        "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",
+        "--projection-error",
+        metavar="X",
+        fraction=True,
+    )
+    scale_error: float | None = option(
+        None,
+        "The half-width of a scale model's interval, where cycles are its predictions.",
+        "--scale-error",
+        metavar="X",
+        fraction=True,
+    )
     groups: bool = option(False, "List every kernel group's own total.", "--groups")
     target: float | None = option(
         None,

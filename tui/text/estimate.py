@@ -54,6 +54,13 @@ def estimate_results(
         if seen is None
         else {"noise": seen.within, "kernel_spread": seen.between, "slowdown": None},
         "declared": {"noise": found.plan.options.get("noise_floor"), "kernel_spread": None},
+        "parts": None
+        if found.parts is None
+        else {
+            "sampling": found.parts.sampling,
+            "projection": found.parts.projection,
+            "scale_model": found.parts.scale_model,
+        },
         "next": [] if larger is None else [launch.as_json() for launch in larger.added],
         "covers": found.notes[-1],
     }
@@ -110,6 +117,7 @@ def _lines(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOption
         yield from (f"  {note}" for note in total.notes)
     for ratio in (*found.ratios, *(() if found.speedup is None else (found.speedup,))):
         yield f"{ratio.name}: {_ratio_text(ratio)}"
+    yield from _part_lines(found)
     yield from _seen_lines(found)
     if options.groups:
         yield from _group_lines(found, options)
@@ -149,6 +157,23 @@ def _ratio_text(ratio: Ratio) -> str:
     if ratio.value.low is not None and ratio.value.half_width:
         text += f", {ratio.value.low:.4g} to {ratio.value.high:.4g}"
     return text if ratio.reason is None else f"{text}; {ratio.reason}"
+
+
+def _part_lines(found: PlanEstimate) -> Iterator[str]:
+    parts = found.parts
+    if parts is None:
+        return
+    named = (
+        ("sampling", parts.sampling),
+        ("projection", parts.projection),
+        ("scale model", parts.scale_model),
+    )
+    shares = ", ".join(
+        f"{name} {'unknown' if part is None else quantities.share(part)}" for name, part in named
+    )
+    yield f"  parts of that: {shares}"
+    if parts.note:
+        yield f"  the error of projections is {parts.note}"
 
 
 def _seen_lines(found: PlanEstimate) -> Iterator[str]:
