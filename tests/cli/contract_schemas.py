@@ -151,7 +151,7 @@ RESULTS: dict[str, Schema] = {
         estimate_ns=NUMBER,
         error=NUMBER,
         floor_ns=NUMBER,
-        judged=_or_null(_object(repeats=COUNT, **ERRORS)),
+        judged=_or_null(_object(repeats=COUNT, **ERRORS | {"within_epsilon": _or_null(FRACTION)})),
     ),
     "trade-off": _list(
         _object(
