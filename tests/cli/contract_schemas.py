@@ -146,10 +146,12 @@ RESULTS: dict[str, Schema] = {
         speedup=_or_null(NUMBER),
         **BOUNDS,
         bound_with_noise=_or_null(NUMBER),
+        group_bound_with_noise=_or_null(NUMBER),
+        calibrated=_or_null(_object(draws=COUNT, within_epsilon=FRACTION)),
         estimate_ns=NUMBER,
         error=NUMBER,
         floor_ns=NUMBER,
-        judged=_or_null(_object(repeats=COUNT, **ERRORS)),
+        judged=_or_null(_object(repeats=COUNT, **ERRORS | {"within_epsilon": _or_null(FRACTION)})),
     ),
     "trade-off": _list(
         _object(

@@ -46,8 +46,9 @@ def original(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def plan(original: Path, kernelpoint: Kernelpoint, tmp_path: Path) -> Path:
+    """Of its six launches some follow launch 500, and tell which launch after it is another."""
     path = tmp_path / "plan.json"
-    assert kernelpoint("sample", original, "--method", "root", "-o", path).code == 0
+    assert kernelpoint("sample", original, "--method", "root", "--seed", "3", "-o", path).code == 0
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import sqlite3
@@ -125,6 +126,48 @@ def test_strata_partition_the_launches_and_weights_stand_for_all(plan: Plan) -> 
         assert sum(launch["weight"] for launch in stratum["launches"]) == pytest.approx(stratum["size"])
     ids = [launch["id"] for launch in drawn(plan)]
     assert len(ids) == len(set(ids))
+
+
+def test_the_bounds_are_what_draws_of_the_plan_reach(
+    kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path, schemas: ModuleType
+) -> None:
+    """One launch a stratum, so a draw is one duration of each: drawn here 40,000 times from the profile."""
+    words = ("sample", gpt2, "--min-samples", "1", "--noise-floor", "0", "--group-epsilon", "none", "-o")
+    run = kernelpoint(*words, tmp_path / "plan.json", "--format", "json")
+    jsonschema.validate(run.json, schemas.envelope("sample"))
+    with gzip.open(gpt2) as file:
+        events = [event for event in json.load(file)["traceEvents"] if event.get("cat") == "kernel"]
+    groups: dict[str, list[int]] = {}
+    for event in events:
+        sizes = (("x".join(map(str, event["args"][name]))) for name in ("grid", "block"))
+        groups.setdefault(f"{event['name']} <<<{', '.join(sizes)}>>>", []).append(round(1000 * event["dur"]))
+    rng = np.random.default_rng(7)
+    estimate_ns = np.zeros(40_000)
+    for stratum in json.loads((tmp_path / "plan.json").read_text())["strata"]:
+        of_group = np.array(groups[stratum["key"].split(" process ")[0]])
+        there = of_group[(of_group >= stratum["low_ns"]) & (of_group <= stratum["high_ns"])]
+        assert (len(there), stratum["samples"]) == (stratum["size"], 1)
+        estimate_ns += len(there) * rng.choice(there, len(estimate_ns))
+    total_ns = sum(map(sum, groups.values()))
+    error = np.abs(estimate_ns / total_ns - 1)
+    calibrated = run.results["calibrated"]
+    assert calibrated["draws"] == 4000
+    # 4,000 draws tell a share near 0.95 to 0.0034.
+    assert calibrated["within_epsilon"] == pytest.approx((error <= 0.05).mean(), abs=0.01)
+    assert (error <= run.results["bound"]).mean() >= 0.94
+    share = 100 * calibrated["within_epsilon"]
+    text = kernelpoint(*words, tmp_path / "again.json").out
+    assert f"\n{share:.1f} % of 4,000 draws within epsilon, 95.0 % stated\n200 draws: mean error" in text
+
+
+def test_picks_are_not_calibrated(kernelpoint: Kernelpoint, resnet: Path, schemas: ModuleType) -> None:
+    first, last = "single-iteration.first=0", "single-iteration.last=99"
+    settings = (word for each in (first, last, "single-iteration.iterations=56") for word in ("--set", each))
+    words = ("sample", resnet, "--method", "single-iteration", *settings)
+    run = kernelpoint(*words, "--format", "json")
+    jsonschema.validate(run.json, schemas.envelope("sample"))
+    assert run.results["calibrated"] is None
+    assert "within epsilon" not in kernelpoint(*words).out
 
 
 def test_the_figures_follow_from_the_file(kernelpoint: Kernelpoint, plan: Plan, resnet: Path) -> None:
