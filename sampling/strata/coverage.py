@@ -23,8 +23,10 @@ from sampling.strata.variance import summed_by_group, total_variance
 #: How often a design is drawn to be judged, for its total and for kernel groups.
 DRAWS = 4000
 GROUP_DRAWS = 2000
-# Strata whose third moments, over the error's own, add up to less than this are as good as normal together.
-_NEARLY_NORMAL = 0.005
+# Strata of which none has a third moment of more than this, over the error's own, and whose third moments add
+# up to no more than that, are as good as normal together.
+_STANDS_OUT = 0.003
+_NEARLY_NORMAL = 0.05
 _MOST_NUMBERS_AT_ONCE = 1 << 21
 # Of very many groups each is drawn less often, down to 400 times.
 _MOST_GROUP_NUMBERS = 1 << 25
@@ -219,7 +221,8 @@ def _far_from_normal(counts: DurationCounts, strata: Strata, variance: FloatArra
     skewness = _farthest_ns(counts, strata)[rows] / strata.std_ns[rows] / np.sqrt(side)
     third = (variance[rows] / variance.sum()) ** 1.5 * skewness
     order = np.argsort(third, kind="stable")
-    return np.sort(rows[order[np.cumsum(third[order]) > _NEARLY_NORMAL]])
+    stands_out = third[order] > _STANDS_OUT
+    return np.sort(rows[order[stands_out | (np.cumsum(third[order]) > _NEARLY_NORMAL)]])
 
 
 def _chunks(strata: Strata, rows: IntArray, draws: int) -> Iterator[IntArray]:
