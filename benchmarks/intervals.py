@@ -354,12 +354,11 @@ def _geometric(row: dict[str, list[Cell]], field: str) -> str:
     """Return the geometric mean over cells of moderated over plain."""
     if not row["plain"]:
         return "-"
-    ratio = [
-        getattr(a, field) / getattr(b, field) for a, b in zip(row["moderated"], row["plain"], strict=True)
-    ]
-    if not np.isfinite(ratio).all():
+    values = [[getattr(cell, field) for cell in row[label]] for label in ("moderated", "plain")]
+    # Where plain has no interval there is nothing to compare with.
+    if not np.isfinite(values).all():
         return "-"
-    return f"{np.exp(np.mean(np.log(ratio))):.3f}"
+    return f"{np.exp(np.mean(np.log(np.divide(*values)))):.3f}"
 
 
 def main() -> None:
