@@ -282,7 +282,7 @@ async def test_no_findings_are_said(resnet: str) -> None:
 
 
 async def test_a_histogram_shows_its_strata_apart_and_x_changes_its_axis(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+    async with running(gpt, options=OpenOptions(profiles=(gpt,), epsilon=0.03)) as (app, pilot):
         before = drawn(chart_of(app))
         assert "A " in before
         assert "B " in before

@@ -26,7 +26,7 @@ from sampling.strata.target import Target
 from sampling.strata.variance import left_out
 
 # Multiples of a group's price, for its strata and for their sizes: a larger one gives more of them.
-_STRATA_SCALES = (4.0, 2.0, 1.4, 1.0, 0.7)
+_STRATA_SCALES = (8.0, 4.0, 2.8, 2.0, 1.4, 1.0, 0.7, 0.5)
 _SIZE_SCALES = (*(2.0 ** (half / 2) for half in range(-6, 9)), 64.0, 256.0)
 # Of more groups, those that cost most have a choice.
 _MOST_GROUPS = 2000
