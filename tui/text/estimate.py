@@ -145,8 +145,8 @@ def _interval_text(total: Estimate) -> str:
     nu = total.degrees_of_freedom or 0
     freedom = "" if math.isinf(nu) else f", {nu:.1f} degrees of freedom"
     return (
-        f"{total.total:,.0f}, {quantities.share(total.confidence)} within {share}: "
-        f"{total.low:,.0f} to {total.high:,.0f}{freedom}"
+        f"{total.total:,.0f} within {share} ({total.low:,.0f} to {total.high:,.0f}) "
+        f"at {quantities.share(total.confidence)} confidence{freedom}"
     )
 
 
