@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.joint.joint import METHOD, Options
+from sampling.methods.joint.joint import METHOD, Options, budget_of, group_budgets, solve
 from sampling.methods.joint.price_search import common_price, group_prices, prices
 from sampling.methods.joint.priced_forest import PricedForest, priced_forest
 from sampling.methods.method import SolvedTogether, SplitRequest
@@ -58,6 +58,12 @@ TARGETS = st.builds(
 def strata_of(counts: DurationCounts, target: Target) -> Strata:
     """Return joint's strata."""
     return make_design(counts, "joint", target, 0).strata
+
+
+def uncalibrated_ns(counts: DurationCounts, target: Target) -> float:
+    """Return the sampled time of the plan whose variance holds the bounds, not yet judged by drawing it."""
+    solution = solve(counts, target).solution(group_budgets(counts, target), budget_of(counts, target))
+    return float(np.dot(solution.samples, solution.clusters.mean_ns))
 
 
 def tree_of(
@@ -236,14 +242,28 @@ def test_both_bounds_hold_with_the_noise_floor(
 @example(groups={"k": [1] * 99 + [100]}, epsilon=0.05, looser=1.0)
 @example(groups={"k": [90, 110] * 3}, epsilon=0.05, looser=1.0)
 @example(groups={"k": [1, 1, 2, 3, 4]}, epsilon=0.2, looser=None)
+@example(groups={"k": [10_000] * 55 + [11_290] * 5}, epsilon=0.05, looser=1.0)
 def test_never_more_sampled_time_than_root_for_its_promise_or_a_weaker_one(
     groups: dict[str, list[int]], epsilon: float, looser: float | None, counts_of: CountsOf
 ) -> None:
+    """In the last example ROOT's own bound does not hold, and judged by drawing joint takes more."""
     counts = counts_of(groups)
     group_epsilon = None if looser is None else epsilon * looser
     target = replace(LIKE_ROOT, epsilon=epsilon, group_epsilon=group_epsilon)
     root = make_design(counts, "root", target, 0).strata
-    assert strata_of(counts, target).sampled_duration_ns <= root.sampled_duration_ns * (1 + 1e-9)
+    assert uncalibrated_ns(counts, target) <= root.sampled_duration_ns * (1 + 1e-9)
+
+
+def test_more_sampled_time_than_root_where_its_bound_does_not_hold(counts_of: CountsOf) -> None:
+    """ROOT draws 2 of 60: 55 * 54 / (60 * 59) of its draws have no long one and are 1.1 % off, others 5.3 %."""
+    counts = counts_of({"k": [10_000] * 55 + [11_290] * 5})
+    root, joint = (make_design(counts, method, LIKE_ROOT, 0) for method in ("root", "joint"))
+    assert root.strata.samples.tolist() == [2]
+    assert judge_design(counts, root, 4000, 1).within_epsilon == pytest.approx(0.839, abs=0.02)
+    assert root.bound is not None
+    assert root.bound == pytest.approx((11_290 - 10_000) * (1 / 2 - 5 / 60) / (10_000 + 1_290 * 5 / 60))
+    assert joint.bound == 0
+    assert joint.strata.samples.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -447,10 +467,19 @@ def sampled_times_as_the_group_bound_loosens(counts: DurationCounts) -> list[int
 
 
 def costs_no_more_than_root(counts: DurationCounts, epsilon: float) -> bool:
-    """Return whether joint samples no more time than ROOT for what ROOT promises."""
+    """Return whether joint samples no more time than ROOT for what ROOT promises, both not judged."""
     target = replace(LIKE_ROOT, epsilon=epsilon, group_epsilon=epsilon)
     root = make_design(counts, "root", target, 0).strata
-    return strata_of(counts, target).sampled_duration_ns <= root.sampled_duration_ns * (1 + 1e-12)
+    return uncalibrated_ns(counts, target) <= root.sampled_duration_ns * (1 + 1e-12)
+
+
+def keeps_what_root_promises(counts: DurationCounts, epsilon: float) -> bool:
+    """Return whether the bounds that joint's draws reach are within what ROOT promises."""
+    target = replace(LIKE_ROOT, epsilon=epsilon, group_epsilon=epsilon)
+    design = make_design(counts, "joint", target, 0)
+    assert design.bound is not None
+    assert design.group_bound is not None
+    return max(design.bound, design.group_bound) <= epsilon * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -480,3 +509,4 @@ def test_never_more_sampled_time_than_root_on_the_bundled_profiles(
     name: str, by: GroupBy, epsilon: float, bundled: Callable[[str, GroupBy], DurationCounts]
 ) -> None:
     assert costs_no_more_than_root(bundled(name, by), epsilon)
+    assert keeps_what_root_promises(bundled(name, by), epsilon)

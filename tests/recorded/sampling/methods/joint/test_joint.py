@@ -17,6 +17,7 @@ from sampling.strata.target import Target
 from tests.sampling.methods.joint.test_joint import (
     costs_no_more_than_root,
     covered,
+    keeps_what_root_promises,
     sampled_times_as_the_group_bound_loosens,
 )
 
@@ -73,3 +74,4 @@ def test_never_more_sampled_time_than_root(
     name: str, by: GroupBy, epsilon: float, reduced: Callable[[str, GroupBy], DurationCounts]
 ) -> None:
     assert costs_no_more_than_root(reduced(name, by), epsilon)
+    assert keeps_what_root_promises(reduced(name, by), epsilon)
