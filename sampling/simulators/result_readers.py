@@ -40,11 +40,6 @@ class ResultReader(Protocol):
         """Return what a file says of each launch; no metrics: the usual ones."""
 
 
-def result_reader_names() -> tuple[str, ...]:
-    """Return the names of all readers of results."""
-    return tuple(_READERS)
-
-
 def result_reader(name: str) -> ResultReader:
     """Return a reader of results.
 

@@ -21,3 +21,12 @@ def ncu_page(shared_data: Path) -> Callable[[str], FeatureRows]:
         return read_features(str(shared_data / "ncu" / name))
 
     return page
+
+
+@pytest.fixture(scope="session")
+def runs(shared_data: Path) -> Path:
+    """Return the folder of real simulators' runs."""
+    folder = shared_data / "sim"
+    if not folder.is_dir():
+        pytest.skip("the simulators' runs (shared/data/sim beside the project) are not here")
+    return folder

@@ -9,16 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.strata.variance import left_out, summed_by_group
 
 # Sums of the same numbers in another order differ by less than this share.
 _ROUNDING = 1e-12
-
-
-def within(variance: FloatArray, budget: FloatArray | float) -> BoolArray:
-    """Return (k,) whether a variance is within its budget, but for rounding."""
-    return np.asarray(variance <= np.multiply(budget, 1 + _ROUNDING))
 
 
 def smaller_sizes(

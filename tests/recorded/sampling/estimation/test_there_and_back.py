@@ -16,14 +16,6 @@ PAIRS = [("solver-8", "solver-16"), ("solver-16", "solver-8")]
 SEEDS = 12
 
 
-@pytest.fixture(scope="module")
-def runs(shared_data: Path) -> Path:
-    folder = shared_data / "sim"
-    if not folder.is_dir():
-        pytest.skip("the simulators' runs (shared/data/sim beside the project) are not here")
-    return folder
-
-
 def truth_of(runs: Path, run: str, metric: str) -> float:
     with (runs / f"{run}.launches.csv").open(newline="") as rows:
         return sum(float(row[metric]) for row in csv.DictReader(rows))

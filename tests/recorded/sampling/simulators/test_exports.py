@@ -25,14 +25,6 @@ from tests.recorded.sampling.simulators.test_simulator_runs import launches_of
 _KERNEL = re.compile(r"kernel-(\d+)\.traceg")
 
 
-@pytest.fixture(scope="session")
-def runs(shared_data: Path) -> Path:
-    folder = shared_data / "sim"
-    if not folder.is_dir():
-        pytest.skip("the simulators' runs (shared/data/sim beside the project) are not here")
-    return folder
-
-
 @pytest.fixture
 def plan_of(tmp_path: Path, runs: Path) -> Callable[..., PlanFile]:
     """Return a plan of the profile that one simulated run stands for."""

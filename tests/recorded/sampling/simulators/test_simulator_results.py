@@ -27,14 +27,6 @@ COUNTERS = (
 _TOTALS = ("INST", "CYC_")
 
 
-@pytest.fixture(scope="session")
-def runs(shared_data: Path) -> Path:
-    folder = shared_data / "sim"
-    if not folder.is_dir():
-        pytest.skip("the simulators' runs (shared/data/sim beside the project) are not here")
-    return folder
-
-
 def rows_of(folder: Path, name: str) -> list[dict[str, str]]:
     with (folder / f"{name}.launches.csv").open() as file:
         return list(csv.DictReader(file))

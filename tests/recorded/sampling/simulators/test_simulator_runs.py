@@ -34,14 +34,6 @@ LAUNCHES = {
 }
 
 
-@pytest.fixture(scope="session")
-def runs(shared_data: Path) -> Path:
-    folder = shared_data / "sim"
-    if not folder.is_dir():
-        pytest.skip("the simulators' runs (shared/data/sim beside the project) are not here")
-    return folder
-
-
 def read(folder: Path) -> tuple[IntervalLog, ...]:
     return read_interval_logs([str(folder / name) for name in ("gpgpusim_visualizer.log.gz", "run.log.gz")])
 
