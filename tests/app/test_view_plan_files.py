@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +59,8 @@ async def test_a_plan_with_split_decisions_is_saved_with_them(gpt: str) -> None:
         await wait_for(pilot, Path("plan.json").exists, "the plan is there")
         command = app.clipboard
     printed(f"{command} -o headless.json", 80, Path.cwd())
-    assert '"decision": "keep"' in Path("plan.json").read_text()
+    (decided,) = json.loads(Path("plan.json").read_text())["overrides"]
+    assert (decided["path"], decided["decision"]) == ("", "keep")
     assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
 
 

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
+from sampling.plan.design import Design
 from sampling.plan.walk.tree_walk import TreeWalk
 from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
+from sampling.strata.variance import group_bounds
 from tests.app.driving import (
     SIZES,
     App,
@@ -244,8 +246,11 @@ async def test_keeping_what_would_be_split(gpt: str) -> None:
         await press(app, pilot, "minus")
         assert app.session.overrides == {key: {"": Verdict.KEEP}}
         assert app.session.options.method == study_in(app).design.method == "root"
-        assert (study_in(app).design.strata.group == 0).sum() == 1  # type: ignore[union-attr]
-        assert study_in(app).design.group_bound <= 0.01 * (1 + 1e-9)  # type: ignore[operator]
+        kept = study_in(app).design
+        assert isinstance(kept, Design)
+        assert (kept.strata.group == 0).sum() == 1
+        # Its sizes hold the bound by their variance; what draws reach, which is printed, may be more.
+        assert group_bounds(kept.strata, 0.95).max() <= 0.01 * (1 + 1e-9)
         assert place(app) == (0, 1), "the decision is taken"
         assert stop_in(app).nodes[0].overridden
         assert "! keep" in branches(app)[1]
@@ -425,8 +430,8 @@ Steps = list[tuple[list[str], tuple[int, int]]]
             OpenOptions(ascii=True, group_by=GroupBy.PUBLISHED, set=("root.k_max=3",), seed=7),
         ),
         (
-            [(["m", "right", "plus"], (80, 24))],
-            OpenOptions(epsilon=0.02, group_epsilon="none", min_samples=3),
+            [(["m", "plus", "right"], (80, 24))],
+            OpenOptions(epsilon=0.05, group_epsilon="none", min_samples=3),
         ),
     ],
 )
