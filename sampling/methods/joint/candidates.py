@@ -15,7 +15,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.choice import Table, least_time
 from sampling.methods.joint.exact_strata import Ranges, ranges_of
 from sampling.methods.joint.fixed_strata import FixedStrata
-from sampling.methods.joint.price_search import group_prices
+from sampling.methods.joint.price_search import group_prices, prices
 from sampling.methods.joint.priced_forest import Cut, PricedForest
 from sampling.methods.joint.root_strata import root_strata
 from sampling.methods.joint.solution import Origin, Solution
@@ -80,10 +80,9 @@ class Candidates:
         """
         groups, first = self.priced.groups, self.sets[0]
         fixed = self._fixed(first.clusters)
-        # Where there is no choice, the sizes hold the group's bound.
-        sizes = fixed.cut(np.maximum(group_prices(fixed, group_budget), self.price)).samples
         is_closed = np.ones(groups, dtype=np.bool_)
         is_closed[self.open_groups] = False
+        sizes = self._sizes_without_choice(fixed, is_closed, group_budget, budget)
         spent = float((fixed.spread * left_out(sizes, fixed.launches))[is_closed[fixed.group]].sum())
         picked = np.zeros(groups, dtype=np.int64)
         picked[self.open_groups] = least_time(
@@ -108,6 +107,25 @@ class Candidates:
             origin=_true_origin(self.priced, price, origin, clusters),
             root_epsilon=np.where(is_root, scale, 0.0),
         )
+
+    def _sizes_without_choice(
+        self, fixed: FixedStrata, closed: BoolArray, group_budget: FloatArray, budget: float
+    ) -> IntArray:
+        """Return (s,) sizes of the first set's strata; in closed groups they hold the bounds.
+
+        Parameters
+        ----------
+        closed : (groups,) those without a choice.
+        """
+        price = np.maximum(group_prices(fixed, group_budget), self.price)
+        cut = fixed.cut(price)
+        variance = fixed.variance(cut)
+        if closed.any() and variance.sum() > budget:
+            # For a smaller budget than the price was found for, they keep to their part of it.
+            part = budget * float(variance[closed].sum() / variance.sum())
+            price[closed] = prices(fixed.restricted(closed), price[closed], part)
+            cut = fixed.cut(price)
+        return cut.samples
 
     def _fixed(self, clusters: Clusters) -> FixedStrata:
         target = self.target

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sampling.methods.joint import candidates
+from sampling.methods.joint.joint import budget_of, group_budgets, solve
 from sampling.plan.design import Design, make_design
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -16,6 +18,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.strata.repeated_draws import drawn_errors
 from sampling.strata.target import Target
+from sampling.strata.variance import total_variance
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -105,3 +108,22 @@ def test_what_is_printed_of_other_draws(sample_data: Path) -> None:
     errors = np.abs(all_errors(counts, design, 8000).sum(axis=1))
     share = float((errors <= 0.02 * counts.total_duration_ns).mean())
     assert design.share_within_epsilon == pytest.approx(share, abs=0.02)
+
+
+def test_of_very_many_groups_those_without_a_choice_follow_a_smaller_budget(
+    counts_of: CountsOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One skewed kernel makes the bound shrink; the others, of which few may choose, hold their part."""
+    monkeypatch.setattr(candidates, "_MOST_GROUPS", 3)
+    groups = {f"k{index}": [100, 140, 180] * 40 for index in range(40)}
+    counts = counts_of({"skewed": [10_000] * 915 + [11_290] * 85, **groups})
+    target = Target(0.02, min_samples=1, noise_floor=0.0, group_epsilon=None)
+    design = make_design(counts, "joint", target, 0)
+    errors = np.abs(all_errors(counts, design, 8000).sum(axis=1)) / counts.total_duration_ns
+    assert (errors <= 0.02 * (1 + 1e-9)).mean() >= 0.94
+    assert design.sampled_duration_ns < 0.5 * counts.total_duration_ns
+    closed = solve(counts, target).solution(group_budgets(counts, target), budget_of(counts, target) / 100)
+    left = closed.clusters.launches - closed.samples
+    variance = total_variance(closed.clusters.with_samples(closed.samples))
+    assert variance.sum() <= budget_of(counts, target) / 100 * (1 + 1e-9)
+    assert left.any()
