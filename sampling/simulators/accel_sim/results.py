@@ -10,7 +10,8 @@ output is missing, so may be the number of its first launch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -29,7 +30,6 @@ from sampling.simulators.measured_run import (
     SeenKernel,
     columns_of,
 )
-from sampling.text import nearest
 
 _OF_KERNEL = {
     CYCLES: CYCLES,
@@ -37,6 +37,8 @@ _OF_KERNEL = {
     printed.CYCLES.decode(): CYCLES,
     printed.INSTRUCTIONS.decode(): INSTRUCTIONS,
 }
+# What is printed before "=" is a counter's name only if it is no sentence.
+_COUNTER = re.compile(r"[A-Za-z]\w{2,}(\[\w+\])*")
 _DOES_NOT_ADD_UP = re.compile(
     r"^(max|min|avg|average|bank skew|chip skew)|rate\b|_rate|ratio|util|occupancy|latency|ipc|_BW|locality|"
     r"Locality|parallism|Parallism|^kernel_|slowdown|per_cycle|LevelPara|_eff\b",
@@ -107,10 +109,15 @@ def _refuse(file: InputFile, run: SimulatedRun, counters: Sequence[str]) -> None
         raise ProfileError(
             f"no counter {missing[0]!r} is printed there",
             path=file.path,
-            remedy=nearest(missing[0], names_of_lines(LinesSoFar(file)))
-            if len(missing[0]) > 2
-            else "give its name as it is printed",
+            remedy=_counter_meant(missing[0], names_of_lines(LinesSoFar(file))),
         )
+
+
+def _counter_meant(name: str, printed: Iterable[str]) -> str:
+    """Return the printed name that is near; an output has too many to list them."""
+    near = get_close_matches(name, [each for each in printed if _COUNTER.fullmatch(each)], 1)
+    example = "give its name as it is printed, as L2_total_cache_misses"
+    return f"did you mean {near[0]!r}?" if near else example
 
 
 def _launches(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.readers.registry import read_profile
@@ -239,3 +240,17 @@ def test_a_launch_taken_out_of_the_tracers_list_is_found(runs: Path, tmp_path: P
     assert found.by == "order"
     assert found.missing_in_trace.tolist() == [6]
     assert found.drawn_missing == (6,)
+
+
+def test_a_counter_that_is_not_there_is_answered_in_a_line(runs: Path, tmp_path: Path) -> None:
+    profile = sampling.read_profile(runs / "solver-16.gpu-trace.csv")
+    sampling.write_plan(sampling.make_plan(profile), tmp_path / "plan.json")
+    plan = sampling.read_plan(tmp_path / "plan.json")
+    log = [str(runs / "solver-16" / "run.log.gz")]
+    with pytest.raises(ProfileError, match=r"did you mean 'L2_total_cache_misses'\?$"):
+        sampling.read_result_files(plan, log, metrics=["L2_total_cache_miss"])
+    with pytest.raises(
+        ProfileError, match="give its name as it is printed, as L2_total_cache_misses"
+    ) as found:
+        sampling.read_result_files(plan, log, metrics=["nonsense"])
+    assert len(str(found.value)) < 300
