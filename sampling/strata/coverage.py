@@ -73,11 +73,11 @@ class Errors:
     def keeps(self, limit_ns: float, confidence: float) -> bool:
         """Return whether a share of ``confidence`` of the draws stays within the limit.
 
-        It must do so by one standard error. With noise, which is normal by assumption, it may miss it by two.
+        It must do so by two standard errors. With noise, which is normal by assumption, it may miss it by two.
         """
         error = self._sampling_error(confidence, with_noise=False)
         # Even scores are off by half of one of them.
-        enough = confidence + error - 0.5 / len(self.drawn_ns)
+        enough = confidence + 2 * error - 0.5 / len(self.drawn_ns)
         reaches_ns = (self.reach_ns(confidence, with_noise=noisy) for noisy in (False, True))
         return self.share_within(limit_ns) >= enough and max(reaches_ns) <= limit_ns * (1 + 1e-12)
 
