@@ -25,8 +25,8 @@ DRAWS = 4000
 GROUP_DRAWS = 2000
 # Strata of which none has a third moment of more than this, over the error's own, and whose third moments add
 # up to no more than that, are as good as normal together.
-_STANDS_OUT = 0.003
-_NEARLY_NORMAL = 0.05
+_STANDS_OUT = 0.001
+_NEARLY_NORMAL = 0.01
 _MOST_NUMBERS_AT_ONCE = 1 << 21
 # Of very many groups each is drawn less often, down to 400 times.
 _MOST_GROUP_NUMBERS = 1 << 25

@@ -2,13 +2,10 @@
 
 Allegro and ROOT bound every group by epsilon separately. Errors of groups are independent, so the whole is
 then bounded far below epsilon and most samples are wasted. Here variance has a price: the least that meets
-each group's own bound, then the least common one that meets the workload's; a group pays the larger. Where
-one group's step from too much variance to little is coarse, the others are priced anew with what it leaves.
+each group's own bound, then the least common one that meets the workload's; a group pays the larger. About
+these prices every group is given sets of strata, of which one is chosen for each so that all together take
+little time; the plan is then judged by drawing it, and chosen again until its bounds hold.
 (docs/methods.md, 5 Joint)
-
-A price finds only strata on the convex hull of time against variance. Where ROOT's strata meet a group's
-bound with less sampled time, they are taken; so are all of ROOT's strata for epsilon, where they take less
-time than what the looser bounds lead to.
 """
 
 from __future__ import annotations
