@@ -73,7 +73,7 @@ class Errors:
     def keeps(self, limit_ns: float, confidence: float) -> bool:
         """Return whether a share of ``confidence`` of the draws stays within the limit.
 
-        It must do so by two standard errors. With noise, which is normal by assumption, it may miss it by two.
+        It must do so by two standard errors; with noise, which is normal by assumption, it may miss by two.
         """
         error = self._sampling_error(confidence, with_noise=False)
         # Even scores are off by half of one of them.
