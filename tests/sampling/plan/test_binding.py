@@ -96,7 +96,7 @@ def test_the_bound_of_the_groups_binds(studied: Callable[..., Study]) -> None:
 
 
 def test_the_noise_floor_binds(studied: Callable[..., Study]) -> None:
-    """Equal durations with noise kappa: (1/m - 1/N) (z kappa)^2 <= epsilon^2; kappa halved, epsilon doubled."""
+    """Equal durations with noise kappa: (1/m - 1/N) (z kappa)^2 <= epsilon^2; half kappa, twice epsilon."""
     target = replace(LOOSEST, noise_floor=0.3)
 
     def least(spread: float, epsilon: float) -> float:
