@@ -63,6 +63,10 @@ class EmptySelectionError(SamplingError):
     """Filters that leave no launch."""
 
 
+class BudgetError(SamplingError):
+    """A budget of simulation time that no plan fits."""
+
+
 class OptionError(SamplingError):
     """An option whose value the engine cannot accept."""
 

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.text import counted
-from tui.charts.quantities import TIME_UNITS, count, duration, duration_range, ratio, share, si, si_tick
+from tui.charts.quantities import (
+    TIME_UNITS,
+    count,
+    duration,
+    duration_range,
+    hours,
+    ratio,
+    share,
+    si,
+    si_tick,
+)
 
 FACTORS = dict(TIME_UNITS)
 
@@ -124,3 +134,14 @@ def test_a_round_number_has_no_idle_digits(value: int, text: str) -> None:
 )
 def test_counted(number: int, text: str) -> None:
     assert counted(number, "launch", "launches") == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *[(27.84, "27.8 h"), (1234, "1,234 h"), (1, "1.00 h"), (0.99999, "1.00 h"), (0.5, "30.0 min")],
+        *[(1 / 60, "1.00 min"), (0.01, "36.0 s"), (1e-6, "3.60 ms"), (0, "0 ns"), (math.inf, "-")],
+    ],
+)
+def test_hours(value: float, text: str) -> None:
+    assert hours(value) == text

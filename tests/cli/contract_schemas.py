@@ -102,6 +102,13 @@ METHOD_ON_PROFILE = {
     **ERRORS,
     "error_max": NUMBER,
 }
+RELAXATION = _object(
+    option=_one_of("epsilon", "group_epsilon", "min_samples", "noise_floor", "group_by", "method"),
+    speedup_before=NUMBER,
+    speedup=NUMBER,
+    machine_hours=_or_null(NUMBER),
+    **{key: {"type": ["number", "string"]} for key in ("from", "to")},
+)
 SUMMARY = _object(
     device=_or_null(TEXT),
     launches=COUNT,
@@ -152,6 +159,10 @@ RESULTS: dict[str, Schema] = {
         error=NUMBER,
         floor_ns=NUMBER,
         judged=_or_null(_object(repeats=COUNT, **ERRORS | {"within_epsilon": _or_null(FRACTION)})),
+        epsilon=_or_null(FRACTION),
+        machine_hours=_or_null(NUMBER),
+        longest_launch_hours=_or_null(NUMBER),
+        binding=_or_null(_list(RELAXATION)),
     ),
     "trade-off": _list(
         _object(

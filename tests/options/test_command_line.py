@@ -54,6 +54,9 @@ SAMPLE_OPTIONS = st.builds(
     profiles=st.lists(TEXT, min_size=1, max_size=3).map(tuple),
     method=TEXT,
     judge=st.integers(0, 500),
+    binding=st.booleans(),
+    slowdown=st.none() | st.floats(1, 1e9),
+    budget=st.none() | st.sampled_from(["24h", "1.5d", "90m"]),
 )
 
 

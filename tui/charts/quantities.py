@@ -32,6 +32,16 @@ def duration(ns: float) -> str:
     return f"{_three_digits(ns / factor)} {name}"
 
 
+def hours(value: float) -> str:
+    """Hours in the unit that suits them, to three digits: ``"27.8 h"``, ``"4.56 min"``, ``"12.0 s"``."""
+    if not math.isfinite(value):
+        return UNKNOWN
+    for name, factor in (("h", 1), ("min", 60)):
+        if value * factor >= _READS_AS_ONE:
+            return f"{_three_digits(value * factor)} {name}"
+    return duration(value * 3.6e12)
+
+
 def duration_range(low_ns: int, high_ns: int) -> str:
     """A closed range of durations, ``"10.1-12.3 us"``, with enough digits for its ends to differ."""
     if low_ns == high_ns:

@@ -7,7 +7,9 @@ from pathlib import Path
 from sampling.plan.judge import judge_design
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import find_planned_launches, plan_text
-from tui.engine.studies import plan_options, progress_of, study_as_asked
+from tui.engine.budgets import PlanCosts, plan_costs, study_within_budget
+from tui.engine.studies import plan_options, progress_of
+from tui.engine.unused_options import note_unused_in_sample
 from tui.options.choices import OutputFormat, PlanList
 from tui.options.commands import SampleOptions
 from tui.options.flags import with_flags
@@ -22,7 +24,9 @@ _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
 
 def run(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
-    study = study_as_asked(options.profiles, options)
+    shows_figures = options.list is None and options.format not in _ROW_FORMATS
+    study = study_within_budget(options)
+    note_unused_in_sample(options, shows_figures=shows_figures)
     plan = drawn_plan(study.counts, study.design, options.seed)
     for text in study.design.notes:
         note(with_flags(text), quiet=options.quiet)
@@ -35,7 +39,8 @@ def run(options: SampleOptions) -> None:
         _write(options, plan_text(study, plan, launches, plan_options(options, study, plan)))
     if options.list is None:
         rows = launch_rows(launches) if options.format in _ROW_FORMATS else ()
-        answer = plan_answer(study, plan, judgement, rows)
+        costs = plan_costs(options, study, plan) if shows_figures else PlanCosts()
+        answer = plan_answer(study, plan, judgement, rows, costs)
     else:
         answer = list_answer(study, plan, launches, options.list)
     emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)

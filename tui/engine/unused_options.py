@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sampling.methods.registry import method_named, method_names, method_options
 from tui.options.choices import ErrorMean, NumberLocale, OutputFormat
-from tui.options.commands import CompareOptions, PlanningOptions
+from tui.options.commands import CompareOptions, PlanningOptions, SampleOptions
 from tui.terminal.diagnostics import note
 
 
@@ -70,3 +70,23 @@ def note_unused_in_comparison(options: CompareOptions, methods: Sequence[str], w
         note(f"{flags}: --format {options.format} draws nothing; not used", quiet=options.quiet)
     elif unused and not options.scatter:
         note(f"{', '.join(unused)}: of the chart of --scatter; not used", quiet=options.quiet)
+
+
+def note_unused_in_sample(options: SampleOptions, *, shows_figures: bool) -> None:
+    """Say which options of `sample` have no effect.
+
+    Parameters
+    ----------
+    shows_figures : whether the plan's figures are written, not rows of it.
+    """
+    if options.budget is not None and options.epsilon != PlanningOptions.epsilon:
+        note("--epsilon: --budget finds the smallest that fits; not used", quiet=options.quiet)
+    of_figures = {
+        "--binding": options.binding,
+        "--slowdown": options.slowdown is not None and options.budget is None,
+    }
+    unused = [flag for flag, is_given in of_figures.items() if is_given]
+    if unused and not shows_figures:
+        note(
+            f"{', '.join(unused)}: of the plan's figures, which are not shown; not used", quiet=options.quiet
+        )

@@ -233,6 +233,26 @@ class SampleOptions(MethodOptions, ProfileOptions):
         200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0
     )
     list: PlanList | None = option(None, "List these instead of the plan's figures.", "--list")
+    binding: bool = option(
+        False,
+        "Say what each option alone, relaxed one step, would give; makes several plans.",
+        "--binding",
+        panel=_PLAN,
+    )
+    slowdown: float | None = option(
+        None,
+        "Seconds of simulation for a second on the GPU: the plan in hours of one machine.",
+        "--slowdown",
+        panel=_PLAN,
+        metavar="X",
+    )
+    budget: str | None = option(
+        None,
+        "Find the smallest epsilon whose simulation fits: 90m, 24h, 3d; needs --slowdown.",
+        "--budget",
+        panel=_PLAN,
+        metavar="TIME",
+    )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from enum import IntEnum
 import scalemodel.errors as scale_errors
 from sampling.errors import (
     AnalysisError,
+    BudgetError,
     EmptySelectionError,
     OptionError,
     ProfileError,
@@ -42,6 +43,7 @@ class CheckFailedError(Exception):
 _CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (ProfileError, ExitCode.INPUT),
     (EmptySelectionError, ExitCode.EMPTY_OR_CHECK),
+    (BudgetError, ExitCode.EMPTY_OR_CHECK),
     (CheckFailedError, ExitCode.EMPTY_OR_CHECK),
     (OptionError, ExitCode.USAGE),
     (AnalysisError, ExitCode.ANALYSIS),

@@ -11,13 +11,17 @@ from sampling.plan.plan import Plan
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts import quantities
+from tui.engine.budgets import PlanCosts
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.text import facts
+from tui.text.binding import binding_lines, cost_rows, hours_lines
+
+_NOTHING_ASKED = PlanCosts()
 
 
 def plan_answer(
-    study: Study, plan: Plan, judgement: Judgement | None, rows: Sequence[dict[str, Any]]
+    study: Study, plan: Plan, judgement: Judgement | None, rows: Sequence[dict[str, Any]], costs: PlanCosts
 ) -> Answer:
     """Return the plan's figures as `sample` gives them in every form; the drawn launches are the rows."""
     design = plan.design
@@ -38,12 +42,13 @@ def plan_answer(
         "error": plan.error,
         "floor_ns": plan.floor_ns,
         "judged": None if judgement is None else facts.judged_row(judgement),
+        **cost_rows(plan, costs),
         "details": dict(design.picks.details) if isinstance(design, PickedDesign) else None,
     }
     return Answer(
         "sample",
         results,
-        lambda canvas: plan_text(study, plan, judgement, canvas),
+        lambda canvas: plan_text(study, plan, judgement, canvas, costs),
         rows=rows,
         warnings=plan_warnings(study, plan),
     )
@@ -58,7 +63,13 @@ def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
     )
 
 
-def plan_text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Canvas) -> str:
+def plan_text(
+    study: Study,
+    plan: Plan,
+    judgement: Judgement | None,
+    canvas: Canvas,
+    costs: PlanCosts = _NOTHING_ASKED,
+) -> str:
     """Return the plan's figures and the findings as lines."""
     design = plan.design
     samples = quantities.count(plan.samples)
@@ -73,6 +84,8 @@ def plan_text(study: Study, plan: Plan, judgement: Judgement | None, canvas: Can
         f"{design.method}: {samples} of {launches} in {facts.strata_text(design.strata_count)}",
         f"sampled time {sampled} of {total}: speedup {speedup}, {expected} expected",
         f"(a plan that visits every kernel group samples at least {floor} on average)",
+        *hours_lines(design, costs),
+        *binding_lines(plan, costs, canvas.width),
         facts.bounds_line(design, judgement if design.random else None),
         f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
     ]

@@ -1,0 +1,158 @@
+"""What binds a plan: the speedup that each option alone would give if it were relaxed one step.
+
+(docs/methods.md, 6 Drawing and judging)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sampling.errors import OverrideError
+from sampling.methods.registry import method_named
+from sampling.plan.design import make_design, speedup_of
+from sampling.plan.study import MethodChoice, Study, method_grouping
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.strata.target import Target
+
+#: A relaxation is told of where it raises the speedup by more than this fraction.
+WORTH_TELLING = 0.05
+NO_BOUND = "none"
+
+# The method whose plan is shown beside a plan of another one that draws at random.
+_PUBLISHED = "root"
+
+Value = float | int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """One option relaxed one step, all others as they are.
+
+    Attributes
+    ----------
+    option : the parameter.
+    before, after : its value in the plan and the relaxed one, as they are typed.
+    speedup_before, speedup : expected, of the plan and of the relaxed one.
+    """
+
+    option: str
+    before: Value
+    after: Value
+    speedup_before: float
+    speedup: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What is to be planned anew for a relaxation."""
+
+    option: str
+    before: Value
+    after: Value
+    target: Target
+    method: str
+    by: GroupBy
+
+
+def what_binds(
+    studied: Study, target: Target, by: GroupBy, progress: Progress | None = None
+) -> tuple[Relaxation, ...]:
+    """Return the options that make a plan dear: those whose relaxation raises its speedup by more than 5 %.
+
+    Every relaxation is a plan of its own, none is drawn. One that cannot raise the speedup by so much is not
+    planned, and neither is one in whose trees a decision of the user's fits no node.
+
+    Parameters
+    ----------
+    target, by : what was asked of the plan and for its kernel groups, `published` included.
+
+    Returns
+    -------
+    the largest speedup first; empty where the method picks its launches, for then nothing is asked of it.
+    """
+    before = studied.speedup
+    if before is None or not studied.design.random:
+        return ()
+    reductions = {studied.counts.grouping: studied.counts}
+    steps = list(_steps(target, studied.choice.method, by))
+    found = []
+    for done, step in enumerate(steps):
+        if progress is not None:
+            progress(done, len(steps), f"a plan with another {step.option}")
+        counts = _reduced(studied, _grouping(studied, step), reductions)
+        if _most_speedup(counts, step) <= before * (1 + WORTH_TELLING):
+            continue
+        speedup = _planned_speedup(counts, step, studied.choice)
+        if speedup is not None and speedup > before * (1 + WORTH_TELLING):
+            found.append(Relaxation(step.option, step.before, step.after, before, speedup))
+    return tuple(sorted(found, key=lambda each: -each.speedup))
+
+
+def _steps(target: Target, method: str, by: GroupBy) -> Iterator[_Step]:
+    """Yield each option that the plan looks at and that is not as loose as it can be, one step looser."""
+    looked_at = method_named(method).target_fields
+    if "min_samples" in looked_at and target.min_samples > 1:
+        yield _Step("min_samples", target.min_samples, 1, replace(target, min_samples=1), method, by)
+    if "group_epsilon" in looked_at and target.group_epsilon is not None:
+        looser = replace(target, group_epsilon=None)
+        yield _Step("group_epsilon", target.group_epsilon, NO_BOUND, looser, method, by)
+    if "noise_floor" in looked_at and target.noise_floor > 0:
+        half = target.noise_floor / 2
+        yield _Step("noise_floor", target.noise_floor, half, replace(target, noise_floor=half), method, by)
+    if 2 * target.epsilon < 1:
+        double = 2 * target.epsilon
+        yield _Step("epsilon", target.epsilon, double, replace(target, epsilon=double), method, by)
+    if method_grouping(method, by).by is GroupBy.LAUNCH:
+        yield _Step("group_by", by.value, GroupBy.NAME.value, target, method, GroupBy.NAME)
+    if method != _PUBLISHED and method_named(method).trees is not None:
+        yield _Step("method", method, _PUBLISHED, target, _PUBLISHED, by)
+
+
+def _grouping(studied: Study, step: _Step) -> Grouping:
+    return method_grouping(step.method, step.by, pool_devices=studied.counts.grouping.pool_devices)
+
+
+def _reduced(
+    studied: Study, grouping: Grouping, reductions: dict[Grouping, DurationCounts]
+) -> DurationCounts:
+    """Return the launches of the plan by other kernel groups; the profile is read once for each grouping."""
+    if grouping not in reductions:
+        reductions[grouping] = count_durations(
+            studied.profile, grouping, studied.counts.region, selected=studied.counts.selected
+        )
+    return reductions[grouping]
+
+
+def _most_speedup(counts: DurationCounts, step: _Step) -> float:
+    """Return what the speedup cannot exceed: every kernel group has its least samples at least.
+
+    Of strata with N_i launches each has min(m_min, N_i) >= min(m_min, N) N_i / N, so they take
+    min(m_min, N) mu together, the group's own share of the floor. Only a method that looks at the least
+    number of samples keeps to it.
+    """
+    if "min_samples" not in method_named(step.method).target_fields:
+        return float("inf")
+    least = np.minimum(step.target.min_samples, counts.group_launches) / counts.group_launches
+    most = speedup_of(counts.total_duration_ns, float(np.dot(least, counts.group_duration_ns)))
+    return float("inf") if most is None else most
+
+
+def _planned_speedup(counts: DurationCounts, step: _Step, choice: MethodChoice) -> float | None:
+    try:
+        return make_design(
+            counts,
+            step.method,
+            step.target,
+            choice.seed,
+            settings=choice.settings,
+            overrides=choice.overrides,
+        ).speedup
+    except OverrideError:
+        # The relaxed plan has other kernel groups or trees: with these decisions it cannot be made.
+        return None

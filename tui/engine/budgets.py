@@ -1,0 +1,86 @@
+"""From the options of `sample` to a plan within a budget, what the plan takes, and what binds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sampling.plan.binding import Relaxation, what_binds
+from sampling.plan.budget import (
+    Budget,
+    SimulationHours,
+    check_slowdown,
+    simulation_hours,
+    study_within,
+    written_budget,
+)
+from sampling.plan.plan import Plan
+from sampling.plan.study import Study
+from sampling.plan.trade_off import check_has_trade_off
+from tui.engine.studies import progress_of, study_as_asked, target_of, with_flags_in_findings
+from tui.options.commands import SampleOptions
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCosts:
+    """What is said of a plan beside its own figures, each None where it was not asked for.
+
+    Attributes
+    ----------
+    binding : what each option alone would give, the largest speedup first.
+    slowdown : seconds of simulation for a second on the GPU; with it ``hours``, what the plan takes.
+    budget : what the plan had to fit.
+    """
+
+    binding: tuple[Relaxation, ...] | None = None
+    slowdown: float | None = None
+    hours: SimulationHours | None = None
+    budget: Budget | None = None
+
+
+def budget_of(options: SampleOptions) -> Budget | None:
+    """Return the budget; None where none is given.
+
+    Raises
+    ------
+    OptionError : it or the slowdown means nothing, or the method looks at no epsilon that could fit it.
+    """
+    if options.slowdown is not None:
+        check_slowdown(options.slowdown)
+    if options.budget is None:
+        return None
+    budget = written_budget(options.budget, options.slowdown)
+    check_has_trade_off(options.method)
+    return budget
+
+
+def study_within_budget(options: SampleOptions) -> Study:
+    """Read the workload and study it as the options ask, with the smallest epsilon that a budget allows.
+
+    Raises
+    ------
+    BudgetError : none fits it.
+    """
+    # What the options mean is wrong or right before anything is read.
+    budget = budget_of(options)
+    read = study_as_asked(options.profiles, options)
+    if budget is None:
+        return read
+    with progress_of(options) as progress:
+        return with_flags_in_findings(
+            study_within(read, target_of(options), options.group_by, budget, progress)
+        )
+
+
+def plan_costs(options: SampleOptions, study: Study, plan: Plan) -> PlanCosts:
+    """Return what the options ask to be said of a plan."""
+    hours = None if options.slowdown is None else simulation_hours(plan, options.slowdown)
+    return PlanCosts(
+        _binding(options, study) if options.binding else None, options.slowdown, hours, budget_of(options)
+    )
+
+
+def _binding(options: SampleOptions, study: Study) -> tuple[Relaxation, ...]:
+    # Of a plan within a budget the epsilon is the one that was found.
+    target = replace(target_of(options), epsilon=study.design.target.epsilon)
+    with progress_of(options) as progress:
+        return what_binds(study, target, options.group_by, progress)
