@@ -17,6 +17,7 @@ from tui.text.estimate_tables import NO_GROUPS, compared_groups, group_listing
 if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
 
+
 def estimate_answer(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Answer:
     """Return the answer; its rows are the metrics, or the kernel groups where these are asked for."""
     results = estimate_results(found, larger, options)

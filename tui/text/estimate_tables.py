@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from tui.text.plan_tables import Listing
 if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
 
+_PLACE = " process "
 NO_GROUPS = "no totals by kernel group: the plan's launches were picked, not drawn at random"
 
 
@@ -52,7 +54,9 @@ def compared_groups(found: PlanEstimate) -> list[ComparedGroup]:
         return []
     all_ns, in_all = sum(profiled_ns.values()), sum(total.total for total in totals.values())
     groups = [_compared(key, totals.get(key), ns, all_ns, in_all) for key, ns in profiled_ns.items()]
-    return sorted(groups, key=lambda each: (each.total is None, -(each.simulated_share or 0), -each.profiled_ns))
+    return sorted(
+        groups, key=lambda each: (each.total is None, -(each.simulated_share or 0), -each.profiled_ns)
+    )
 
 
 def _compared(key: str, total: Estimate | None, ns: float, all_ns: float, in_all: float) -> ComparedGroup:
@@ -74,13 +78,21 @@ def group_listing(found: PlanEstimate) -> Listing:
     figures = [
         Column("simulated", [_share(group.simulated_share) for group in groups]),
         Column("profiled", [_share(group.profiled_share) for group in groups]),
-        Column(metric, [quantities.UNKNOWN if each.per_ns is None else f"{each.per_ns:.4g}" for each in groups]),
+        Column(
+            metric, [quantities.UNKNOWN if each.per_ns is None else f"{each.per_ns:.4g}" for each in groups]
+        ),
         Column("within", [_within(group.total) for group in groups]),
     ]
     if any(group.total is None or group.total.launches_missing for group in groups):
         figures.append(Column("missing", [_missing(group.total) for group in groups]))
-    labels = ("all" if group.key == WHOLE_WORKLOAD_KEY else group.key for group in groups)
-    return Listing(tuple(figures), "kernel group", tuple(labels))
+    return Listing(tuple(figures), "kernel group", _labels([group.key for group in groups]))
+
+
+def _labels(keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the keys without the process and device that are the same in all of them."""
+    places = {key.partition(_PLACE)[2] for key in keys}
+    shown = (key.partition(_PLACE)[0] if len(places) == 1 else key for key in keys)
+    return tuple("all" if key == WHOLE_WORKLOAD_KEY else key for key in shown)
 
 
 def _share(fraction: float | None) -> str:
