@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
 
 
-def estimated(options: EstimateOptions) -> PlanEstimate:
+def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
     """Return the estimate.
+
+    Parameters
+    ----------
+    progress : of reading the results.
 
     Raises
     ------
@@ -34,7 +38,12 @@ def estimated(options: EstimateOptions) -> PlanEstimate:
 
     def read(paths: tuple[str, ...], manifests: tuple[str, ...]) -> SimulatedLaunches:
         return read_result_files(
-            plan, paths, source=options.source, metrics=metrics if wanted else (), manifests=manifests
+            plan,
+            paths,
+            source=options.source,
+            metrics=metrics if wanted else (),
+            manifests=manifests,
+            progress=progress,
         )
 
     return estimate_plan(

@@ -43,7 +43,8 @@ class FileWritten(Message):
 
     Attributes
     ----------
-    plan : the file; None where it is an export.
+    words : what was written.
+    plan : the plan's own file; None where it is an export.
     """
 
     words: str

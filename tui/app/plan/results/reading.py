@@ -9,12 +9,13 @@ from pathlib import Path
 from textual.message import Message
 
 from sampling.errors import SamplingError
+from sampling.estimation.plan_estimate import PlanEstimate
 from sampling.progress import Progress
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import failure_words, save_plan
 from tui.app.plan.results.presenter import Known
 from tui.app.planning import CancelledError, throttled
-from tui.engine.estimating import Estimated, estimated, missing_to_target
+from tui.engine.estimating import estimated, missing_to_target
 from tui.options.estimate import EstimateOptions
 
 
@@ -71,20 +72,27 @@ def tell_results(
             save_plan(details, path, progress)
             tell(PlanSaved(path))
         progress(0, 0, "reading results")
-        found = estimated(asked)
-        is_short = asked.target is not None and not found.estimate.main.is_within(asked.target)
-        known = Known(asked, found.estimate, doing="drawing what to run next" if is_short else "")
-        tell(ResultsReady(generation, known))
+        found = estimated(asked, progress)
+        is_short = asked.target is not None and not found.main.is_within(asked.target)
+        known = Known(asked, found, doing="drawing what to run next" if is_short else "")
+        tell(ResultsReady(generation, _with_tables(known)))
         if is_short:
-            tell(ResultsReady(generation, _with_next(known, found, progress)))
+            tell(ResultsReady(generation, _with_tables(_with_next(known, found, progress))))
     except CancelledError:
         return
 
 
-def _with_next(known: Known, found: Estimated, progress: Progress) -> Known:
+def _with_next(known: Known, found: PlanEstimate, progress: Progress) -> Known:
     """Return what is known with the larger plan, or why there is none."""
     try:
         larger = missing_to_target(found, known.asked, progress)
     except (SamplingError, OSError) as error:
         return replace(known, doing="", why_no_larger=failure_words(error))
     return replace(known, doing="", larger=larger)
+
+
+def _with_tables(known: Known) -> Known:
+    """Return the same, its tables made here so that the screen need not wait for them."""
+    for listing in (known.groups, known.next):
+        _ = listing and listing.widths
+    return known
