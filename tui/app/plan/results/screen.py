@@ -38,6 +38,7 @@ from tui.app.state import Session
 from tui.options.estimate import EstimateOptions
 from tui.output.files import write_text
 from tui.output.writer import Canvas
+from tui.terminal.printable import printable_lines
 
 _WORKERS = "results"
 
@@ -122,7 +123,8 @@ class ResultsScreen(ViewScreen):
         return ResultsPane.TOTALS if self.query_one("#totals-pane").has_focus_within else self._table
 
     def _totals(self, width: int) -> Text:
-        return Text(totals_words(self.known, self._canvas(width)))
+        words = totals_words(self.known, self._canvas(width))
+        return Text(printable_lines(words, ascii_only=self.session.ascii_only))
 
     def _canvas(self, width: int) -> Canvas:
         return Canvas(width, self.session.ascii_only, color=False)
