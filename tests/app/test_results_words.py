@@ -6,6 +6,7 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +31,7 @@ from tui.app.state import Session
 from tui.options.commands import SampleOptions
 from tui.options.estimate import EstimateOptions
 from tui.output.writer import Canvas
+from tui.text.estimate_tables import compared_groups
 
 CANVAS = Canvas(80, ascii_only=False, color=False)
 SESSION = Session(SampleOptions(profiles=("run.sqlite",), epsilon=0.02, seed=7))
@@ -52,8 +54,6 @@ def plan(method: str = "root") -> PlanFile:
 
 
 def found(*, without: tuple[int, ...] = (), method: str = "root") -> PlanEstimate:
-    import numpy as np
-
     made = plan(method)
     there = [each for each in made.drawn if each.id not in without]
     cycles = np.array(
@@ -90,6 +90,17 @@ def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
     assert listing.row(0, 80, ascii_only=False).split()[:2] == ["100.0", "%"]
     assert listing.row(0, 80, ascii_only=False).split()[-2:] == ["1", "gemm"]
     assert listing.row(1, 80, ascii_only=False).split() == ["-", "50.0", "%", "-", "-", "all", "copy"]
+
+
+def test_cycles_a_nanosecond_are_of_the_strata_that_have_results() -> None:
+    short, long = plan().strata
+    both = replace(plan(), strata=(short, replace(long, key=short.key)))
+    cycles = np.array([3000.0, 3000.0])
+    made = estimate_plan(both, SimulatedLaunches(np.array([0, 1]), {"cycles": cycles}))
+    (group,) = compared_groups(made)
+    # Of 20,000 ns those of the ten short launches alone are known.
+    assert group.profiled_ns == 20_000
+    assert group.per_ns == pytest.approx(3)
 
 
 def test_picked_launches_have_no_groups() -> None:

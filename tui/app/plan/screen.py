@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,8 +33,7 @@ from tui.app.plan.presenter import (
     plan_figures,
 )
 from tui.app.plan.prompt import FileWritten, PlaceGiven, PlanPrompt, PromptLeft
-from tui.app.plan.results.asked import Answers
-from tui.app.plan.results.screen import ResultsScreen
+from tui.app.plan.results.screen import ResultsScreen, opened_again
 from tui.app.plan.work import DetailsReady, PlanWork
 from tui.app.planning import CancelledError, throttled
 from tui.app.state import Session
@@ -289,12 +287,8 @@ class PlanScreen(ViewScreen):
     def action_results(self) -> None:
         """Open a simulator's results, those that were open before at first."""
         if self._is_there() and self._details is not None:
-            answers, known = Answers(target=f"{self.session.options.epsilon:g}"), None
-            if self._results is not None:
-                answers, known = self._results.answers, self._results.known
-            if self._saved is not None:
-                answers, self._saved = replace(answers, plan=str(self._saved)), None
-            self._results = ResultsScreen(self._details, answers, known)
+            self._results = opened_again(self._details, self._results, self._saved)
+            self._saved = None
             self.app.push_screen(self._results)
 
     @on(PlaceGiven)

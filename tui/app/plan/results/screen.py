@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -283,3 +284,18 @@ class ResultsScreen(ViewScreen):
             self.app.say("no results are open")
         else:
             super().action_copy_command()
+
+
+def opened_again(details: PlanDetails, before: ResultsScreen | None, saved: Path | None) -> ResultsScreen:
+    """Return the screen with what was open before; results to come are of the plan that was saved since.
+
+    Parameters
+    ----------
+    saved : the file of the plan shown; None if it was not saved since `before`.
+    """
+    answers, known = Answers(target=f"{details.session.options.epsilon:g}"), None
+    if before is not None:
+        answers, known = before.answers, before.known
+    if saved is not None:
+        answers = replace(answers, plan=str(saved))
+    return ResultsScreen(details, answers, known)
