@@ -12,7 +12,9 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.watched_input import watched
 from sampling.simulators.kernel_identity import differs, kernel_text, seen_text
 from sampling.simulators.launch_numbers import ids_of
 from sampling.simulators.manifest_file import Manifest, read_manifest
@@ -49,8 +51,13 @@ def read_result_files(
     source: str | None = None,
     metrics: Sequence[str] = (),
     manifests: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> SimulatedLaunches:
     """Read results as `read_results` does; "-" is standard input.
+
+    Parameters
+    ----------
+    progress : told how many bytes of each file are read.
 
     Raises
     ------
@@ -62,6 +69,8 @@ def read_result_files(
         files, lists = (
             [until_read.enter_context(open_input(path)) for path in each] for each in (paths, manifests)
         )
+        if progress is not None:
+            files = [watched(file, progress) for file in files]
         return read_results(plan, files, source=source, metrics=metrics, manifests=lists)
 
 

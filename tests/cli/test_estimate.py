@@ -53,7 +53,32 @@ def test_groups_are_listed_where_asked_for(kernelpoint: Kernelpoint, plan_file: 
     assert {row["key"] for row in groups} == keys
     rows = kernelpoint(*words, "--groups", "--format", "csv").csv
     assert [row["key"] for row in rows] == [row["key"] for row in groups]
-    assert "more" in kernelpoint(*words, "--groups").out
+    for row in groups:
+        # Three cycles a nanosecond, 10 % more or fewer: every group takes what it took in the profile.
+        assert row["per_ns"] == pytest.approx(3, rel=0.1)
+        assert row["simulated_share"] == pytest.approx(row["profiled_share"], rel=0.2)
+    assert sum(row["profiled_share"] for row in groups) == pytest.approx(1)
+    head, *table = kernelpoint(*words, "--groups").out.partition("simulated  ")[2].splitlines()
+    assert head.split()[:3] == ["profiled", "cycles/ns", "within"]
+    listed = [line for line in table if " %  " in line]
+    assert len(listed) == len(keys)
+    assert {line.split()[4] for line in listed} <= {f"{row['per_ns']:.4g}" for row in groups}
+
+
+def test_a_group_whose_launches_have_no_result_is_listed_last(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    table = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
+    strata = json.loads(plan_file.read_text())["strata"]
+    gone = strata[0]["key"]
+    ids = {str(each["id"]) for stratum in strata if stratum["key"] == gone for each in stratum["launches"]}
+    rows = [row for row in table.read_text().splitlines() if row.split(",")[0] not in ids]
+    table.write_text("\n".join([*rows, ""]))
+    said = kernelpoint("estimate", plan_file, table, "--groups").out
+    assert "missing  kernel group" in said
+    last = [line for line in said.splitlines() if " %  " in line][-1].split()
+    assert last[0] == "-"
+    assert last[3:6] == ["-", "-", "all"]
 
 
 def test_a_target_is_reached_by_topping_up(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:

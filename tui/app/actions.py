@@ -14,6 +14,7 @@ GROUPS = "groups"
 TABLE = "table"
 TREE = "tree"
 PLAN = "plan"
+RESULTS = "results"
 FORM = "form"
 LIST = "list"
 COMPARE = "compare"
@@ -157,7 +158,12 @@ ACTIONS: tuple[Action, ...] = (
     Action(PLAN, "next_detail", "t", "t", "More", "trade-off, strata, launches, findings"),
     Action(PLAN, "save", "S", "S", "Save", "save the plan to a new file", show=True),
     Action(PLAN, "export", "x", "x", "Export", "hand the plan to a simulator or tool", show=True),
+    Action(PLAN, "results", "o", "o", "Results", "the total, from a simulator's results", show=True),
     Action(PLAN, "close_details", "escape", "esc", "Options", "back to the options", palette=False),
+    Action(RESULTS, "ask", "o", "o", "Open", "other results, or another target", show=True),
+    Action(RESULTS, "save", "S", "S", "Save", "save the larger plan to a new file", show=True),
+    Action(RESULTS, "turn", "t", "t", "More", "kernel groups, or what to simulate next", show=True),
+    Action(RESULTS, "back", "escape", "esc", "Back", "stop reading; else back to the plan", show=True),
     Action(VIEW, "app.focus_next", "tab", "tab", "Pane", "to the other pane", palette=False),
     Action(
         VIEW, "copy_pane", "y", "y", "Copy", "copy the pane's text to the terminal's clipboard", show=True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tui.engine.estimating import estimated, larger_plan
+from tui.engine.studies import progress_of
 from tui.options.estimate import EstimateOptions
 from tui.output.files import write_text
 from tui.output.writer import emit
@@ -14,7 +15,8 @@ from tui.text.estimate import estimate_answer, unmet_text
 
 def run(options: EstimateOptions) -> None:
     """Read the plan and the results, estimate, show, and write what to simulate next."""
-    found = estimated(options)
+    with progress_of(options) as progress:
+        found = estimated(options, progress)
     larger = larger_plan(found, options)
     if larger is not None and options.top_up is not None:
         write_text(larger.text, Path(options.top_up))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sampling.errors import OptionError
 from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import read_plan
+from sampling.progress import Progress
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tui.engine.studies import progress_of
 from tui.options.estimate import EstimateOptions
@@ -15,8 +16,12 @@ if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
 
 
-def estimated(options: EstimateOptions) -> PlanEstimate:
+def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
     """Return the estimate.
+
+    Parameters
+    ----------
+    progress : of reading the results.
 
     Raises
     ------
@@ -33,7 +38,12 @@ def estimated(options: EstimateOptions) -> PlanEstimate:
 
     def read(paths: tuple[str, ...], manifests: tuple[str, ...]) -> SimulatedLaunches:
         return read_result_files(
-            plan, paths, source=options.source, metrics=metrics if wanted else (), manifests=manifests
+            plan,
+            paths,
+            source=options.source,
+            metrics=metrics if wanted else (),
+            manifests=manifests,
+            progress=progress,
         )
 
     return estimate_plan(
@@ -63,18 +73,30 @@ def larger_plan(found: PlanEstimate, options: EstimateOptions) -> ToppedUp | Non
     ------
     AnalysisError, ProfileError : see `top_up`.
     """
+    if options.top_up is None:
+        return None
+    with progress_of(options) as progress:
+        return missing_to_target(found, options, progress)
+
+
+def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: Progress) -> ToppedUp | None:
+    """Return the plan with what the next round is to simulate; None without a target, or where it is met.
+
+    Raises
+    ------
+    AnalysisError, ProfileError : see `top_up`.
+    """
     main = found.main
-    if options.top_up is None or options.target is None or main.is_within(options.target):
+    if options.target is None or main.is_within(options.target):
         return None
     # Needs a reader of profiles, which most estimates do not.
     from sampling.estimation.topped_up_plan import top_up
 
-    with progress_of(options) as progress:
-        return top_up(
-            found.plan,
-            found.results,
-            main,
-            options.target,
-            interval=options.interval.value,
-            progress=progress,
-        )
+    return top_up(
+        found.plan,
+        found.results,
+        main,
+        options.target,
+        interval=options.interval.value,
+        progress=progress,
+    )

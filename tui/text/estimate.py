@@ -11,14 +11,11 @@ from sampling.estimation.plan_estimate import PlanEstimate, Ratio
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.estimate import EstimateOptions
-from tui.output.writer import Answer
-from tui.terminal.tables import shortened
+from tui.output.writer import Answer, Canvas
+from tui.text.estimate_tables import NO_GROUPS, compared_groups, group_listing
 
 if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
-
-_NAME_WIDTH = 56
-_GROUPS_SHOWN = 10
 
 
 def estimate_answer(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Answer:
@@ -27,7 +24,7 @@ def estimate_answer(found: PlanEstimate, larger: ToppedUp | None, options: Estim
     return Answer(
         "estimate",
         results,
-        lambda _: estimate_text(found, larger, options),
+        lambda canvas: estimate_text(found, larger, options, canvas),
         rows=_flat(results["groups"] if options.groups else results["metrics"]),
         warnings=found.notes,
     )
@@ -46,9 +43,7 @@ def estimate_results(
     return {
         "metrics": metrics,
         "ratios": [_ratio_row(ratio, found.main.confidence) for ratio in ratios],
-        "groups": [{"key": key, **_row(total, found.interval)} for key, total in found.groups]
-        if options.groups
-        else [],
+        "groups": _group_rows(found) if options.groups else [],
         "promise_met": None if options.target is None else found.main.is_within(options.target),
         "seen": None
         if seen is None
@@ -83,6 +78,21 @@ def _row(total: Estimate, interval: str) -> dict[str, Any]:
     }
 
 
+def _group_rows(found: PlanEstimate) -> list[dict[str, Any]]:
+    compared = {group.key: group for group in compared_groups(found)}
+    return [
+        {
+            "key": key,
+            **_row(total, found.interval),
+            "profiled_ns": compared[key].profiled_ns,
+            "profiled_share": compared[key].profiled_share,
+            "simulated_share": compared[key].simulated_share,
+            "per_ns": compared[key].per_ns,
+        }
+        for key, total in found.groups
+    ]
+
+
 def _ratio_row(ratio: Ratio, confidence: float) -> dict[str, Any]:
     value = ratio.value
     return {
@@ -100,12 +110,16 @@ def _flat(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if not isinstance(value, list)} for row in rows]
 
 
-def estimate_text(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> str:
-    """Return the figures in words."""
-    return "\n".join(_lines(found, larger, options))
+def estimate_text(
+    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
+) -> str:
+    """Return the figures in words, and the table of kernel groups where it is asked for."""
+    return "\n".join(_lines(found, larger, options, canvas))
 
 
-def _lines(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Iterator[str]:
+def _lines(
+    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
+) -> Iterator[str]:
     plan = found.plan
     simulated = len(plan.drawn) - found.main.launches_missing
     yield (
@@ -120,7 +134,8 @@ def _lines(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOption
     yield from _part_lines(found)
     yield from _seen_lines(found)
     if options.groups:
-        yield from _group_lines(found, options)
+        groups = group_listing(found)
+        yield groups.text(canvas.width, ascii_only=canvas.ascii_only) if groups.labels else NO_GROUPS
     if options.target is not None:
         met = found.main.is_within(options.target)
         asked = quantities.share(options.target)
@@ -188,14 +203,6 @@ def _seen_lines(found: PlanEstimate) -> Iterator[str]:
     if seen.between is not None:
         kernels = counted(seen.kernel_groups, "kernel", "kernels")
         yield f"seen between {kernels}: {quantities.share(seen.between)}"
-
-
-def _group_lines(found: PlanEstimate, options: EstimateOptions) -> Iterator[str]:
-    ordered = sorted(found.groups, key=lambda row: -row[1].total)
-    for key, total in ordered[:_GROUPS_SHOWN]:
-        yield f"  {shortened(key, _NAME_WIDTH, ascii_only=options.ascii)}: {_interval_text(total)}"
-    if len(ordered) > _GROUPS_SHOWN:
-        yield f"  and {counted(len(ordered) - _GROUPS_SHOWN, 'group', 'groups')} more"
 
 
 def unmet_text(total: Estimate, target: float) -> str:

@@ -31,6 +31,8 @@ class ViewScreen(CopyingScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall"), (36, "-high")]  # noqa: RUF012
 
     NAME: ClassVar[str]
+    TAB: ClassVar[str] = ""
+    """The view that it belongs to, where it is none of its own."""
     SUMMARY: ClassVar[str]
     """What it shows, in a few words."""
     SCOPES: ClassVar[tuple[str, ...]]
@@ -52,7 +54,7 @@ class ViewScreen(CopyingScreen):
     def compose(self) -> ComposeResult:
         """The frame around the view's own panes."""
         ascii_only = self.session.ascii_only
-        yield HeaderLine(self.app.tabs, self.NAME, ascii_only=ascii_only)
+        yield HeaderLine(self.app.tabs, self.TAB or self.NAME, ascii_only=ascii_only)
         yield from self.compose_panes()
         yield Line(ascii_only=ascii_only, id="plan")
         yield KeysLine()

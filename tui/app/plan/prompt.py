@@ -37,6 +37,20 @@ class PromptLeft(Message):
     """The user decided to write nothing."""
 
 
+@dataclass
+class FileWritten(Message):
+    """A plan, or what an exporter made of it, is on the disk.
+
+    Attributes
+    ----------
+    words : what was written.
+    plan : the plan's own file; None where it is an export.
+    """
+
+    words: str
+    plan: Path | None
+
+
 class PlaceInput(Input):
     """The field for the name."""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.message import Message
 from textual.timer import Timer
 from textual.worker import Worker, get_current_worker
 
@@ -34,7 +32,8 @@ from tui.app.plan.presenter import (
     pane_text,
     plan_figures,
 )
-from tui.app.plan.prompt import PlaceGiven, PlanPrompt, PromptLeft
+from tui.app.plan.prompt import FileWritten, PlaceGiven, PlanPrompt, PromptLeft
+from tui.app.plan.results.screen import ResultsScreen, opened_again
 from tui.app.plan.work import DetailsReady, PlanWork
 from tui.app.planning import CancelledError, throttled
 from tui.app.state import Session
@@ -48,18 +47,11 @@ _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""
 
 
-@dataclass
-class FileWritten(Message):
-    """A plan, or what an exporter made of it, is on the disk."""
-
-    words: str
-
-
 class PlanScreen(ViewScreen):
     """The options beside the plan's figures, over what else is known of it."""
 
     NAME = "Plan"
-    SUMMARY = "the plan's options, what it costs and promises; save and export"
+    SUMMARY = "the plan's options, what it costs and promises; save, export, results"
     SCOPES = (APP, FORM, PLAN, VIEW)
     BINDINGS = bindings(APP, PLAN, VIEW)
     AUTO_FOCUS = "OptionForm"
@@ -78,6 +70,8 @@ class PlanScreen(ViewScreen):
         self._wanted: SampleOptions | None = None
         self._plan_timer: Timer | None = None
         self._details_open = False
+        self._results: ResultsScreen | None = None
+        self._saved: Path | None = None
 
     def compose_panes(self) -> ComposeResult:
         """Options and figures, the details, and a place to ask for a name."""
@@ -281,10 +275,21 @@ class PlanScreen(ViewScreen):
         self._ask(exporter_names()[0])
 
     def _ask(self, target: str | None) -> None:
-        if self.session.doing is not None or self._details is None:
-            self.app.say("the plan is being made; save it once it is there")
-        else:
+        if self._is_there():
             self.query_one(PlanPrompt).ask(target)
+
+    def _is_there(self) -> bool:
+        is_there = self.session.doing is None and self._details is not None
+        if not is_there:
+            self.app.say("the plan is being made; ask again once it is there")
+        return is_there
+
+    def action_results(self) -> None:
+        """Open a simulator's results, those that were open before at first."""
+        if self._is_there() and self._details is not None:
+            self._results = opened_again(self._details, self._results, self._saved)
+            self._saved = None
+            self.app.push_screen(self._results)
 
     @on(PlaceGiven)
     def _write_there(self, event: PlaceGiven) -> None:
@@ -303,12 +308,14 @@ class PlanScreen(ViewScreen):
         worker = get_current_worker()
         progress = throttled(lambda *_: None, lambda: worker.is_cancelled)
         try:
-            self.post_message(FileWritten(write_plan(details, path, target, progress)))
+            words = write_plan(details, path, target, progress)
+            self.post_message(FileWritten(words, path if target is None else None))
         except CancelledError:
             return
 
     @on(FileWritten)
     def _say_written(self, event: FileWritten) -> None:
+        self._saved = event.plan or self._saved
         self.app.say(event.words)
 
     def own_text(self) -> PaneText:

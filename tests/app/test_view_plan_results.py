@@ -1,0 +1,170 @@
+"""View 3: a simulator's results opened, as `estimate` reads them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.driving import App, Running, printed, resized, screen_text, wait_for
+from tests.app.plan_driving import check_round_trip, form_of, running, settled
+from tui import cli
+from tui.app.plan.panes import PlanList
+from tui.app.plan.results import reading
+from tui.app.plan.results.form import ResultsInput
+from tui.app.plan.results.screen import ResultsScreen
+
+
+def write_results(plan: str, table: str, *, spread: int = 20) -> None:
+    """Write about three cycles a nanosecond of each launch of a plan."""
+    strata = json.loads(Path(plan).read_text())["strata"]
+    rows = [
+        f"{each['id']},{each['duration_ns'] * (300 + spread * (each['id'] * 7919 % 9 - 4)) // 100}"
+        for stratum in strata
+        for each in stratum["launches"]
+    ]
+    Path(table).write_text("\n".join(["id,cycles", *rows, ""]))
+
+
+def headless_plan(profile: str, name: str = "headless.json") -> None:
+    printed(f"kernelpoint sample {shlex.quote(profile)} -o {name}", 80, Path.cwd())
+
+
+async def open_results(pilot: Running, app: App, results: str, target: str = "") -> ResultsScreen:
+    """Press o, type the names and a target, and wait until all is known."""
+    await ask(pilot, app)
+    await pilot.press("ctrl+a", "ctrl+k", *results, "up", "ctrl+a", "ctrl+k", *target, "enter")
+    screen = results_of(app)
+    await wait_for(pilot, lambda: screen.known is not None and not screen.is_working, "all is known")
+    await wait_for(pilot, lambda: "Results of " in screen_text(app), "and shown")
+    return screen
+
+
+async def ask(pilot: Running, app: App) -> None:
+    await pilot.press("o")
+    await wait_for(pilot, lambda: isinstance(app.focused, ResultsInput), "it asks")
+
+
+def results_of(app: App) -> ResultsScreen:
+    assert isinstance(app.screen, ResultsScreen)
+    return app.screen
+
+
+async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_them(gpt: str) -> None:
+    headless_plan(gpt)
+    write_results("headless.json", "a b.csv")
+    async with running(gpt) as (app, pilot):
+        await ask(pilot, app)
+        await pilot.press("down", "down")
+        await wait_for(
+            pilot,
+            lambda: "plan.json is not there: the plan as shown is saved so first" in screen_text(app),
+            "so",
+        )
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "back, as nothing is open")
+        assert not Path("plan.json").exists()
+        await open_results(pilot, app, "'a b.csv'")
+        assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
+        for words in ("46 of the plan's 46 launches simulated", "seen within strata", "cycles/ns"):
+            assert words in screen_text(app)
+        command = await check_round_trip(pilot, app, 80)
+        assert command == "kernelpoint estimate plan.json 'a b.csv' --groups"
+        await pilot.press("tab")
+        assert await check_round_trip(pilot, app, 80) == "kernelpoint estimate plan.json 'a b.csv'"
+        for size in ((200, 60), (20, 6), (60, 15), (80, 24)):
+            await resized(app, pilot, *size)
+            assert app.crash is None
+            if size == (60, 15):
+                await wait_for(pilot, lambda: "tab j more" in screen_text(app), "not all fits")
+        await pilot.press("question_mark")
+        await wait_for(pilot, lambda: "save the larger plan to a new file" in screen_text(app), "its keys")
+        await pilot.press("escape", "escape")
+        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "back")
+        await pilot.press("o")
+        await wait_for(pilot, lambda: "46 of the plan's 46" in screen_text(app), "what was open before")
+        assert isinstance(app.focused, PlanList)
+
+
+async def test_what_to_run_next_is_the_larger_plan_of_estimate(gpt: str) -> None:
+    headless_plan(gpt, "plan.json")
+    write_results("plan.json", "cycles.csv", spread=60)
+    line = "estimate plan.json cycles.csv --target 0.01 --top-up larger.json"
+    assert cli.run(line.split()) == 4
+    async with running(gpt) as (app, pilot):
+        screen = await open_results(pilot, app, "cycles.csv", "0.01")
+        await pilot.press("t")
+        await wait_for(pilot, lambda: "S saves the larger plan" in screen_text(app), "the launches")
+        assert screen.known is not None
+        assert screen.known.larger is not None
+        drawn = {str(launch.id) for launch in screen.known.larger.added}
+        row = screen_text(app).splitlines()[14].split()
+        assert row[0] in drawn
+        await pilot.press("Y")
+        await wait_for(
+            pilot, lambda: app.clipboard.endswith("--target 0.01 --top-up more.json"), "the command"
+        )
+        await pilot.press("S")
+        await wait_for(pilot, lambda: "File: plan-2.json" in screen_text(app), "a name")
+        await pilot.press("enter")
+        await wait_for(pilot, Path("plan-2.json").exists, "it is there")
+        await pilot.press("o")
+        await wait_for(pilot, lambda: "Plan:     plan-2.json" in screen_text(app), "the next results' plan")
+        await pilot.press("escape")
+    assert Path("plan-2.json").read_bytes() == Path("larger.json").read_bytes()
+
+
+async def test_what_cannot_be_used_is_said_and_can_be_corrected(gpt: str) -> None:
+    headless_plan(gpt, "plan.json")
+    Path("other.csv").write_text("id,cycles\n999999,5\n")
+    async with running(gpt) as (app, pilot):
+        await ask(pilot, app)
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: "no file of results is named" in screen_text(app), "nothing is named")
+        for name, why in (("none.csv", "no such file"), ("other.csv", "another program or plan")):
+            await pilot.press("ctrl+a", "ctrl+k", *name, "enter")
+            await wait_for(pilot, lambda why=why: why in " ".join(screen_text(app).split()), why)  # type: ignore[misc]
+            await wait_for(pilot, lambda: isinstance(app.focused, ResultsInput), "asked again")
+        assert results_of(app).known is None
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: app.focused is form_of(app), "back at the options")
+
+
+async def test_what_was_read_stays_when_the_rest_is_cancelled(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headless_plan(gpt, "plan.json")
+    write_results("plan.json", "cycles.csv", spread=60)
+    begun = threading.Event()
+
+    def waiting(_found: Any, _asked: Any, progress: Any) -> None:
+        while True:
+            begun.set()
+            progress(1, 4, "looking")
+
+    monkeypatch.setattr(reading, "missing_to_target", waiting)
+    async with running(gpt) as (app, pilot):
+        await ask(pilot, app)
+        await pilot.press(*"cycles.csv", "enter")
+        await wait_for(pilot, lambda: "looking, 25 %; esc cancels" in screen_text(app), "it is at work")
+        assert begun.is_set()
+        await pilot.press("escape", "t")
+        await wait_for(pilot, lambda: "cancelled" in screen_text(app), "cancelled")
+        assert "46 of the plan's 46 launches simulated" in screen_text(app)
+        await wait_for(pilot, lambda: all(worker.is_finished for worker in app.workers), "no worker is left")
+        await pilot.press("escape")
+        await settled(app, pilot)
+
+
+async def test_a_plan_saved_in_view_3_is_the_one_that_is_proposed(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await pilot.press("S", "ctrl+a", "ctrl+k", *"mine.json", "enter")
+        await wait_for(pilot, lambda: "plan written to mine.json" in screen_text(app), "it is saved")
+        await ask(pilot, app)
+        assert "Plan:     mine.json" in screen_text(app)
+        assert "Target:   0.05" in screen_text(app)
+        await pilot.press("escape")

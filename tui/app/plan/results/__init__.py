@@ -1,0 +1,1 @@
+"""What a simulator measured of the plan, opened from view 3."""

@@ -1,0 +1,143 @@
+"""The rows that ask which results are to be opened, of which plan, and how narrow the total is to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from tui.app.frame.line import Line
+from tui.app.plan.results.asked import Answers
+
+_NAMES = tuple(field.name for field in fields(Answers))
+_LABELS = {"results": "Results:", "manifests": "Manifest:", "plan": "Plan:", "target": "Target:"}
+_LABEL_CELLS = 10
+_HINTS = {
+    "results": (
+        "What the simulator wrote: files, blanks between them; enter reads, esc leaves",
+        "The simulator's files; enter reads, esc leaves",
+    ),
+    "manifests": (
+        "The export's manifest.csv, if the plan has several processes or devices; may be empty",
+        "The export's manifest.csv, or nothing",
+    ),
+    "target": (
+        "How narrow the total is to be, such as 0.05; what to run next is drawn for it",
+        "How narrow the total is to be, as 0.05",
+    ),
+}
+
+
+@dataclass
+class AnswersGiven(Message):
+    """The user confirmed the fields."""
+
+    answers: Answers
+
+
+@dataclass
+class FormLeft(Message):
+    """The user decided to open nothing."""
+
+
+class ResultsInput(Input):
+    """One field; its id is the name of its answer."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "leave", "Leave it", key_display="esc"),
+        Binding("up,shift+tab", "go(-1)", "Field", show=False),
+        Binding("down,tab", "go(1)", "Field", key_display="tab"),
+    ]
+
+    @dataclass
+    class Moved(Message):
+        """Another field is wanted."""
+
+        by: int
+
+    def action_leave(self) -> None:
+        """Open nothing."""
+        self.post_message(FormLeft())
+
+    def action_go(self, by: int) -> None:
+        """Go to another field."""
+        self.post_message(self.Moved(by))
+
+
+class ResultsForm(Vertical):
+    """Four fields; the row above them says what is meant by the one that has the focus."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        """The words over the fields."""
+        yield Line(ascii_only=self._ascii_only)
+        for name in _NAMES:
+            with Horizontal():
+                yield Static(_LABELS[name].ljust(_LABEL_CELLS))
+                yield ResultsInput(id=name, compact=True, select_on_focus=False)
+
+    def ask(self, answers: Answers) -> None:
+        """Ask, with answers to begin with."""
+        for name in _NAMES:
+            field = self._field(name)
+            field.value = getattr(answers, name)
+            field.cursor_position = len(field.value)
+        self.display = True
+        self._field(_NAMES[0]).focus()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self.display = False
+
+    def say(self, problem: str) -> None:
+        """Say why the answers cannot be used."""
+        self.query_one(Line).show([problem])
+
+    def _field(self, name: str) -> ResultsInput:
+        return self.query_one(f"#{name}", ResultsInput)
+
+    @on(events.DescendantFocus)
+    def _explain_field(self, event: events.DescendantFocus) -> None:
+        self._explain(event.widget.id)
+
+    @on(Input.Changed)
+    def _explain_again(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.input.has_focus:
+            self._explain(event.input.id)
+
+    def _explain(self, name: str | None) -> None:
+        if name == "plan":
+            self.query_one(Line).show(plan_hint(self._field(name).value.strip()))
+        elif name in _HINTS:
+            self.query_one(Line).show(_HINTS[name])
+
+    @on(ResultsInput.Moved)
+    def _go(self, event: ResultsInput.Moved) -> None:
+        event.stop()
+        here = next((place for place, name in enumerate(_NAMES) if self._field(name).has_focus), 0)
+        self._field(_NAMES[(here + event.by) % len(_NAMES)]).focus()
+
+    @on(Input.Submitted)
+    def _take(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(AnswersGiven(Answers(**{name: self._field(name).value for name in _NAMES})))
+
+
+def plan_hint(name: str) -> tuple[str, ...]:
+    """Return what happens with a plan file of this name, the longest form first."""
+    if not name:
+        return ("The file of the plan that was simulated",)
+    if Path(name).expanduser().exists():
+        return f"{name} is read: the plan that was simulated", f"{name} is read"
+    return f"{name} is not there: the plan as shown is saved so first", f"{name} is to be saved first"
