@@ -22,6 +22,7 @@ _MODULES = {
     "sieve": "sampling.methods.sieve.sieve",
     "photon": "sampling.methods.photon.photon",
     "tbpoint": "sampling.methods.pka.tbpoint",
+    "embedding": "sampling.methods.embedding.embedding",
     "first-instructions": "sampling.methods.first_instructions",
     "single-iteration": "sampling.methods.single_iteration",
 }

@@ -236,7 +236,7 @@ async def test_a_large_workload_is_compared_when_asked_for(
     async with opened(resnet, view="Compare") as (app, pilot):
         text = screen_text(app)
         assert "[r] starts" in text
-        assert "r compares 12 methods on 5,600 launches" in text
+        assert "r compares 13 methods on 5,600 launches" in text
         assert "no method is compared yet" in text
         assert isinstance(app.screen, CompareScreen)
         assert app.screen.findings is None
@@ -482,7 +482,7 @@ def test_a_reason_that_does_not_name_its_method_is_given_its_name() -> None:
 async def test_methods_out_of_sight_are_counted(gpt: str) -> None:
     async with opened(gpt, (80, 24), view="Compare") as (app, pilot):
         await wait_for(
-            pilot, lambda: "[r] again; 5 below" in screen_text(app), "seven of twelve are in sight"
+            pilot, lambda: "[r] again; 6 below" in screen_text(app), "seven of thirteen are in sight"
         )
         await pilot.resize_terminal(200, 60)
         await wait_for(pilot, lambda: "[r] again ─" in screen_text(app), "all are")

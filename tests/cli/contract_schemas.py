@@ -42,6 +42,7 @@ METHOD = _one_of(
     "sieve",
     "photon",
     "tbpoint",
+    "embedding",
     "first-instructions",
     "single-iteration",
 )
