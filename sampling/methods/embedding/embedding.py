@@ -47,6 +47,14 @@ class Options(MethodOptions):
     )
     error: float = setting(0.05, "the error of the total that embedding.choose=error asks for", span=FRACTION)
     k_max: int = setting(20, "the most clusters that are tried", span=Span(least=1))
+    draw: Literal["nearest", "random"] = setting(
+        "nearest",
+        "nearest: the launch nearest to each centre, without an interval; random: launches drawn at random "
+        "from each cluster, as many as keep epsilon, with a bound and an interval",
+    )
+    samples: int = setting(
+        2, "the fewest launches drawn of a cluster by embedding.draw=random", span=Span(least=1)
+    )
     scale: Scale = setting(
         "plain",
         "plain: vectors as they are; standard: every column to mean 0 and standard deviation 1, for numbers "
@@ -72,7 +80,7 @@ class _Found:
 
 
 def pick(request: PickRequest[Options]) -> Picks:
-    """Return the launch nearest to the centre of each cluster, for all launches of the cluster.
+    """Return the clusters, and the launch nearest to the centre of each, for all launches of the cluster.
 
     Raises
     ------
@@ -153,4 +161,5 @@ METHOD = Method(
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,
     pick=pick,
+    drawn_within=lambda options: options.samples if options.draw == "random" else None,
 )
