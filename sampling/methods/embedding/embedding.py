@@ -6,7 +6,7 @@ The vectors come from elsewhere, for example from a network that learned which l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -93,7 +93,7 @@ def pick(request: PickRequest[Options]) -> Picks:
     notes = (*vectors.notes, *found.notes)
     if len(rows) > LEARNED_FROM:
         notes = (*notes, f"centres are learned from {LEARNED_FROM:,} launches drawn at random")
-    return as_picks(
+    picks = as_picks(
         launches,
         found.groups.group_of_row[rows.row_of],
         found.groups.representative,
@@ -105,6 +105,9 @@ def pick(request: PickRequest[Options]) -> Picks:
             "distinct_vectors": len(rows),
         },
     )
+    if options.draw == "nearest":
+        return picks
+    return replace(picks, details={**picks.details, "representatives": None})
 
 
 def _clusters(
