@@ -22,9 +22,9 @@ _MODULES = {
     "sieve": "sampling.methods.sieve.sieve",
     "photon": "sampling.methods.photon.photon",
     "tbpoint": "sampling.methods.pka.tbpoint",
-    "embedding": "sampling.methods.embedding.embedding",
     "first-instructions": "sampling.methods.first_instructions",
     "single-iteration": "sampling.methods.single_iteration",
+    "embedding": "sampling.methods.embedding.embedding",
 }
 DEFAULT_METHOD = "joint"
 

@@ -42,9 +42,9 @@ METHOD = _one_of(
     "sieve",
     "photon",
     "tbpoint",
-    "embedding",
     "first-instructions",
     "single-iteration",
+    "embedding",
 )
 SCALE_RULE = _one_of(
     *("additive", "published", "equations", "proportional", "linear", "power-law", "logarithmic")
