@@ -195,9 +195,18 @@ def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
         picks = picks_of(vectors(table), **options)
         labels = KMeans(4, n_init=10, random_state=0).fit_predict(table)
         pairs = set(zip(picks.stratum.tolist(), labels.tolist(), strict=True))
-        assert len(pairs) == 4
+        assert len(pairs) == len(set(picks.stratum.tolist())) == 4
         assert picks.weight.sum() == 3000
         assert picks.notes == ("centres are learned from 200 launches drawn at random",)
+
+
+def test_the_nearest_centre_is_the_one_of_least_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusterings_module, "_ROWS_AT_ONCE", 64)
+    rng = np.random.default_rng(0)
+    values, centres = rng.normal(size=(500, 3)) + 1e5, rng.normal(size=(9, 3)) + 1e5
+    distance = np.linalg.norm(values[:, None] - centres, axis=2)
+    found = clusterings_module.nearest_centre(values, centres)
+    assert found.tolist() == distance.argmin(axis=1).tolist()
 
 
 def test_the_seed_of_the_plan_does_not_move_the_clusters() -> None:
