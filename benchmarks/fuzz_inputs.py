@@ -26,7 +26,7 @@ _OF_PROFILES = (
 _OF_FEATURES = (
     *(
         ("sample", PROFILE, "--features", BROKEN, "--method", method, "-o", "plan.json")
-        for method in ("pks", "two-level", "tbpoint", "sieve", "photon")
+        for method in ("pks", "two-level", "tbpoint", "embedding", "sieve", "photon")
     ),
     ("compare", PROFILE, "--features", BROKEN, "--methods", "pks,tbpoint,sieve", "--repeats", "2"),
 )

@@ -27,7 +27,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 METHODS = (
     *("joint", "root", "stem", "allegro", "random", "first-instructions"),
-    *("single-iteration", "pks", "two-level", "tbpoint", "sieve", "photon"),
+    *("single-iteration", "pks", "two-level", "tbpoint", "embedding", "sieve", "photon"),
 )
 DRAWING = METHODS[:5]
 FORMATS = ("table", "csv", "json", "jsonl", "markdown")

@@ -19,7 +19,6 @@ from sampling.estimation.moments import moments
 from sampling.estimation.ratios import RatioEstimate, ratio_of_totals, speedup_between
 from sampling.estimation.sample import Sample
 from sampling.estimation.seen_spread import SeenSpread, seen_spread
-from sampling.methods.registry import method_named
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.results import SimulatedLaunches
@@ -144,7 +143,7 @@ def estimate_plan(
     projections = with_projections(results, projection_error)
     results = projections.results
     sample = sample_of(plan, results)
-    is_random = method_named(str(plan.options["method"])).draws_at_random
+    is_random = plan.is_random
     topped_up_to = target if plan.simulated else None
     known = tuple(name for name in sample.metrics if not np.isnan(sample.values(name)).all())
     if not known:

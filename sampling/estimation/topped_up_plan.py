@@ -62,8 +62,14 @@ def top_up(
         here; its profile is not what it was made from.
     ProfileError : its profile cannot be read.
     """
-    if not method_named(str(plan.options["method"])).draws_at_random:
+    if not plan.is_random:
         raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
+    method = str(plan.options["method"])
+    if not method_named(method).draws_at_random:
+        raise AnalysisError(
+            "a plan of clusters told by features cannot be topped up, for the features are not in it",
+            remedy=f"make it again with more launches, {method}.samples or a smaller epsilon",
+        )
     if plan.options.get("with_replacement"):
         raise AnalysisError(
             "a plan drawn with replacement cannot be topped up", remedy="make one without replacement"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.dense_codes import dense_codes
+from sampling.errors import ProfileError
 from sampling.features.names import ReconciledNames, demangled, reconcile_names
 from sampling.features.rows import FeatureRows, missing_numbers
 from sampling.features.sequences import FilePosition, sequences_of_rows
@@ -90,6 +91,7 @@ def match_rows(rows: FeatureRows, launches: ProfileLaunches, position: FilePosit
 
 def _by_id(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
     assert rows.id is not None
+    _require_whole_profile(rows, launches)
     known = rows.id < len(launches.signature)
     notes = []
     if rows.name is not None:
@@ -101,6 +103,19 @@ def _by_id(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
             notes.append(f"{_rows(other)} left out, for the launch with this id is of another kernel")
             known &= ~other
     return Matches(np.where(known, rows.id, _UNKNOWN), "id", tuple(notes))
+
+
+def _require_whole_profile(rows: FeatureRows, launches: ProfileLaunches) -> None:
+    """Raise ProfileError for rows that are all launches by position, and more or fewer than there are."""
+    if not rows.whole_profile or len(rows) == len(launches.signature):
+        return
+    there = counted(len(launches.signature), "launch", "launches")
+    raise ProfileError(
+        f"{counted(len(rows), 'row')} for {there}, and it has nothing but their order to tell which is which",
+        path=rows.path,
+        remedy="write a row for every launch of the whole profile in the order of their ids, or a CSV or "
+        "Parquet file with a column id",
+    )
 
 
 def _by_identity(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition) -> Matches:

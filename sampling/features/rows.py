@@ -29,6 +29,8 @@ class FeatureRows:
     thread_blocks : (n,) how many the grid has, where the file does not have the grid itself.
     launch_number : (n,) the tool's own numbers of the launches, ascending from 0 on, with gaps where launches
         have no row; None where the file has none.
+    whole_profile : whether the file has a row for every launch of the profile, by position, so that another
+        number of rows is another profile's.
     notes : what to tell the user of how the file was read.
     """
 
@@ -46,6 +48,7 @@ class FeatureRows:
     occurrence: IntArray | None = None
     thread_blocks: IntArray | None = None
     launch_number: IntArray | None = None
+    whole_profile: bool = False
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:

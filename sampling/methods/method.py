@@ -141,6 +141,8 @@ class Method(Generic[OptionsT]):
     trees : how it splits kernel groups, so that a user can override its decisions.
     pick : chooses launches by their features, none at random. It raises NotApplicableError for launches that
         lack what the method needs.
+    drawn_within : for given options, how many launches at least to draw at random from each stratum that
+        ``pick`` finds, which then hold every launch; None: those that it picks.
     sized_like : for given options, the method whose plan says how many launches it draws, if any.
     """
 
@@ -153,9 +155,10 @@ class Method(Generic[OptionsT]):
     stratify: Callable[[StrataRequest[OptionsT]], Strata] | None = None
     trees: GrownByRule[OptionsT] | SolvedTogether[OptionsT] | None = None
     pick: Callable[[PickRequest[OptionsT]], Picks] | None = None
+    drawn_within: Callable[[OptionsT], int | None] | None = None
     sized_like: Callable[[OptionsT], str | None] | None = None
 
     @property
     def draws_at_random(self) -> bool:
-        """Whether its launches are drawn at random; if not, it picks them."""
+        """Whether it draws from ranges of durations; if not, it looks at single launches."""
         return self.stratify is not None

@@ -57,7 +57,7 @@ class Options(MethodOptions):
 @dataclass(frozen=True, slots=True)
 class NumberDrawn:
     """The number of launches drawn, given that a draw of none is made again. (docs/methods.md, 8 Sieve,
-    Photon, random)
+    Photon, embedding, random)
 
     Attributes
     ----------

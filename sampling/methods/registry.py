@@ -24,6 +24,7 @@ _MODULES = {
     "tbpoint": "sampling.methods.pka.tbpoint",
     "first-instructions": "sampling.methods.first_instructions",
     "single-iteration": "sampling.methods.single_iteration",
+    "embedding": "sampling.methods.embedding.embedding",
 }
 DEFAULT_METHOD = "joint"
 
@@ -94,6 +95,29 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
         # Methods share options, so an option does not know its method.
         message = error.message if error.message.startswith(f"{name}.") else f"{name}.{error.message}"
         raise OptionError(message, remedy=error.remedy) from error
+
+
+def launches_drawn_within(name: str, settings: tuple[str, ...]) -> int | None:
+    """Return how many launches at least are drawn of each stratum that a method finds by features.
+
+    None where it picks its launches, or finds none by features.
+
+    Raises
+    ------
+    OptionError : there is no such method, or a setting does not fit.
+    """
+    drawn_within = method_named(name).drawn_within
+    return None if drawn_within is None else drawn_within(method_options(name, settings))
+
+
+def draws_at_random(name: str, settings: tuple[str, ...]) -> bool:
+    """Return whether a method with these settings draws its launches at random, by features or not.
+
+    Raises
+    ------
+    OptionError : there is no such method, or a setting does not fit.
+    """
+    return method_named(name).draws_at_random or launches_drawn_within(name, settings) is not None
 
 
 def check_settings(settings: tuple[str, ...]) -> None:

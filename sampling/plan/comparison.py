@@ -16,7 +16,8 @@ from sampling.features.report import JoinReport
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.methods.registry import method_named
 from sampling.plan.bernoulli_design import design_of_method
-from sampling.plan.design import AnyDesign, make_design, make_picked_design
+from sampling.plan.design import AnyDesign, make_design
+from sampling.plan.drawn_clusters import make_design_by_launches
 from sampling.plan.judge import Judgement, judge_design
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
@@ -141,7 +142,7 @@ class MethodComparison:
                 progress=self._progress,
             )
             return design_of_method(design)
-        return make_picked_design(
+        return make_design_by_launches(
             launches,
             method,
             self._target,

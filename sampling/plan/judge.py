@@ -75,6 +75,7 @@ def judge_design(
     if isinstance(design, PickedDesign):
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
+    counts = counts if design.counts is None else design.counts
     total_ns = counts.total_duration_ns
     errors = np.zeros(repeats)
     for repeat, samples in enumerate(_sizes_of_draws(design, repeats, rng)):

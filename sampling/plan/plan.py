@@ -8,6 +8,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.plan.design import AnyDesign, PickedDesign, speedup_of
+from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
@@ -69,15 +70,17 @@ def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
     """Draw from a design; the same seed draws the same launches, and picks do not depend on it."""
     if isinstance(design, PickedDesign):
         return _picked_plan(counts, design, seed)
-    drawn = draw_nested(counts, design.strata, seed)
+    # Strata that span kernel groups are ranges of a reduction of their own.
+    of_strata = counts if design.counts is None else design.counts
+    drawn = draw_nested(of_strata, design.strata, seed)
     return Plan(
         design=design,
         stratum=drawn.stratum,
-        duration_ns=counts.duration_ns[drawn.pair],
+        duration_ns=of_strata.duration_ns[drawn.pair],
         weight=weights(design.strata, drawn),
         total_duration_ns=counts.total_duration_ns,
         floor_ns=_floor_ns(counts, design.strata.least_samples),
-        estimate_ns=estimate_total_ns(counts, design.strata, drawn),
+        estimate_ns=estimate_total_ns(of_strata, design.strata, drawn),
         seed=seed,
         draw=drawn,
     )
@@ -113,4 +116,6 @@ def locate(
         order = np.argsort(picks.stratum[picks.row], kind="stable")
         return find_launches_by_id(profile, plan.design.launches.id[picks.row[order]], progress)
     assert plan.draw is not None
+    if isinstance(plan.design, DrawnClusters):
+        return find_launches_by_id(profile, plan.design.ids(plan.draw), progress)
     return find_drawn_launches(profile, counts, plan.draw, progress)

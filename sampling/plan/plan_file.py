@@ -12,7 +12,7 @@ import numpy as np
 
 from sampling.errors import OptionError, PlanFileError
 from sampling.json_text import json_rows_text, read_json_object
-from sampling.methods.registry import method_named, method_names
+from sampling.methods.registry import draws_at_random, method_names
 from sampling.plan.drawn_launches import DrawnLaunches
 from sampling.plan.findings import Finding
 from sampling.plan.overrides_file import overrides_document
@@ -113,6 +113,16 @@ class PlanFile:
             for stratum in self.strata
         )
         return replace(self, strata=tuple(strata))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its launches were drawn at random, so that intervals follow from them.
+
+        Raises
+        ------
+        OptionError : its options name no method, or a setting that there is not.
+        """
+        return draws_at_random(str(self.options["method"]), tuple(self.options.get("set", ())))
 
     @property
     def drawn(self) -> tuple[PlannedLaunch, ...]:
@@ -318,7 +328,7 @@ def _check_whole(plan: PlanFile) -> None:
 
     Picks need not stand for every launch, and their weights may count instructions or iterations.
     """
-    is_random = method_named(str(plan.options["method"])).draws_at_random
+    is_random = plan.is_random
     held = sum(stratum.size for stratum in plan.strata)
     if not plan.strata or held > plan.launches or (is_random and held != plan.launches):
         raise ValueError(f"strata: they do not hold its {plan.launches:,} launches")

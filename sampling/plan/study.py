@@ -11,7 +11,8 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.methods.registry import DEFAULT_METHOD, method_named
-from sampling.plan.design import AnyDesign, Design, make_design, make_picked_design
+from sampling.plan.design import AnyDesign, Design, make_design
+from sampling.plan.drawn_clusters import make_design_by_launches
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
@@ -180,7 +181,7 @@ def study(
     Raises
     ------
     EmptySelectionError, OptionError, NotApplicableError : see `count_durations`, `make_design` and
-        `make_picked_design`.
+        `make_design_by_launches`.
     """
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
@@ -199,7 +200,7 @@ def study_again(
 
     Raises
     ------
-    OptionError, NotApplicableError : see `make_design` and `make_picked_design`.
+    OptionError, NotApplicableError : see `make_design` and `make_design_by_launches`.
     """
     return _studied(read.profile, read.counts, read.device_times, target, choice, progress, tell)
 
@@ -242,7 +243,9 @@ def _designed(
     if tell is not None:
         for report in reports:
             tell(report)
-    return make_picked_design(launches, method, target, seed, settings=settings, progress=progress), reports
+    return make_design_by_launches(
+        launches, method, target, seed, settings=settings, progress=progress
+    ), reports
 
 
 def _plan_cost(counts: DurationCounts, method: str, design: AnyDesign) -> PlanCost:

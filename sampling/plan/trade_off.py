@@ -88,16 +88,22 @@ def trade_off(
 
 
 def check_has_trade_off(method: str) -> None:
-    """Refuse a method that picks its launches: no bound is asked of it, so nothing is traded.
+    """Refuse a method that looks at single launches: most promise no bound, so nothing is traded.
 
     Raises
     ------
-    OptionError : it picks, or there is no such method.
+    OptionError : it looks at single launches, or there is no such method.
     """
     if not method_named(method).draws_at_random:
         drawing = method_names(random=True)
+        can_draw = method_named(method).drawn_within is not None
+        why = (
+            "goes by features of single launches, which are not read here"
+            if can_draw
+            else "picks launches without chance and looks at no epsilon"
+        )
         raise OptionError(
-            f"the method {method} picks launches without chance and looks at no epsilon",
+            f"the method {method} {why}",
             remedy=f"give {', '.join(drawing[:-1])} or {drawing[-1]}",
         )
 

@@ -181,12 +181,12 @@ async def test_rows_come_one_by_one_and_cancelling_keeps_them(
     stalled = stalling("stem")
     async with opened(resnet, view="Compare") as (app, pilot):
         await wait_for(pilot, lambda: "C stem: cutting kernels, 45 %" in screen_text(app), "how far it is")
-        assert "2 of 12, [c] cancel" in screen_text(app)
+        assert "2 of 13, [c] cancel" in screen_text(app)
         assert table_of(app).methods == ["joint", "root", "stem"]
         assert {"A", "B"} <= set(drawn(chart_of(app)))
         await pilot.press("c")
         assert table_of(app).methods == ["joint", "root"]
-        assert "cancelled after 2 of 12, [r] anew" in screen_text(app)
+        assert "cancelled after 2 of 13, [r] anew" in screen_text(app)
         await wait_for(pilot, stalled.left.is_set, "the thread stops by itself")
         stalled.gate.set()
         await pilot.press("r")
@@ -202,7 +202,7 @@ async def test_a_method_that_says_nothing_keeps_nobody_waiting(
         await wait_for(pilot, stalled.reached.is_set, "it is under way")
         await wait_for(pilot, lambda: "D allegro: designing" in screen_text(app), "and said to be")
         await pilot.press("escape")
-        assert "cancelled after 3 of 12" in screen_text(app)
+        assert "cancelled after 3 of 13" in screen_text(app)
         assert not stalled.left.is_set()
         await pilot.press("enter")
         await pilot.press("j", "enter")
@@ -236,7 +236,7 @@ async def test_a_large_workload_is_compared_when_asked_for(
     async with opened(resnet, view="Compare") as (app, pilot):
         text = screen_text(app)
         assert "[r] starts" in text
-        assert "r compares 12 methods on 5,600 launches" in text
+        assert "r compares 13 methods on 5,600 launches" in text
         assert "no method is compared yet" in text
         assert isinstance(app.screen, CompareScreen)
         assert app.screen.findings is None
@@ -252,7 +252,7 @@ async def test_a_feature_file_that_cannot_be_read_is_said_and_what_needs_none_st
 ) -> None:
     options = OpenOptions(features=("missing.csv",))
     async with opened(resnet, view="Compare", options=options) as (app, pilot):
-        await wait_for(pilot, lambda: "failed after 5 of 12, [r] anew" in screen_text(app), "that it failed")
+        await wait_for(pilot, lambda: "failed after 5 of 13, [r] anew" in screen_text(app), "that it failed")
         assert words_of(app).startswith("missing.csv: ")
         assert words_of(app)[:40] in screen_text(app)
         assert table_of(app).methods == list(RANDOM)
@@ -285,12 +285,12 @@ async def test_the_cursor_marks_the_point_and_says_what_the_method_is(resnet: st
             assert drawn(chart_of(app)) == plain_text
         assert "joint 64.5x, 0.4 %" in screen_text(app)
         await pilot.press("G")
-        assert table_of(app).highlighted == "single-iteration"
-        assert words_of(app).startswith("single-iteration has to be told which launches")
+        assert table_of(app).highlighted == "embedding"
+        assert words_of(app).startswith("embedding needs a vector of every launch")
         assert not np.isin(chart_of(app).grid.style, SELECTED).any()
-        await wait_for(pilot, lambda: "\nL single-iteration" in screen_text(app), "the last row is in sight")
+        await wait_for(pilot, lambda: "\nM embedding" in screen_text(app), "the last row is in sight")
         await pilot.press("pageup")
-        assert table_of(app).highlighted != "single-iteration"
+        assert table_of(app).highlighted != "embedding"
         await pilot.press("pageup", "pageup", "pageup")
         assert table_of(app).highlighted == "joint"
 
@@ -482,7 +482,7 @@ def test_a_reason_that_does_not_name_its_method_is_given_its_name() -> None:
 async def test_methods_out_of_sight_are_counted(gpt: str) -> None:
     async with opened(gpt, (80, 24), view="Compare") as (app, pilot):
         await wait_for(
-            pilot, lambda: "[r] again; 5 below" in screen_text(app), "seven of twelve are in sight"
+            pilot, lambda: "[r] again; 6 below" in screen_text(app), "seven of thirteen are in sight"
         )
         await pilot.resize_terminal(200, 60)
         await wait_for(pilot, lambda: "[r] again ─" in screen_text(app), "all are")

@@ -44,6 +44,7 @@ METHOD = _one_of(
     "tbpoint",
     "first-instructions",
     "single-iteration",
+    "embedding",
 )
 SCALE_RULE = _one_of(
     *("additive", "published", "equations", "proportional", "linear", "power-law", "logarithmic")

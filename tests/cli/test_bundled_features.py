@@ -15,9 +15,9 @@ Kernelpoint = Callable[..., Run]
 
 METHODS = (
     *("joint", "root", "stem", "allegro", "random", "pks", "two-level", "sieve", "photon", "tbpoint"),
-    *("first-instructions", "single-iteration"),
+    *("first-instructions", "single-iteration", "embedding"),
 )
-BY_METRICS = {"pks", "two-level", "sieve", "tbpoint", "first-instructions"}
+BY_METRICS = {"pks", "two-level", "sieve", "tbpoint", "embedding", "first-instructions"}
 JSON = ("--format", "json")
 
 

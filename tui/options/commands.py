@@ -141,7 +141,7 @@ class MethodOptions(PlanningOptions):
     method: str = option("joint", "How to choose the launches.", "--method", "-m", panel=_PLAN)
     features: tuple[FeatureFile, ...] = option(
         (),
-        "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat); PROFILE is the one they are of.",
+        "Metrics of the launches: ncu, NVBit, CSV, Parquet, npy (repeat); PROFILE is the one they are of.",
         "--features",
         panel=_PLAN,
         metavar="[PROFILE=]FILE",
@@ -279,8 +279,8 @@ class CompareOptions(PlanningOptions, ProfileOptions):
     repeats: int = option(100, "Draws of each method.", "--repeats", metavar="R", least=1)
     features: tuple[FeatureFile, ...] = option(
         (),
-        "Metrics of the launches: ncu, NVBit, CSV, Parquet (repeat); of several profiles, PROFILE is the one "
-        "they are of.",
+        "Metrics of the launches: ncu, NVBit, CSV, Parquet, npy (repeat); of several profiles, PROFILE is "
+        "the one they are of.",
         "--features",
         metavar="[PROFILE=]FILE",
     )

@@ -49,6 +49,8 @@ def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptio
 def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
     """Yield what to know of a judgement on another recording."""
     if found.same_files:
+        if found.why_not_redrawn is not None:
+            yield f"only the plan's own launches are judged: {found.why_not_redrawn}"
         return
     yield f"the plan was made from other files; {_comparison(found)}"
     if found.alignment is not None and found.alignment.renumbered:

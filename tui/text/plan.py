@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sampling.plan.design import PickedDesign
+from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.judge import Judgement
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study
@@ -43,7 +44,7 @@ def plan_answer(
         "floor_ns": plan.floor_ns,
         "judged": None if judgement is None else facts.judged_row(judgement),
         **cost_rows(plan, costs),
-        "details": dict(design.picks.details) if isinstance(design, PickedDesign) else None,
+        "details": dict(design.picks.details) if isinstance(design, PickedDesign | DrawnClusters) else None,
     }
     return Answer(
         "sample",

@@ -10,7 +10,7 @@ from sampling.readers.registry import Reader, reader_of
 
 _READABLE = (
     "give a CSV of Nsight Compute (`ncu --csv --page raw`), a CSV or Parquet file with a column id or name, "
-    "or what NVBit's instr_count or the basic-block tool writes"
+    "an npy file with a row for every launch, or what NVBit's instr_count or the basic-block tool writes"
 )
 
 _A_PLAN = "a plan written by kernelpoint, not a profile"

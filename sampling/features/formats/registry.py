@@ -27,6 +27,7 @@ _MODULES = (
     "sampling.features.formats.basic_blocks",
     "sampling.features.formats.nvbit_counts",
     "sampling.features.formats.parquet_table",
+    "sampling.features.formats.npy",
 )
 #: Asked last, after the profiles: many of them are CSV too.
 _TABLE = "sampling.features.formats.csv_table"

@@ -44,6 +44,13 @@ def k_means_groupings(
         yield groups
 
 
+def k_means_grouping(
+    rows: DistinctRows, k: int, restarts: int, rng: np.random.Generator
+) -> RepresentedGroups:
+    """Return the groups of K clusters alone, each with its first launch; K is at most the rows."""
+    return _best_of(rows, min(k, len(rows)), ["k-means++"] * restarts, rng)
+
+
 def _grown_centres(
     rows: DistinctRows, groups: RepresentedGroups, most: int, rng: np.random.Generator
 ) -> list[FloatArray]:

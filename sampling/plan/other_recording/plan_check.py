@@ -240,7 +240,7 @@ def recorded_design(plan: PlanFile) -> Design | None:
 
 
 def is_random(plan: PlanFile) -> bool:
-    """Return whether the plan's launches were drawn at random, so that it can be drawn again.
+    """Return whether the plan's launches were drawn from ranges of durations, so that it can be drawn again.
 
     Raises
     ------

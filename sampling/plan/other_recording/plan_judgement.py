@@ -40,6 +40,7 @@ from sampling.seeds import Stream, generator
 from sampling.strata.drawing import draw, weights
 
 NOT_RANDOM = "its launches were not drawn at random"
+_BY_FEATURES = "its clusters are told by features, which the plan does not hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class PlanJudgement:
         where the plan could not be drawn again.
     expected_speedup : total duration over the expected duration of such a draw; None where that is 0 or the
         plan could not be drawn again.
-    why_not_redrawn : the reason; None for the same files.
+    why_not_redrawn : the reason; None for the same files, unless features would be needed.
     """
 
     same_files: bool
@@ -153,7 +154,7 @@ def judge_plan(
         design=design,
         redraws=redraws,
         expected_speedup=expected_speedup,
-        why_not_redrawn=NOT_RANDOM if design is None else original.why_not,
+        why_not_redrawn=_why_not_by_itself(plan) if design is None else original.why_not,
     )
 
 
@@ -171,7 +172,13 @@ def _judged_on_its_own(
     else:
         design, redraws = None, _of_picks(plan, own)
         expected_speedup = speedup_of(own.total_ns, sampled_ns)
-    return PlanJudgement(True, None, own, sampled_ns, design, redraws, expected_speedup, None)
+    why_not = _BY_FEATURES if design is None and plan.is_random else None
+    return PlanJudgement(True, None, own, sampled_ns, design, redraws, expected_speedup, why_not)
+
+
+def _why_not_by_itself(plan: PlanFile) -> str:
+    """Return why a plan without a design of durations is not drawn again."""
+    return _BY_FEATURES if plan.is_random else NOT_RANDOM
 
 
 def _of_picks(plan: PlanFile, own: PlanError) -> Judgement:

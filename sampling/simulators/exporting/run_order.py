@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.errors import OptionError
-from sampling.methods.registry import method_named
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.seeds import Stream, generator
 from sampling.simulators.exporting.choices import ExportChoices
@@ -103,10 +102,9 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
     """
     target = plan.target()
     random = generator(int(plan.options.get("seed", 0)), Stream.EXPORT)
-    is_random = method_named(str(plan.options["method"])).draws_at_random
     queues = [
         [stratum.launches[place] for place in random.permutation(len(stratum.launches))]
-        if is_random
+        if plan.is_random
         else list(stratum.launches)
         for stratum in plan.strata
     ]

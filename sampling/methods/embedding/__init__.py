@@ -1,0 +1,1 @@
+"""Clusters of vectors that somebody else made of the launches, such as learned embeddings."""

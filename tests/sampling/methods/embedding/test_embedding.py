@@ -1,0 +1,226 @@
+"""The method embedding: representatives and K by hand, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.metrics import silhouette_score
+
+from sampling.errors import NotApplicableError, OptionError
+from sampling.methods.embedding import clusterings as clusterings_module
+from sampling.methods.embedding import embedding
+from sampling.methods.method import PickRequest
+from sampling.methods.picks import Picks
+from sampling.methods.registry import method_options
+from sampling.profile.profile import KernelTable
+from sampling.reduction.grouping import KernelGroup
+from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import LaunchList
+
+
+def launch_list(metrics: dict[str, Any], duration_ns: Any = None) -> LaunchList:
+    """Return launches with ids from 100 on and these metrics."""
+    launches = len(next(iter(metrics.values())))
+    kernels = KernelTable()
+    zeros = np.zeros(launches, dtype=np.int64)
+    return LaunchList(
+        np.arange(launches) + 100,
+        zeros,
+        kernels.intern(kernels.names.intern(["k"])[zeros], None, None).astype(np.int64),
+        zeros,
+        zeros + 1 if duration_ns is None else np.asarray(duration_ns, dtype=np.int64),
+        kernels,
+        (KernelGroup("k", "k", None, None, None, None),),
+        Features({name: np.array(values, dtype=np.float64) for name, values in metrics.items()}),
+    )
+
+
+def vectors(table: Any, duration_ns: Any = None) -> LaunchList:
+    """Return launches whose vectors are the rows of a table, as an npy file names them."""
+    table = np.asarray(table, dtype=np.float64)
+    return launch_list({f"vector_{index}": column for index, column in enumerate(table.T)}, duration_ns)
+
+
+def picks_of(launches: LaunchList, **options: Any) -> Picks:
+    """Return what embedding picks."""
+    return embedding.pick(PickRequest(launches, embedding.Options(**options), np.random.default_rng(0)))
+
+
+def blobs(seed: int, centres: int, launches: int, columns: int = 3, apart: float = 10.0) -> NDArray[Any]:
+    """Return (launches, columns) vectors about some centres."""
+    rng = np.random.default_rng(seed)
+    centre = rng.normal(0, apart, size=(centres, columns))
+    return centre[rng.integers(0, centres, launches)] + rng.normal(0, 0.5, (launches, columns))
+
+
+def test_three_clusters_by_hand() -> None:
+    # About 0, 10 and 100; the means are 1, 10 and 103: launches 1, 4 and 7 are nearest.
+    values = [0.0, 1.0, 2.0, 9.0, 10.0, 11.0, 100.0, 102.0, 107.0]
+    picks = picks_of(vectors(np.array(values)[:, None]), k=3)
+    assert picks.row.tolist() == [1, 4, 7]
+    assert picks.weight.tolist() == [3, 3, 3]
+    assert picks.stratum.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert picks.details["representatives"] == [101, 104, 107]
+    assert (picks.details["k"], picks.details["chosen_by"]) == (3, "k")
+    assert picks.notes == ()
+
+
+def test_the_mean_is_of_all_launches_and_the_first_of_equally_near_ones_is_taken() -> None:
+    # Of 0, 4, 1, 1, 1 the mean is 1.4; 50 and 52 are equally near to 51.
+    picks = picks_of(vectors(np.array([0.0, 52.0, 4.0, 1.0, 50.0, 1.0, 1.0])[:, None]), k=2)
+    assert picks.row.tolist() == [1, 3]
+    assert picks.weight.tolist() == [2, 5]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_silhouette_chooses_the_k_that_scikit_learn_scores_best(seed: int) -> None:
+    table = blobs(seed, 5, 150)
+    scores = {
+        k: silhouette_score(table, KMeans(k, n_init=20, random_state=0).fit_predict(table))
+        for k in range(2, 13)
+    }
+    picks = picks_of(vectors(table), k_max=12)
+    assert picks.details["k"] == max(scores, key=lambda k: scores[k])
+    assert len(picks.details["silhouettes"]) == 11
+    assert max(picks.details["silhouettes"]) == pytest.approx(max(scores.values()), abs=1e-9)
+    fitted = KMeans(picks.details["k"], n_init=20, random_state=0).fit(table)
+    for centre in fitted.cluster_centers_:
+        assert int(np.argmin(((table - centre) ** 2).sum(axis=1))) in picks.row
+    assert picks.notes == ()
+
+
+def test_error_takes_the_fewest_clusters_that_project_the_total() -> None:
+    # One cluster: the launch nearest to the mean 40 of the vectors is the 10 of 2 ns: 9 x 2 for 279 ns.
+    values = [0.0, 1.0, 2.0, 9.0, 10.0, 11.0, 109.0, 109.0, 109.0]
+    duration_ns = [1, 1, 1, 2, 2, 2, 90, 90, 90]
+    picks = picks_of(vectors(np.array(values)[:, None], duration_ns), choose="error", error=0.02)
+    # Two: 0 to 11 by 2 (11, after 5.5 the nearest is 2 or 9, the first of equals: 1 ns): 6 x 1 + 270 = 276.
+    assert picks.details["k"] == 2
+    assert picks.details["projected_errors"] == pytest.approx([261 / 279, 3 / 279])
+    assert (picks.details["truth"], picks.details["chosen_by"]) == ("duration_ns", "error")
+    exact = picks_of(vectors(np.array(values)[:, None], duration_ns), choose="error", error=0.001)
+    assert exact.details["k"] == 3
+    assert exact.estimate(np.array(duration_ns)) == sum(duration_ns)
+    missed = picks_of(vectors(np.array(values)[:, None], duration_ns), choose="error", error=0.001, k_max=2)
+    assert any("none of the numbers of clusters tried" in note for note in missed.notes)
+
+
+def test_equal_vectors_are_one_cluster_and_k_is_at_most_the_distinct_ones() -> None:
+    picks = picks_of(vectors(np.full((6, 2), 3.0)))
+    assert (picks.row.tolist(), picks.weight.tolist()) == ([0], [6])
+    assert picks.notes == ("all vectors are equal, so all launches are one cluster",)
+    picks = picks_of(vectors([[1.0], [2.0], [1.0]]), k=5)
+    assert picks.weight.tolist() == [2, 1]
+    assert picks.notes == ("embedding.k=5: 2 distinct vectors make 2 clusters",)
+    assert picks_of(vectors([[1.0]])).weight.tolist() == [1]
+
+
+def test_vectors_that_form_no_clusters_are_said_to_and_so_is_a_k_at_the_end() -> None:
+    noise = np.random.default_rng(0).normal(size=(200, 12))
+    assert any("the vectors hardly form clusters" in note for note in picks_of(vectors(noise)).notes)
+    notes = picks_of(vectors(blobs(1, 6, 120)), k_max=3).notes
+    assert "the most clusters tried stand apart best: more than embedding.k_max=3 may do better" in notes
+
+
+def test_scales() -> None:
+    # As they are, the last column decides; where all count alike, the two that agree.
+    table = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1000.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1000.0]])
+    assert picks_of(vectors(table), k=2, scale="plain").stratum.tolist() == [0, 1, 0, 1]
+    assert picks_of(vectors(table), k=2, scale="standard").stratum.tolist() == [0, 0, 1, 1]
+    rays = np.array([[1.0, 0.0], [0.0, 1.0], [900.0, 0.0], [0.0, 900.0], [3.0, 0.1]])
+    assert picks_of(vectors(rays), k=2, scale="unit").stratum.tolist() == [0, 1, 0, 1, 0]
+    assert picks_of(vectors(rays), k=2, scale="plain").stratum.tolist() != [0, 1, 0, 1, 0]
+    notes = picks_of(vectors(np.vstack([rays, [[0.0, 0.0]]])), k=2, scale="unit").notes
+    assert notes == ("1 vector is 0 and has no direction",)
+
+
+def test_which_columns_are_the_vector() -> None:
+    metrics = {
+        "vector_0": [1.0, 2.0, 9.0],
+        "e0": [5.0, 5.0, 1.0],
+        "instructions": [3.0, 1.0, 2.0],
+        "cycles": [1.0, 2.0, 3.0],
+        "tensor_0": [8.0, 1.0, 1.0],
+    }
+    assert picks_of(launch_list(metrics), k=2).details["columns"] == ["vector_0"]
+    assert picks_of(launch_list(metrics), k=2, columns="e").details["columns"] == ["e0"]
+    assert picks_of(launch_list(metrics), k=2, columns="tensor_").details["columns"] == ["tensor_0"]
+    del metrics["vector_0"]
+    picks = picks_of(launch_list(metrics), k=2)
+    assert picks.details["columns"] == ["e0", "instructions"]
+    assert any("left out of the vectors: cycles" in note for note in picks.notes)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "options", "message"),
+    [
+        ({"vector_0": [1.0, np.nan, 3.0]}, {}, "1 of 3 launches lacks numbers of it, launch 101 'vector_0'"),
+        (
+            {"vector_0": [1.0, 2.0, np.nan], "vector_1": [np.nan, 2.0, 3.0]},
+            {},
+            "2 of 3 launches lack numbers of it, launch 100 'vector_1'",
+        ),
+        ({"cycles": [1.0, 2.0, 3.0]}, {}, "the profile has no numbers to make it of"),
+        ({"e0": [1.0, 2.0, 3.0]}, {"columns": "f"}, "no numbers whose names begin with 'f'"),
+        ({"vector_0": [np.nan] * 3}, {}, "3 of 3 launches lack"),
+    ],
+)
+def test_launches_without_their_whole_vector_are_refused(
+    metrics: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(NotApplicableError, match=message) as caught:
+        picks_of(launch_list(metrics), **options)
+    assert "`features`" in str(caught.value.remedy)
+
+
+def test_no_features_at_all() -> None:
+    bare = launch_list({"a": [1.0]})
+    bare = LaunchList(*(getattr(bare, name) for name in list(bare.__slots__)[:7]))
+    with pytest.raises(NotApplicableError, match="needs a vector of every launch"):
+        picks_of(bare)
+
+
+def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clusterings_module, "LEARNED_FROM", 200)
+    monkeypatch.setattr(clusterings_module, "_ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(embedding, "LEARNED_FROM", 200)
+    table = blobs(5, 4, 3000) + 1e6
+    for options in ({"k": 4}, {"k_max": 6}):
+        picks = picks_of(vectors(table), **options)
+        labels = KMeans(4, n_init=10, random_state=0).fit_predict(table)
+        pairs = set(zip(picks.stratum.tolist(), labels.tolist(), strict=True))
+        assert len(pairs) == len(set(picks.stratum.tolist())) == 4
+        assert picks.weight.sum() == 3000
+        assert picks.notes == ("centres are learned from 200 launches drawn at random",)
+
+
+def test_the_nearest_centre_is_the_one_of_least_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusterings_module, "_ROWS_AT_ONCE", 64)
+    rng = np.random.default_rng(0)
+    values, centres = rng.normal(size=(500, 3)) + 1e5, rng.normal(size=(9, 3)) + 1e5
+    distance = np.linalg.norm(values[:, None] - centres, axis=2)
+    found = clusterings_module.nearest_centre(values, centres)
+    assert found.tolist() == distance.argmin(axis=1).tolist()
+
+
+def test_the_seed_of_the_plan_does_not_move_the_clusters() -> None:
+    launches = vectors(blobs(2, 4, 90))
+    first, second = (
+        embedding.pick(PickRequest(launches, embedding.Options(), np.random.default_rng(seed)))
+        for seed in (1, 2)
+    )
+    assert first.row.tolist() == second.row.tolist()
+
+
+def test_settings() -> None:
+    options = method_options("embedding", ("embedding.k=7", "embedding.columns=e", "embedding.scale=unit"))
+    assert (options.k, options.columns, options.scale) == (7, "e", "unit")
+    for wrong in ("k=0", "k_max=0", "choose=best", "error=1", "scale=log", "restarts=0"):
+        with pytest.raises(OptionError, match=wrong.partition("=")[0]):
+            method_options("embedding", (f"embedding.{wrong}",))
