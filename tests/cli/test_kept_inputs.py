@@ -36,11 +36,11 @@ Kernelpoint = Callable[..., Any]
 NO_FILES = {
     *("output", "device", "process", "include", "exclude", "launches", "time", "range"),
     *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to"),
-    *("ctas_per_sm", "instructions", "ctas"),
+    *("ctas_per_sm", "instructions", "ctas", "budget", "metrics", "ratios", "top_up"),
     *("simulated", "rule", "benchmark", "name", "ipc", "mpki", "target", "factor", "size", "capacity"),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.
-CHOSEN = {"project": {"source"}}
+CHOSEN = {"project": {"source"}, "estimate": {"source"}}
 
 
 def text_options(command: str) -> Iterator[tuple[Field[Any], Any]]:
@@ -85,8 +85,7 @@ def test_inputs_are_found_in_every_command_that_has_any() -> None:
     assert with_none == {"methods"}
     assert {option.name for _, option in INPUTS} == {
         *("profiles", "plan", "logs", "files", "file", "traces", "features", "overrides", "mpki_from"),
-        "instructions_from",
-        "trace",
+        *("instructions_from", "trace", "results", "manifests", "against"),
     }
 
 

@@ -279,14 +279,14 @@ class TreeWalk:
         node, key = seen.get(path), self.counts.groups[self._group].key
         if node is None:
             raise OptionError(f"the tree of {key!r} has no node {path!r} so far")
+        if verdict is Verdict.SPLIT and node.stop - node.start < 2:
+            raise OptionError(
+                "all its durations are equal: there is nothing to split", remedy="keep it whole"
+            )
         if path and not self.by_halves:
             raise OptionError(
                 "the strata of this kernel group were found all at once, not half by half",
                 remedy="decide on the whole group first; its halves can be decided on then",
-            )
-        if verdict is Verdict.SPLIT and node.stop - node.start < 2:
-            raise OptionError(
-                "all its durations are equal: there is nothing to split", remedy="keep it whole"
             )
         return with_decision(self._overrides, key, path, verdict)
 

@@ -273,9 +273,11 @@ def test_less_sampled_time_where_root_leaves_variance_to_spare(
     counts = counts_of(mixture(seed, launches=3000))
     root = make_design(counts, "root", LIKE_ROOT, 0).strata
     assert strata_of(counts, LIKE_ROOT).sampled_duration_ns < root.sampled_duration_ns
-    looser = [strata_of(counts, replace(LIKE_ROOT, group_epsilon=bound)) for bound in (0.25, None)]
-    assert looser[0].sampled_duration_ns <= strata_of(counts, LIKE_ROOT).sampled_duration_ns
-    assert looser[1].sampled_duration_ns <= looser[0].sampled_duration_ns
+    tight, loose, none = (
+        uncalibrated_ns(counts, replace(LIKE_ROOT, group_epsilon=bound)) for bound in (0.05, 0.25, None)
+    )
+    # The choice is not exact: a looser bound may cost a little more.
+    assert none <= 1.005 * loose <= 1.01 * tight
 
 
 @given(groups=GROUPS, target=TARGETS)

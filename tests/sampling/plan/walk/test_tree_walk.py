@@ -209,7 +209,7 @@ def solved(counts: DurationCounts, target: Target) -> Solution:
 @pytest.fixture(scope="module")
 def left_to_root(counts_of: CountsOf, mixture: Mixture) -> DurationCounts:
     """Return groups of which joint takes ROOT's strata for one."""
-    return counts_of(mixture(97, groups=3, launches=300))
+    return counts_of(mixture(109, groups=3, launches=300))
 
 
 @pytest.mark.parametrize(
