@@ -142,7 +142,8 @@ class _FolderTables(NsysTables):
 
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
-        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+        if is_text or pa.types.is_string_view(values.type):
             values = values.cast(pa.large_binary())
         try:
             cells: list[object] = values.to_pylist()
@@ -165,7 +166,7 @@ class _FolderTables(NsysTables):
             values = dict(zip(present, arrays, strict=True))
             if containing is not None:
                 found = to_arrow(_places_of(containing[1], self._values(values[containing[0]])))
-                values = {name: value.take(found) for name, value in values.items()}
+                values = {name: _taken(value, found) for name, value in values.items()}
             cells = {name: self._values(value) for name, value in values.items()}
             yield from zip(*(cells.get(name, repeat(None)) for name in columns), strict=False)
 
@@ -177,7 +178,8 @@ class _FolderTables(NsysTables):
         for numbers, values in self._batches(STRINGS, ["id", "value"]):
             known = self._numbers(numbers, "id")
             rows = np.flatnonzero(np.isin(known, ids))
-            found = zip(known[rows].tolist(), self._values(values.take(to_arrow(rows))), strict=True)
+            texts_there = self._values(_taken(values, to_arrow(rows)))
+            found = zip(known[rows].tolist(), texts_there, strict=True)
             texts.update((number, text) for number, text in found if isinstance(text, str))
         return texts
 
@@ -191,6 +193,17 @@ class _FolderTables(NsysTables):
                     (value,) = self._values(values.slice(row, 1))
                     return None if value is None else str(value)
         return None
+
+
+def _taken(values: pa.Array, rows: pa.Array) -> pa.Array:
+    """Return some rows of a column; of texts stored as views Arrow cannot take them."""
+    import pyarrow as pa
+
+    if pa.types.is_string_view(values.type):
+        values = values.cast(pa.large_string())
+    elif pa.types.is_binary_view(values.type):
+        values = values.cast(pa.large_binary())
+    return values.take(rows)
 
 
 def _places_of(text: str, values: list[object]) -> IntArray:

@@ -99,6 +99,16 @@ def test_texts_that_are_no_utf8_are_no_damage(tmp_path: Path) -> None:
     assert run(READ, tmp_path / "x") == ""
 
 
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view(), pa.large_string()])
+def test_texts_may_be_stored_as_views(kind: pa.DataType, tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "x", stream=True)
+    names = (
+        pa.array(NAMES).cast(pa.binary()).cast(kind) if kind == pa.binary_view() else pa.array(NAMES, kind)
+    )
+    write(path, {"id": pa.array(range(200)), "value": names}, stream=True)
+    assert run(READ, tmp_path / "x") == ""
+
+
 def test_a_column_whose_name_is_no_text_is_damage(tmp_path: Path) -> None:
     path = write_folder(tmp_path / "x", stream=True)
     path.write_bytes(path.read_bytes().replace(b"value", b"val\xffe"))
