@@ -248,11 +248,13 @@ def _speedup(
         if CYCLES not in each.metrics:
             raise OptionError("a speedup needs the cycles of both results")
     both, here, there = np.intersect1d(results.ids, against.ids, return_indices=True)
+    if not len(both):
+        raise AnalysisError("the two results have no launch of the plan in common")
     cycles = {CYCLES: results.metrics[CYCLES][here], _OTHER: against.metrics[CYCLES][there]}
     sample = sample_of(plan, SimulatedLaunches(both, cycles)).known(CYCLES, _OTHER)
     is_there = sample.samples > 0
     if not is_there.any():
-        raise AnalysisError("the two results have no launch of the plan in common")
+        raise AnalysisError("the two results have no launch in common whose cycles both know")
     value = speedup_between(sample.of_strata(is_there), CYCLES, _OTHER, confidence, interval=interval)
     gone = int((~is_there).sum())
     reason = f"{gone} strata without a launch in both are left out" if gone else None

@@ -118,8 +118,15 @@ class Design:
         variance = float(total_variance(self.strata)[here].sum())
         total_ns = float(np.dot(self.strata.launches[here], self.strata.mean_ns[here]))
         normal = self.target.z * float(np.sqrt(variance)) / total_ns if total_ns else 0.0
-        is_drawn = self._reaches is not None and bool(self._reaches.drawn[group])
-        return max(normal, float(self._reaches.plain[group])) if is_drawn and self._reaches else normal
+        if self.counts is None or self._reaches is None:
+            return normal
+        if self._reaches.drawn[group]:
+            return max(normal, float(self._reaches.plain[group]))
+        # It cannot reach as far as the worst group, so it was not drawn for that; its own bound is smaller.
+        alone = np.arange(len(self.counts.groups)) == group
+        rng, confidence = generator(0, Stream.CALIBRATE), self.target.confidence
+        reaches = group_reaches(self.counts, self.strata, confidence, normal, rng, wanted=alone)
+        return max(normal, float(reaches.plain[group])) if reaches.drawn[group] else normal
 
     @cached_property
     def share_within_epsilon(self) -> float | None:

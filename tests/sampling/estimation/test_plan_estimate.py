@@ -143,6 +143,20 @@ def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
         estimate_plan(plan, one, against=SimulatedLaunches(one.ids, {"dram": one.metrics["cycles"]}))
 
 
+def test_results_without_a_common_launch_give_no_speedup(written: Written) -> None:
+    plan = written(epsilon=0.02)
+    cycles = simulated(plan)
+    parts = [
+        SimulatedLaunches(cycles.ids[part], {"cycles": cycles.metrics["cycles"][part]})
+        for part in (slice(0, 5), slice(5, None))
+    ]
+    with pytest.raises(AnalysisError, match="no launch of the plan in common"):
+        estimate_plan(plan, parts[0], against=parts[1])
+    unknown = SimulatedLaunches(cycles.ids, {"cycles": np.full(len(cycles.ids), np.nan)})
+    with pytest.raises(AnalysisError, match="whose cycles both know"):
+        estimate_plan(plan, cycles, against=unknown)
+
+
 def test_ratios_asked_for_are_of_totals(written: Written) -> None:
     plan = written(epsilon=0.05)
     results = simulated(plan)

@@ -82,6 +82,18 @@ def test_the_stated_share_of_draws_is_within_each_bound(
     assert ((of_groups <= (design.group_bound or 0) * (1 + 1e-9)).mean(axis=0) >= enough).all()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_every_groups_own_bound_holds_in_its_draws(seed: int, counts_of: CountsOf, mixture: Mixture) -> None:
+    counts = counts_of(mixture(seed, groups=6, launches=500))
+    design = make_design(counts, "root", Target(0.05), 0)
+    within = np.abs(all_errors(counts, design, 4000)) / counts.group_duration_ns
+    enough = 0.95 - 3 * np.sqrt(0.95 * 0.05 / 2000)
+    for group in range(len(counts.groups)):
+        bound = design.bound_of_group(group)
+        assert (within[:, group] <= bound * (1 + 1e-9)).mean() >= enough
+        assert bound <= (design.group_bound or 0) * (1 + 1e-9)
+
+
 def test_the_seed_of_a_plan_does_not_change_its_strata(counts_of: CountsOf, mixture: Mixture) -> None:
     counts = counts_of(mixture(3, groups=6, launches=500))
     target = Target(0.02, min_samples=1, noise_floor=0.0)
