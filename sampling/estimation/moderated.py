@@ -13,13 +13,10 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.estimation.interval import Uncertainty, inverse_nu
 from sampling.estimation.moments import Moments
+from sampling.strata.expected_freedom import COMMON_DOUBT, LENT
 
-#: At most so many degrees of freedom are lent to a stratum.
-LENT = 4.0
 #: From so many times the moderated spread on, a stratum's own counts alone.
 OUTLYING = 2.0
-#: How much more uncertain the common spread is than its degrees of freedom say, for spreads differ.
-COMMON_DOUBT = 2.0
 
 
 @dataclass(frozen=True, slots=True)

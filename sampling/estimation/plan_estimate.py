@@ -21,6 +21,7 @@ from sampling.estimation.sample import Sample
 from sampling.estimation.seen_spread import SeenSpread, seen_spread
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
+from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
 from sampling.simulators.results import SimulatedLaunches
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
@@ -94,14 +95,14 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     with_replacement = bool(plan.options.get("with_replacement"))
     copies = np.maximum(np.rint(times[there]).astype(np.int64), 1) if with_replacement else 1
     rows = np.repeat(np.flatnonzero(there), copies)
-    keys = {stratum.key: None for stratum in plan.strata}
-    number = {key: index for index, key in enumerate(keys)}
+    compared = _compared(plan)
+    number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
     names = tuple(results.metrics)
     return Sample(
         launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
         mean_x=np.array([stratum.mean_ns for stratum in plan.strata]),
-        group=np.array([number[stratum.key] for stratum in plan.strata], dtype=np.int64),
-        pooled=np.array([stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata]),
+        group=np.array([number[key] for key in compared], dtype=np.int64),
+        pooled=np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata]),
         stratum=stratum_of[rows].astype(np.int64),
         x=duration_ns[rows].astype(np.float64),
         y=np.stack([results.metrics[name][place[rows]] for name in names], axis=1),
@@ -109,6 +110,11 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
         planned=np.array([stratum.samples for stratum in plan.strata], dtype=np.int64),
         with_replacement=with_replacement,
     )
+
+
+def _compared(plan: PlanFile) -> list[str]:
+    """Return (s,) the key of the group whose strata each is compared with; all pools are one."""
+    return [POOL_NAME if is_pool_key(stratum.key) else stratum.key for stratum in plan.strata]
 
 
 def estimate_plan(
@@ -264,7 +270,7 @@ def _speedup(
 def _groups(
     plan: PlanFile, sample: Sample, metric: str, confidence: float, interval: IntervalName
 ) -> tuple[tuple[str, Estimate], ...]:
-    keys = list({stratum.key: None for stratum in plan.strata})
+    keys = list(dict.fromkeys(_compared(plan)))
     found = estimate_groups(sample, metric, confidence, interval)
     return tuple((keys[group], replace(made, notes=made.notes)) for group, made in found.items())
 

@@ -13,10 +13,11 @@ import numpy as np
 from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
 from sampling.estimation.interval import Uncertainty
-from sampling.estimation.moderated import LENT, moderated_uncertainty, relative_spreads, singles_between
+from sampling.estimation.moderated import moderated_uncertainty, relative_spreads, singles_between
 from sampling.estimation.moments import Moments, moments_of, without_durations
 from sampling.estimation.plain import plain_uncertainty
 from sampling.estimation.sample import Sample
+from sampling.strata.expected_freedom import LENT
 
 #: From so many times the residual variance without durations on, a metric does not follow them.
 CLEARLY_WORSE = 9.0

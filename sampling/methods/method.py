@@ -8,7 +8,7 @@ groups decision by decision (``trees``), or pick launches by their features (``p
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -26,6 +26,9 @@ from sampling.splitting.rule import SplitRule
 from sampling.splitting.tree import SplitTree
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
+
+#: The fields of `Target` that say how simulated time varies, which every bound of it looks at.
+DECLARED = ("noise_floor", "kernel_spread")
 
 OptionsT = TypeVar("OptionsT", bound=MethodOptions)
 
@@ -162,3 +165,11 @@ class Method(Generic[OptionsT]):
     def draws_at_random(self) -> bool:
         """Whether it draws from ranges of durations; if not, it looks at single launches."""
         return self.stratify is not None
+
+    def asked(self, target: Target) -> Target:
+        """Return what a target asks of this method: one that pools nothing is not told how kernels spread.
+
+        Its bounds are then of launches of one kernel alone, as its strata are. (docs/methods.md, 5 Joint)
+        """
+        pools_nothing = "pool_below" in self.target_fields and target.pool_below == 0
+        return replace(target, kernel_spread=0.0) if pools_nothing else target

@@ -49,19 +49,28 @@ class BernoulliDesign(Design):
         Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (docs/methods.md, 2 STEM: the
         error model)
         """
+        return self._bound(float(sample_variance(self.strata.launches, self.strata.std_ns)[0]))
+
+    @cached_property
+    def bound_with_noise(self) -> float | None:
+        """The same of the simulated total, if simulated time varies as is declared."""
+        return None if self.cycles is None else self._bound(float(self.cycles.of(self.strata)[0]))
+
+    def _bound(self, variance: float) -> float:
+        """Return the bound for a variance S^2 of the launches."""
         strata, (numbers, chances) = self.strata, self.number.possible()
-        launches, std_ns = float(strata.launches[0]), float(strata.std_ns[0])
+        launches = float(strata.launches[0])
         total_ns = launches * float(strata.mean_ns[0])
         if not total_ns:
             return 0.0
-        mean_inverse = float(chances @ (1 / numbers))
+        left = float(chances @ (1 / numbers))
         if strata.with_replacement:
-            variance = launches**2 * std_ns**2 * mean_inverse
+            variance *= (launches - 1) / launches
         else:
-            spread = float(sample_variance(strata.launches, strata.std_ns)[0])
             # Rounding may leave less than nothing where all launches are drawn.
-            variance = launches**2 * spread * max(0.0, mean_inverse - 1 / launches)
-        return normal_quantile(self.target.confidence) * float(np.sqrt(variance)) / total_ns
+            left = max(0.0, left - 1 / launches)
+        of_total = launches**2 * variance * left
+        return normal_quantile(self.target.confidence) * float(np.sqrt(of_total)) / total_ns
 
     @cached_property
     def samples(self) -> int:
@@ -85,4 +94,6 @@ def design_of_method(design: Design) -> Design:
     """Return the design of the method behind a plan's; it is the same where its sizes are fixed."""
     if design.strata.chance is None:
         return design
-    return BernoulliDesign(design.method, design.target, design.strata, design.random, design.counts)
+    return BernoulliDesign(
+        design.method, design.target, design.strata, design.random, design.groups, design.cycles
+    )

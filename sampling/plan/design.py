@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from sampling.arrays import BoolArray
 from sampling.errors import OptionError
 from sampling.methods.method import PickRequest, StrataRequest
 from sampling.methods.picks import Picks
@@ -16,9 +17,11 @@ from sampling.methods.registry import method_named, method_options
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.plan_groups import PlanGroups, unpooled
 from sampling.seeds import Stream, generator
 from sampling.splitting.groups import Overrides
 from sampling.strata.coverage import Errors, GroupReaches, group_reaches, workload_errors
+from sampling.strata.cycle_spread import CycleSpread, declared_spread
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata
 from sampling.strata.target import Target
 from sampling.strata.variance import bound, group_bounds, total_variance
@@ -33,7 +36,7 @@ def speedup_of(total_ns: float, sampled_ns: float) -> float | None:
 
 
 class StratumFacts(NamedTuple):
-    """One stratum in figures: what the plan file says of it."""
+    """One stratum in figures: what the plan file says of it; ``pooled`` if it spans kernel groups."""
 
     key: str
     size: int
@@ -42,6 +45,7 @@ class StratumFacts(NamedTuple):
     low_ns: int
     high_ns: int
     samples: int
+    pooled: bool = False
 
 
 # Two designs are the same only if they are one object: comparing would compare arrays.
@@ -54,15 +58,22 @@ class Design:
     Attributes
     ----------
     random : whether it draws at random, so that bounds exist; picks read back from a plan file do not.
-    counts : the launches that the strata hold: bounds are judged by drawing them. None where they are not
-        known; bounds are then those of normal errors.
+    groups : the groups that the strata divide, with their launches: bounds are judged by drawing them. None
+        where they are not known; bounds are then those of normal errors.
+    cycles : how simulated time is declared to vary; None where that is not known.
     """
 
     method: str
     target: Target
     strata: Strata
     random: bool = True
-    counts: DurationCounts | None = None
+    groups: PlanGroups | None = None
+    cycles: CycleSpread | None = None
+
+    @property
+    def counts(self) -> DurationCounts | None:
+        """The launches that the strata hold, by group and duration; None where they are not known."""
+        return None if self.groups is None else self.groups.counts
 
     @property
     def strata_count(self) -> int:
@@ -88,29 +99,45 @@ class Design:
 
     @cached_property
     def group_bound(self) -> float | None:
-        """The worst kernel group's bound on its own total, as `bound`; None where strata span groups."""
+        """The worst kernel group's bound on its own total, as `bound`; None where all strata span groups.
+
+        Kernel groups that are pooled have none.
+        """
         if not self.random or WHOLE_WORKLOAD in self.strata.group:
             return None
-        normal = float(group_bounds(self.strata, self.target.confidence).max())
+        bounds = group_bounds(self.strata, self.target.confidence)[self._bounded]
+        if not len(bounds):
+            return None
+        normal = float(bounds.max())
         return normal if self._reaches is None else max(normal, float(self._reaches.plain.max()))
 
     @cached_property
     def bound_with_noise(self) -> float | None:
-        """The bound when simulated time spreads beyond profiled time by the noise floor; None without one."""
-        if self.strata.noise_floor is None:
+        """Bound on the error of the simulated total, if simulated time varies as is declared.
+
+        None where nothing is random, or nothing is declared.
+        """
+        if not self.random or self.cycles is None:
             return None
-        normal = bound(self.strata, self.target.confidence, self.strata.noise_floor)
+        normal = bound(self.strata, self.target.confidence, self.cycles.of(self.strata))
         if self._errors is None or self.bound is None:
             return normal
         return max(normal, self.bound, self._reach(with_noise=True))
 
     @cached_property
     def group_bound_with_noise(self) -> float | None:
-        """The worst kernel group's bound with the noise floor; None without one."""
-        if self.strata.noise_floor is None:
+        """The worst kernel group's bound on its own simulated total; None where `group_bound` is."""
+        if self.cycles is None or self.group_bound is None:
             return None
-        normal = float(group_bounds(self.strata, self.target.confidence, self.strata.noise_floor).max())
+        variance = self.cycles.of_own_totals().of(self.strata)
+        normal = float(group_bounds(self.strata, self.target.confidence, variance)[self._bounded].max())
         return normal if self._reaches is None else max(normal, float(self._reaches.with_noise.max()))
+
+    @property
+    def _bounded(self) -> BoolArray:
+        """(groups,) whether a group with strata is a kernel group, which has a bound of its own."""
+        groups = np.unique(self.strata.group)
+        return groups >= 0 if self.cycles is None else ~self.cycles.spans_kernels[groups]
 
     def bound_of_group(self, group: int) -> float:
         """Return a kernel group's own bound, as `group_bound`."""
@@ -143,7 +170,7 @@ class Design:
     def _errors(self) -> Errors | None:
         if self.counts is None or not self.random:
             return None
-        return workload_errors(self.counts, self.strata, generator(0, Stream.CALIBRATE))
+        return workload_errors(self.counts, self.strata, generator(0, Stream.CALIBRATE), self.cycles)
 
     def _reach(self, *, with_noise: bool) -> float:
         assert self._errors is not None
@@ -157,9 +184,10 @@ class Design:
             return None
         confidence = self.target.confidence
         # Groups that cannot reach beyond the worst group's bound do not change it.
-        limit = float(group_bounds(self.strata, confidence).max())
+        limit = float(group_bounds(self.strata, confidence)[self._bounded].max(initial=0.0))
         rng = generator(0, Stream.CALIBRATE)
-        reaches = group_reaches(self.counts, self.strata, confidence, limit, rng)
+        wanted = None if self.groups is None else ~self.groups.is_pool
+        reaches = group_reaches(self.counts, self.strata, confidence, limit, rng, self.cycles, wanted)
         known = reaches.drawn
         return replace(
             reaches,
@@ -186,6 +214,7 @@ class Design:
     def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
         """Return every stratum in figures."""
         strata = self.strata
+        counts = self.counts or counts
         whole = WHOLE_WORKLOAD in strata.group
         low_ns = np.full(len(strata), counts.duration_ns.min()) if whole else counts.duration_ns[strata.start]
         high_ns = (
@@ -197,7 +226,14 @@ class Design:
             else [counts.groups[group].key for group in strata.group.tolist()]
         )
         columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples)
-        return map(StratumFacts, keys, *(column.tolist() for column in columns))
+        pooled = self._spans_kernels[strata.group]
+        return map(StratumFacts, keys, *(column.tolist() for column in (*columns, pooled)))
+
+    @property
+    def _spans_kernels(self) -> BoolArray:
+        """(groups + 1,) whether strata of a group span kernel groups; the last entry is of the workload's."""
+        is_pool = np.zeros(1, dtype=np.bool_) if self.groups is None else self.groups.is_pool
+        return np.append(is_pool, True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +327,7 @@ def make_design(
         raise OptionError(f"the method {method} looks at single launches, not at durations alone")
     request = StrataRequest(
         counts=counts,
-        target=target,
+        target=chosen.asked(target),
         options=options,
         overrides=overrides or {},
         progress=progress,
@@ -299,9 +335,10 @@ def make_design(
         settings=settings,
     )
     strata = chosen.stratify(request)
+    groups = strata.groups or unpooled(counts)
     # What is recorded is how it draws, not how it was asked to.
-    recorded = replace(target, with_replacement=strata.with_replacement)
-    return Design(method, recorded, strata, counts=counts)
+    recorded = replace(request.target, with_replacement=strata.with_replacement)
+    return Design(method, recorded, strata, groups=groups, cycles=declared_spread(groups, recorded))
 
 
 def make_picked_design(

@@ -21,8 +21,10 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, reduce_by_two_keys
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.plan_groups import PlanGroups, unpooled
 from sampling.reduction.region import Region
 from sampling.strata.allocation import joint_sample_sizes, water_filled_sample_sizes
+from sampling.strata.cycle_spread import declared_spread
 from sampling.strata.drawing import Draw
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
 from sampling.strata.target import Target
@@ -36,16 +38,16 @@ class DrawnClusters(Design):
     ----------
     launches : the list that the clusters part.
     picks : the clusters; which launches would have been picked of them does not matter here.
-    counts : the launches by cluster and duration.
+    groups : the clusters, with the launches by cluster and duration.
     """
 
     launches: LaunchList
     picks: Picks
-    counts: DurationCounts
+    groups: PlanGroups
 
     def ids(self, drawn: Draw) -> IntArray:
         """Return (n,) the ids of drawn launches, in the order of the draw."""
-        place = self.counts.launches_before[drawn.pair] + drawn.occurrence
+        place = self.groups.counts.launches_before[drawn.pair] + drawn.occurrence
         return np.asarray(self.launches.id[self._order[place]])
 
     @cached_property
@@ -56,10 +58,11 @@ class DrawnClusters(Design):
     def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
         """Yield every stratum in figures; its key is the cluster in words."""
         del counts  # of the kernel groups, which the clusters span
-        strata, duration_ns = self.strata, self.counts.duration_ns
+        strata, duration_ns = self.strata, self.groups.counts.duration_ns
         low_ns, high_ns = duration_ns[strata.start], duration_ns[strata.stop - 1]
         columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples)
-        return map(StratumFacts, self.picks.labels, *(column.tolist() for column in columns))
+        pooled = [True] * len(strata)
+        return map(StratumFacts, self.picks.labels, *(column.tolist() for column in columns), pooled)
 
 
 def make_design_by_launches(
@@ -103,8 +106,17 @@ def drawn_within(picked: PickedDesign, least: int) -> DrawnClusters:
         clusters.with_samples(sizes, with_replacement=target.with_replacement, notes=picked.notes),
         least_samples=least,
     )
+    listed = picked.launches
+    kernel_ns = np.bincount(listed.group, listed.duration_ns, minlength=len(listed.groups)).astype(np.int64)
+    groups = replace(unpooled(counts), kernel_duration_ns=kernel_ns)
     return DrawnClusters(
-        picked.method, target, strata, counts=counts, launches=picked.launches, picks=picked.picks
+        picked.method,
+        target,
+        strata,
+        groups=groups,
+        cycles=declared_spread(groups, target),
+        launches=listed,
+        picks=picked.picks,
     )
 
 

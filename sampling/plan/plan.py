@@ -118,4 +118,4 @@ def locate(
     assert plan.draw is not None
     if isinstance(plan.design, DrawnClusters):
         return find_launches_by_id(profile, plan.design.ids(plan.draw), progress)
-    return find_drawn_launches(profile, counts, plan.draw, progress)
+    return find_drawn_launches(profile, plan.design.counts or counts, plan.draw, progress)

@@ -70,7 +70,12 @@ class PlannedLaunch:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStratum:
-    """One stratum as the plan file lists it: the launches of a group that last ``low_ns`` to ``high_ns``."""
+    """One stratum as the plan file lists it: the launches of a group that last ``low_ns`` to ``high_ns``.
+
+    Attributes
+    ----------
+    pooled : whether it spans kernel groups.
+    """
 
     key: str
     size: int
@@ -80,6 +85,7 @@ class PlannedStratum:
     high_ns: int
     samples: int
     launches: tuple[PlannedLaunch, ...]
+    pooled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +275,9 @@ def strata_rows(
     bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1)).tolist()
     for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True):
         drawn = sorted(launches[first:stop], key=_launch_id)
-        yield {**facts._asdict(), "launches": [launch.as_json() for launch in drawn]}
+        row = facts._asdict()
+        pooled = {"pooled": True} if row.pop("pooled") else {}
+        yield {**row, **pooled, "launches": [launch.as_json() for launch in drawn]}
 
 
 def read_plan(path: str) -> PlanFile:

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sampling.errors import OptionError, PlanFileError
-from sampling.methods.registry import method_named
+from sampling.methods.method import DECLARED
+from sampling.methods.registry import draws_at_random, method_named
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, as_given
@@ -16,7 +17,16 @@ from sampling.strata.target import Target
 from sampling.text import Wording
 
 #: What only the plans of some methods record.
-_OF_SOME_METHODS = ("group_epsilon", "min_samples", "noise_floor")
+_OF_SOME_METHODS = (
+    "group_epsilon",
+    "min_samples",
+    "noise_floor",
+    "kernel_spread",
+    "pool_below",
+    "min_freedom",
+)
+#: What a plan that does not record it was made without: earlier versions pooled nothing.
+_EARLIER = {"min_samples": 2, "pool_below": 0.0, "kernel_spread": 0.0}
 _REMEDY = "make the plan again"
 
 
@@ -68,7 +78,9 @@ class PlanOptions:
 
     def _of_some_methods(self) -> dict[str, Any]:
         """Return what only some methods are asked; nothing for other methods."""
-        asked = method_named(self.method).target_fields
+        method = method_named(self.method)
+        declared = DECLARED if draws_at_random(self.method, self.settings) else ()
+        asked = {*method.target_fields, *declared}
         return {name: value for name, value in asdict(self.target).items() if name in asked}
 
 
@@ -116,7 +128,7 @@ def recorded_target(options: Mapping[str, Any], path: str) -> Target:
     ------
     PlanFileError : an option is out of its range; its type was checked as the file was read.
     """
-    of_some = {name: options[name] for name in _OF_SOME_METHODS if name in options}
+    of_some = _EARLIER | {name: options[name] for name in _OF_SOME_METHODS if name in options}
     try:
         return Target(options["epsilon"], options["confidence"], options["with_replacement"], **of_some)
     except OptionError as error:

@@ -65,6 +65,9 @@ class Options(Struct):
     group_epsilon: float | UnsetType | None = UNSET
     min_samples: _Count | UnsetType = UNSET
     noise_floor: float | UnsetType = UNSET
+    kernel_spread: float | UnsetType = UNSET
+    pool_below: float | UnsetType = UNSET
+    min_freedom: float | UnsetType = UNSET
     set: list[str] | UnsetType = UNSET
     features: list[str] | UnsetType = UNSET
     seed: int | UnsetType = UNSET
@@ -105,6 +108,7 @@ class Stratum(Struct):
     high_ns: _Nanoseconds
     samples: _Index
     launches: list[Launch]
+    pooled: bool = False
 
 
 class Override(Struct):

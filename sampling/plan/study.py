@@ -251,9 +251,10 @@ def _designed(
 def _plan_cost(counts: DurationCounts, method: str, design: AnyDesign) -> PlanCost:
     """Return what the plan costs; groups simulated whole are counted where a noise floor was asked for."""
     cost = PlanCost(method, design.samples, design.speedup, design.random)
-    if not isinstance(design, Design) or design.strata.noise_floor is None:
+    bounds_workload = "noise_floor" in method_named(method).target_fields
+    if not isinstance(design, Design) or design.groups is None or not bounds_workload:
         return cost
-    strata = design.strata
+    strata, counts = design.strata, design.groups.counts
     left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
     whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
     share = float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1)

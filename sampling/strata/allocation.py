@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.strata.variance import left_out, spread
+from sampling.strata.variance import left_out, sample_variance, spread
 
 # 2^-60 of the range of log theta: beyond what a double resolves.
 _BISECTIONS = 60
@@ -60,7 +60,7 @@ def water_filled_sample_sizes(
     z: float,
     *,
     floor: int = 1,
-    noise_floor: float = 0.0,
+    variance: FloatArray | None = None,
 ) -> IntArray:
     """Return the least sizes, drawn without replacement, that keep every segment's total within epsilon.
 
@@ -69,11 +69,11 @@ def water_filled_sample_sizes(
     launches, mean_ns, std_ns : (s,) size, mean and POPULATION standard deviation of each cluster.
     offsets : (g + 1,) segment i is the clusters ``offsets[i]:offsets[i + 1]``, at least one.
     floor : no cluster gets fewer, unless it is smaller.
-    noise_floor : spread, as a fraction of its mean, that a cluster has beyond its own: S^2 + (kappa mu)^2.
+    variance : (s,) S^2 where it is not that of the durations.
 
     Notes
     -----
-    For each segment, with b_i = N_i^2 S_i^2, S^2 = sigma^2 N/(N-1) and c = (epsilon sum N_i mu_i / z)^2,
+    For each segment, with b_i = N_i^2 S_i^2, S^2 = sigma^2 N/(N-1), and c = (epsilon sum N_i mu_i / z)^2,
 
         m_i = clip( ceil( sqrt(theta b_i / a_i) ), floor, N_i )
 
@@ -82,7 +82,7 @@ def water_filled_sample_sizes(
     """
     total_ns = np.add.reduceat(launches * mean_ns, offsets[:-1])
     budget = (epsilon * total_ns / z) ** 2
-    b = spread(launches, mean_ns, std_ns, noise_floor)
+    b = spread(launches, sample_variance(launches, std_ns) if variance is None else variance)
     ratio = np.divide(b, mean_ns, out=np.zeros(len(b)), where=mean_ns > 0)
     segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     least = np.minimum(floor, launches)

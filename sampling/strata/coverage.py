@@ -16,6 +16,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.strata.cycle_spread import CycleSpread
 from sampling.strata.repeated_draws import drawn_errors, fewer_side
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata
 from sampling.strata.variance import summed_by_group, total_variance
@@ -41,7 +42,7 @@ class Errors:
     drawn_ns : of the strata that are drawn.
     scores : standard normal numbers, evenly spread and shuffled.
     deviation_ns : the standard deviation of all other strata together.
-    noise_ns : that of what the noise floor allows for beyond the profile's own spread.
+    noise_ns : that of what simulated time varies beyond the profile's durations.
     """
 
     drawn_ns: FloatArray
@@ -94,11 +95,20 @@ class Errors:
 
 
 def workload_errors(
-    counts: DurationCounts, strata: Strata, rng: np.random.Generator, draws: int = DRAWS
+    counts: DurationCounts,
+    strata: Strata,
+    rng: np.random.Generator,
+    cycles: CycleSpread | None = None,
+    draws: int = DRAWS,
 ) -> Errors:
-    """Draw a design so often, and return the errors of its estimated totals."""
+    """Draw a design so often, and return the errors of its estimated totals.
+
+    Parameters
+    ----------
+    cycles : how simulated time is declared to vary; None: there is no noise.
+    """
     variance = total_variance(strata)
-    noise = _noise_variance(strata, variance).sum()
+    noise = _noise_variance(strata, variance, cycles).sum()
     rows = _far_from_normal(counts, strata, variance)
     drawn_ns = np.zeros(draws)
     for chunk in _chunks(strata, rows, draws):
@@ -116,8 +126,8 @@ class GroupReaches:
     Attributes
     ----------
     plain, with_noise : the least error that a share of ``confidence`` of the draws does not exceed, without
-        and with what the noise floor allows for; of a group that was not drawn a bound from its variance and
-        range, not above the limit.
+        and with what simulated time varies beyond durations; of a group that was not drawn a bound from its
+        variance and range, not above the limit.
     drawn : whether it was drawn.
     """
 
@@ -132,6 +142,7 @@ def group_reaches(
     confidence: float,
     limit: float,
     rng: np.random.Generator,
+    cycles: CycleSpread | None = None,
     wanted: BoolArray | None = None,
     errors_to_spare: int = 0,
 ) -> GroupReaches:
@@ -147,7 +158,7 @@ def group_reaches(
     """
     groups, total_ns = len(counts.groups), np.maximum(counts.group_duration_ns, 1).astype(np.float64)
     variance = total_variance(strata)
-    noise = _noise_variance(strata, variance)
+    noise = _noise_variance(strata, variance, None if cycles is None else cycles.of_own_totals())
     of_group = summed_by_group(strata.group, variance, groups)
     noise_of_group = summed_by_group(strata.group, noise, groups)
     range_ns = summed_by_group(strata.group, _most_error_ns(counts, strata), groups)
@@ -181,11 +192,11 @@ def _place(confidence: float, draws: int) -> int:
     return min(int(np.ceil(confidence * draws * (1 - 1e-12))), draws) - 1
 
 
-def _noise_variance(strata: Strata, variance: FloatArray) -> FloatArray:
-    """Return (s,) what the noise floor adds to the variance of each stratum's total."""
-    return (
-        total_variance(strata, strata.noise_floor) - variance if strata.noise_floor else np.zeros(len(strata))
-    )
+def _noise_variance(strata: Strata, variance: FloatArray, cycles: CycleSpread | None) -> FloatArray:
+    """Return (s,) what the spread of simulated time adds to the variance of each stratum's total."""
+    if cycles is None:
+        return np.zeros(len(strata))
+    return np.maximum(total_variance(strata, cycles.of(strata)) - variance, 0.0)
 
 
 @cache

@@ -8,6 +8,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
+from sampling.reduction.plan_groups import PlanGroups
 
 #: The group of a stratum that spans the whole workload.
 WHOLE_WORKLOAD = -1
@@ -27,16 +28,15 @@ class Strata:
 
     Attributes
     ----------
-    group : index of the kernel group, or WHOLE_WORKLOAD.
+    group : index of the kernel group or pool, or WHOLE_WORKLOAD.
     start, stop : the pairs ``start:stop`` of the reduction, ascending.
     launches : N, how many launches the stratum has.
     mean_ns, std_ns : mean and population standard deviation of their durations.
     samples : m, how many to draw; 1 <= m, and m <= N unless ``with_replacement``.
     with_replacement : whether one launch may be drawn twice.
     notes : what the user should know of how these came about.
-    noise_floor : spread, as a fraction of a stratum's mean, that the sizes allow for beyond the profile's;
-        None where the method has no noise floor.
     least_samples : what every stratum gets at least, if it is that large.
+    groups : the groups whose pairs these are, where some kernel groups are pooled; None: kernel groups.
     chance : the probability by which each launch is drawn, of which ``samples`` is one outcome; None where
         the sizes do not depend on chance.
     """
@@ -50,8 +50,8 @@ class Strata:
     samples: IntArray
     with_replacement: bool = False
     notes: tuple[str, ...] = ()
-    noise_floor: float | None = None
     least_samples: int = 1
+    groups: PlanGroups | None = None
     chance: float | None = None
 
     def __len__(self) -> int:

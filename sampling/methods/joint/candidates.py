@@ -21,6 +21,8 @@ from sampling.methods.joint.root_strata import root_strata
 from sampling.methods.joint.solution import Origin, Solution
 from sampling.methods.joint.spare_variance import smaller_sizes
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.strata.cycle_spread import CycleSpread
+from sampling.strata.expected_freedom import ExpectedFreedom, with_freedom
 from sampling.strata.strata import Clusters, measured_clusters
 from sampling.strata.target import Target
 from sampling.strata.variance import left_out
@@ -28,6 +30,8 @@ from sampling.strata.variance import left_out
 # Multiples of a group's price, for its strata and for their sizes: a larger one gives more of them.
 _STRATA_SCALES = (8.0, 4.0, 2.8, 2.0, 1.4, 1.0, 0.7, 0.5)
 _SIZE_SCALES = (*(2.0 ** (half / 2) for half in range(-6, 9)), 64.0, 256.0)
+# What it costs to trace and load a launch, over the mean duration: very short ones are not free.
+_OVERHEAD = 0.1
 # Of more groups, those that cost most have a choice.
 _MOST_GROUPS = 2000
 
@@ -54,6 +58,7 @@ class Candidates:
 
     Attributes
     ----------
+    cycles : how simulated time is declared to vary.
     price, search_price : (groups,) the price of the trees, and that about which other sets are looked for.
     sets : the sets; the first is that of the trees at the price, which needs no choice.
     open_groups : (k,) the groups that have a choice.
@@ -63,6 +68,7 @@ class Candidates:
 
     counts: DurationCounts
     target: Target
+    cycles: CycleSpread
     priced: PricedForest
     price: FloatArray
     search_price: FloatArray
@@ -94,7 +100,8 @@ class Candidates:
             chosen = (picked == choice) & ~is_closed
             parts.append(self._part(chosen, *self.choices[choice]))
         clusters, samples = _merged(parts)
-        samples = self._lowered(clusters, samples, group_budget, budget)
+        needed = self._lowered(clusters, samples, group_budget, budget)
+        samples = self._told(clusters, needed, group_budget, budget)
         scale = np.array([each.scale for each in self.sets])[of_set]
         origin = np.array([each.origin for each in self.sets])[of_set]
         is_root = origin == Origin.ROOT
@@ -106,6 +113,7 @@ class Candidates:
             samples=samples,
             origin=_true_origin(self.priced, price, origin, clusters),
             root_epsilon=np.where(is_root, scale, 0.0),
+            for_interval=bool((samples > needed).any()),
         )
 
     def _sizes_without_choice(
@@ -129,7 +137,7 @@ class Candidates:
 
     def _fixed(self, clusters: Clusters) -> FixedStrata:
         target = self.target
-        return FixedStrata.of(clusters, self.priced.groups, target.min_samples, target.noise_floor)
+        return FixedStrata.of(clusters, self.priced.groups, target.min_samples, self.cycles)
 
     @property
     def _starts(self) -> list[IntArray]:
@@ -148,12 +156,18 @@ class Candidates:
         return each.clusters.of_groups(chosen), samples[here]
 
     def _lowered(
-        self, clusters: Clusters, samples: IntArray, group_budget: FloatArray, budget: float
+        self,
+        clusters: Clusters,
+        samples: IntArray,
+        group_budget: FloatArray,
+        budget: float,
+        least: IntArray | None = None,
     ) -> IntArray:
+        """Return (s,) the least sizes that hold the bounds, none below ``least``."""
         fixed = self._fixed(clusters)
         return smaller_sizes(
             samples,
-            fixed.least,
+            fixed.least if least is None else least,
             fixed.mean_ns,
             fixed.spread,
             fixed.launches,
@@ -162,10 +176,32 @@ class Candidates:
             budget,
         )
 
+    def _told(
+        self, clusters: Clusters, samples: IntArray, group_budget: FloatArray, budget: float
+    ) -> IntArray:
+        """Return (s,) sizes from which an interval with enough degrees of freedom follows.
+
+        With two samples or more a stratum, each tells its own spread.
+        """
+        if self.target.min_samples > 1 or not self.target.min_freedom:
+            return samples
+        freedom = ExpectedFreedom.of(clusters, self.cycles)
+        overhead_ns = _OVERHEAD * self.counts.total_duration_ns / self.counts.launches
+        cost_ns = clusters.mean_ns + max(overhead_ns, 1.0)
+        enough = with_freedom(freedom, samples, cost_ns, self.target.min_freedom)
+        added = enough > samples
+        if not added.any():
+            return samples
+        # What is added takes variance away, so that other strata may have fewer.
+        least = np.where(added, enough, np.minimum(1, clusters.launches))
+        fewer = self._lowered(clusters, enough, group_budget, budget, least)
+        return with_freedom(freedom, fewer, cost_ns, self.target.min_freedom)
+
 
 def candidates(
     counts: DurationCounts,
     target: Target,
+    cycles: CycleSpread,
     priced: PricedForest,
     price: FloatArray,
     overridden: IntArray,
@@ -189,7 +225,7 @@ def candidates(
     first = StrataSet(Origin.TREE, _measured(counts, priced, cut.rows), 1.0, cut.samples)
     is_free = is_open.copy()
     is_free[overridden] = False
-    ranges = ranges_of(counts, priced, search_price, is_free, target.noise_floor)
+    ranges = ranges_of(counts, priced, search_price, is_free, cycles)
     sets = (
         first,
         # A census holds any bound, so that there is always a choice.
@@ -198,7 +234,7 @@ def candidates(
             StrataSet(Origin.RANGES, _cheapest(counts, priced, ranges, search_price * scale, target), scale)
             for scale in _STRATA_SCALES
         ),
-        *(() if len(overridden) else _roots(counts, target)),
+        *(() if len(overridden) else _roots(counts, target, cycles)),
     )
     choices = tuple(
         (index, scale)
@@ -208,22 +244,23 @@ def candidates(
     return Candidates(
         counts,
         target,
+        cycles,
         priced,
         price,
         search_price,
         sets,
         open_groups,
         choices,
-        _table(sets, choices, priced.groups, search_price, open_groups, target),
+        _table(sets, choices, priced.groups, search_price, open_groups, target, cycles),
     )
 
 
-def _roots(counts: DurationCounts, target: Target) -> Iterator[StrataSet]:
+def _roots(counts: DurationCounts, target: Target, cycles: CycleSpread) -> Iterator[StrataSet]:
     """Yield ROOT's strata for both bounds."""
     if target.group_epsilon is None:
         return
     for epsilon in sorted({target.epsilon, target.group_epsilon}):
-        clusters, samples = root_strata(counts, target, epsilon)
+        clusters, samples = root_strata(counts, target, epsilon, cycles)
         yield StrataSet(Origin.ROOT, clusters, epsilon, samples)
 
 
@@ -258,9 +295,10 @@ def _table(
     price: FloatArray,
     open_groups: IntArray,
     target: Target,
+    cycles: CycleSpread,
 ) -> Table:
     """Return what each choice costs in the open groups."""
-    fixed = [FixedStrata.of(each.clusters, groups, target.min_samples, target.noise_floor) for each in sets]
+    fixed = [FixedStrata.of(each.clusters, groups, target.min_samples, cycles) for each in sets]
     time_ns = np.empty((len(open_groups), len(choices)))
     variance = np.empty_like(time_ns)
     for column, (index, scale) in enumerate(choices):

@@ -14,6 +14,7 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.priced_forest import PricedForest, best_sizes
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.strata.cycle_spread import CycleSpread
 from sampling.strata.strata import measured_clusters
 from sampling.strata.variance import left_out, spread
 
@@ -35,7 +36,7 @@ class Ranges:
     ----------
     group : (g,) the groups.
     boundary : (g, b + 1) pairs of the reduction; a group with fewer repeats its last.
-    launches, mean_ns, spread : N, mu and N^2 (S^2 + (noise_floor mu)^2) of the range from one boundary to
+    launches, mean_ns, spread : N, mu and, of simulated time, N^2 S^2 of the range from one boundary to
         another; N is 0 where there is none.
     """
 
@@ -91,7 +92,7 @@ def _last_cuts(cost: FloatArray, boundaries: int) -> IntArray:
 
 
 def ranges_of(
-    counts: DurationCounts, priced: PricedForest, price: FloatArray, chosen: BoolArray, noise_floor: float
+    counts: DurationCounts, priced: PricedForest, price: FloatArray, chosen: BoolArray, cycles: CycleSpread
 ) -> tuple[Ranges, ...]:
     """Return the ranges to look at, groups with about as many boundaries together.
 
@@ -104,7 +105,7 @@ def ranges_of(
     by_size: dict[int, list[tuple[int, IntArray]]] = {}
     for group, boundary in boundaries:
         by_size.setdefault(int(len(boundary) - 1).bit_length(), []).append((group, boundary))
-    return tuple(_ranges(counts, some, noise_floor) for some in by_size.values())
+    return tuple(_ranges(counts, some, cycles) for some in by_size.values())
 
 
 def _boundaries(
@@ -147,7 +148,7 @@ def _starts_in_tree(priced: PricedForest, price: FloatArray) -> tuple[IntArray, 
     return group[order], start[order]
 
 
-def _ranges(counts: DurationCounts, boundaries: list[tuple[int, IntArray]], noise_floor: float) -> Ranges:
+def _ranges(counts: DurationCounts, boundaries: list[tuple[int, IntArray]], cycles: CycleSpread) -> Ranges:
     """Return the ranges between the boundaries of some groups.
 
     Sums of squares are about each group's mean: what a narrow range loses to cancellation is nothing beside
@@ -176,4 +177,5 @@ def _ranges(counts: DurationCounts, boundaries: list[tuple[int, IntArray]], nois
     mean_off = (off[:, last] - off[:, first]) / some
     variance = np.maximum((squares[:, last] - squares[:, first]) / some - mean_off**2, 0)
     mean_ns = np.where(size_of > 0, centre_ns[:, np.newaxis] + mean_off, 0.0)
-    return Ranges(group, boundary, size_of, mean_ns, spread(size_of, mean_ns, np.sqrt(variance), noise_floor))
+    simulated = cycles.variance(group[:, np.newaxis], size_of, mean_ns, np.sqrt(variance))
+    return Ranges(group, boundary, size_of, mean_ns, spread(size_of, simulated))

@@ -8,6 +8,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.priced_forest import Cut, best_sizes
+from sampling.strata.cycle_spread import CycleSpread
 from sampling.strata.strata import Clusters
 from sampling.strata.variance import left_out, spread, summed_by_group
 
@@ -20,7 +21,7 @@ class FixedStrata:
     ----------
     groups : how many kernel groups.
     group, launches, mean_ns : of each stratum.
-    spread : N^2 (S^2 + (noise_floor mu)^2); spread_over_mean : the same over mu, 0 where mu is 0.
+    spread : N^2 S^2 of simulated time; spread_over_mean : the same over mu, 0 where mu is 0.
     least : what no stratum may fall below.
     """
 
@@ -33,9 +34,9 @@ class FixedStrata:
     least: IntArray
 
     @classmethod
-    def of(cls, clusters: Clusters, groups: int, min_samples: int, noise_floor: float) -> FixedStrata:
+    def of(cls, clusters: Clusters, groups: int, min_samples: int, cycles: CycleSpread) -> FixedStrata:
         """Return them for some clusters."""
-        spread_ns = spread(clusters.launches, clusters.mean_ns, clusters.std_ns, noise_floor)
+        spread_ns = spread(clusters.launches, cycles.of(clusters))
         over_mean = np.divide(
             spread_ns, clusters.mean_ns, out=np.zeros(len(spread_ns)), where=clusters.mean_ns > 0
         )
@@ -61,7 +62,7 @@ class FixedStrata:
         return Cut(np.arange(len(samples)), samples)
 
     def variance(self, cut: Cut) -> FloatArray:
-        """Return (groups,) the variance of each group's estimated total, with the noise floor, ns^2."""
+        """Return (groups,) the variance of each group's estimated total, in simulated time, ns^2."""
         return summed_by_group(self.group, self.spread * left_out(cut.samples, self.launches), self.groups)
 
     def time_ns(self, cut: Cut) -> FloatArray:

@@ -10,7 +10,7 @@ little time; the plan is then judged by drawing it, and chosen again until its b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,16 +18,19 @@ from sampling.arrays import FloatArray
 from sampling.methods.joint.calibration import calibrated
 from sampling.methods.joint.candidates import Candidates, candidates
 from sampling.methods.joint.forced_nodes import forced_nodes
+from sampling.methods.joint.pooling import Grouped, cheapest_groups
 from sampling.methods.joint.price_search import group_prices, prices
 from sampling.methods.joint.priced_forest import priced_forest
-from sampling.methods.joint.solution import PricedTrees
+from sampling.methods.joint.solution import PricedTrees, Solution
 from sampling.methods.method import Method, SolvedTogether, SplitRequest
 from sampling.methods.settings import MethodOptions
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
+from sampling.reduction.plan_groups import PlanGroups
 from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides, groups_overridden
+from sampling.strata.cycle_spread import CycleSpread, declared_spread
 from sampling.strata.target import Target
 
 
@@ -37,17 +40,18 @@ class Options(MethodOptions):
 
 
 def solve(
-    counts: DurationCounts,
+    groups: PlanGroups,
     target: Target,
     overrides: Overrides | None = None,
     progress: Progress | None = None,
 ) -> Candidates:
-    """Find the prices, and the sets of strata that each group may have about them.
+    """Find the prices, and the sets of strata that each group of a plan may have about them.
 
     Raises
     ------
     OptionError : an override names a group or node that does not exist.
     """
+    counts, cycles = groups.counts, declared_spread(groups, target)
     forest = forest_of(counts)
     total_ns = counts.group_duration_ns.astype(np.float64)
     with forest.lock:
@@ -59,14 +63,14 @@ def solve(
             epsilon=min(target.epsilon, target.group_epsilon or target.epsilon),
             z=target.z,
             min_samples=target.min_samples,
-            noise_floor=target.noise_floor,
+            cycles=cycles,
             forced=forced_nodes(forest, counts, overrides or {}),
         )
     if progress is not None:
         progress(0, 0, "pricing")
-    own = group_prices(priced, group_budgets(counts, target))
+    own = group_prices(priced, group_budgets(groups, target, cycles))
     price = prices(priced, own, budget_of(counts, target))
-    return candidates(counts, target, priced, price, groups_overridden(counts, overrides or {}))
+    return candidates(counts, target, cycles, priced, price, groups_overridden(counts, overrides or {}))
 
 
 def budget_of(counts: DurationCounts, target: Target) -> float:
@@ -74,29 +78,56 @@ def budget_of(counts: DurationCounts, target: Target) -> float:
     return float((target.epsilon * counts.total_duration_ns / target.z) ** 2)
 
 
-def group_budgets(counts: DurationCounts, target: Target, share: FloatArray | None = None) -> FloatArray:
+def group_budgets(
+    groups: PlanGroups, target: Target, cycles: CycleSpread, share: FloatArray | None = None
+) -> FloatArray:
     """Return (groups,) the variance that each group's estimated total may have, inf without a bound.
+
+    A pool has no bound of its own.
 
     Parameters
     ----------
     share : (groups,) the share of its epsilon that each group may use; None: all of it.
     """
     if target.group_epsilon is None:
-        return np.full(len(counts.groups), np.inf)
+        return np.full(len(groups.is_pool), np.inf)
     allowed = target.group_epsilon * (1.0 if share is None else share)
-    return np.asarray((allowed * counts.group_duration_ns / target.z) ** 2)
+    budget = (allowed * groups.counts.group_duration_ns / target.z) ** 2 * cycles.scale[:-1]
+    return np.where(groups.is_pool, np.inf, budget)
+
+
+def solution_of(
+    groups: PlanGroups, found: Candidates, target: Target, share: FloatArray | None = None
+) -> Solution:
+    """Return the strata and sizes that hold both bounds; ``share`` as in `group_budgets`."""
+    budgets = group_budgets(groups, target, found.cycles, share)
+    return found.solution(budgets, budget_of(groups.counts, target))
 
 
 def _solved(request: SplitRequest[Options]) -> PricedTrees:
-    counts, target, overrides = request.counts, request.target, request.overrides
+    target, overrides = request.target, request.overrides
 
-    found = solve(counts, target, overrides, request.progress)
+    def planned(groups: PlanGroups, asked: Target) -> Grouped:
+        found = solve(groups, asked, overrides, request.progress)
+        return Grouped(groups, found, solution_of(groups, found, asked))
+
+    def found_for(groups: PlanGroups) -> Grouped:
+        plan = planned(groups, target)
+        if not plan.solution.for_interval:
+            return plan
+        # Two samples of every stratum tell all spreads as well, and may cost less than many of some.
+        other = planned(groups, replace(target, min_samples=2))
+        return min(plan, other, key=lambda each: each.solution.sampled_ns)
+
+    grouped = cheapest_groups(request.counts, target, overrides, found_for)
+    groups, found = grouped.groups, grouped.found
+    target = found.target
 
     def solved_for(inner: Target, group_share: FloatArray) -> PricedTrees:
-        solution = found.solution(group_budgets(counts, target, group_share), budget_of(counts, inner))
-        return PricedTrees(counts, target, solution, overrides)
+        solution = solution_of(groups, found, inner, group_share)
+        return PricedTrees(groups, target, found.cycles, solution, overrides)
 
-    return calibrated(counts, target, solved_for)
+    return calibrated(groups, target, found.cycles, solved_for)
 
 
 _TREES = SolvedTogether(_solved)
@@ -106,7 +137,14 @@ METHOD = Method(
     source="this project, on Allegro and STEM+ROOT",
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,
-    target_fields=("group_epsilon", "min_samples", "noise_floor"),
+    target_fields=(
+        "group_epsilon",
+        "min_samples",
+        "noise_floor",
+        "kernel_spread",
+        "pool_below",
+        "min_freedom",
+    ),
     stratify=_TREES.stratify,
     trees=_TREES,
 )

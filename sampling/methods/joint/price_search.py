@@ -37,7 +37,7 @@ class Priced(Protocol):
         """Return the cheapest strata at a price (groups,)."""
 
     def variance(self, cut: Cut) -> FloatArray:
-        """Return (groups,) the variance of each group's estimated total, with the noise floor, ns^2."""
+        """Return (groups,) the variance of each group's estimated total, in simulated time, ns^2."""
 
     def time_ns(self, cut: Cut) -> FloatArray:
         """Return (groups,) the sampled time of each group."""

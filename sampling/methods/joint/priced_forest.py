@@ -17,6 +17,7 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.forced_nodes import ForcedNodes
 from sampling.splitting.forest import UNSPLIT, ClusterForest
+from sampling.strata.cycle_spread import CycleSpread
 from sampling.strata.variance import left_out, sample_variance, spread, summed_by_group
 
 # Equal costs may differ by rounding; a split must be cheaper by more than that.
@@ -65,7 +66,7 @@ class PricedForest:
     groups : how many trees.
     group, start, stop, launches, mean_ns, std_ns : (n,) of each node, as the forest has them; breadth first,
         so that the first ``groups`` are the roots.
-    spread : (n,) N^2 (S^2 + (noise_floor mu)^2), what a price multiplies; 0 where N = 1.
+    spread : (n,) N^2 S^2 of simulated time, what a price multiplies; 0 where N = 1.
     spread_over_mean : (n,) the same over mu; 0 where mu is 0.
     left : (n,) row of the left child, UNSPLIT for a leaf; the right child is the next row.
     least : (n,) min(m_min, N).
@@ -157,7 +158,7 @@ class PricedForest:
         return np.asarray(rows[np.argsort(self.start[rows], kind="stable")])
 
     def variance(self, cut: Cut) -> FloatArray:
-        """Return (groups,) the variance of each group's estimated total, with the noise floor, ns^2."""
+        """Return (groups,) the variance of each group's estimated total, in simulated time, ns^2."""
         per_stratum = self.spread[cut.rows] * left_out(cut.samples, self.launches[cut.rows])
         return summed_by_group(self.group[cut.rows], per_stratum, self.groups)
 
@@ -188,7 +189,7 @@ def priced_forest(
     epsilon: float,
     z: float,
     min_samples: int,
-    noise_floor: float,
+    cycles: CycleSpread,
     forced: ForcedNodes | None = None,
 ) -> PricedForest:
     """Return the nodes that a plan may need, splitting in the forest what is not deep enough yet.
@@ -199,6 +200,7 @@ def priced_forest(
     Parameters
     ----------
     group_total_ns : (groups,) the total of each group; epsilon : the smallest bound that will be asked for.
+    cycles : how simulated time is declared to vary.
     """
     forced = forced or ForcedNodes.none()
     least_variance = 2 * _DEEP_ENOUGH * (epsilon * group_total_ns / z) ** 2
@@ -222,7 +224,7 @@ def priced_forest(
         level = np.stack([children, children + 1], axis=1).ravel()
     nodes = np.concatenate(levels)
     launches, mean_ns, std_ns = forest.launches[nodes], forest.mean_ns[nodes], forest.std_ns[nodes]
-    spread_ns = spread(launches, mean_ns, std_ns, noise_floor)
+    spread_ns = spread(launches, cycles.variance(forest.group[nodes], launches, mean_ns, std_ns))
     return PricedForest(
         groups=len(group_total_ns),
         group=forest.group[nodes],

@@ -11,13 +11,19 @@ from sampling.methods.joint.priced_forest import best_sizes
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.rule import costs_in_words
 from sampling.splitting.tree import SplitNode, SplitTree, Verdict
+from sampling.strata.cycle_spread import CycleSpread
 from sampling.strata.strata import Clusters, measured_clusters
 from sampling.strata.target import Target
 from sampling.strata.variance import left_out, spread
 
 
 def tree_of_ranges(
-    counts: DurationCounts, target: Target, strata: Clusters, price: float, group: int
+    counts: DurationCounts,
+    target: Target,
+    cycles: CycleSpread,
+    strata: Clusters,
+    price: float,
+    group: int,
 ) -> SplitTree:
     """Return the strata of a group as a tree: each node is cut where its halves are farthest apart.
 
@@ -26,7 +32,7 @@ def tree_of_ranges(
     strata : of all groups; price : of variance in this group, at which these strata cost least.
     """
     here = strata.group == group
-    return _TreeOfRanges(counts, target, price, group, strata.start[here], strata.stop[here]).tree()
+    return _TreeOfRanges(counts, target, cycles, price, group, strata.start[here], strata.stop[here]).tree()
 
 
 class _TreeOfRanges:
@@ -36,12 +42,14 @@ class _TreeOfRanges:
         self,
         counts: DurationCounts,
         target: Target,
+        cycles: CycleSpread,
         price: float,
         group: int,
         start: IntArray,
         stop: IntArray,
     ) -> None:
-        self._counts, self._target, self._price, self._group = counts, target, price, group
+        self._counts, self._target, self._cycles = counts, target, cycles
+        self._price, self._group = price, group
         self._start, self._stop = start, stop
         self._nodes: list[SplitNode] = []
 
@@ -75,7 +83,7 @@ class _TreeOfRanges:
     def _priced(self, start: IntArray, stop: IntArray) -> tuple[Clusters, IntArray, FloatArray]:
         """Return ranges as clusters, the sizes that cost least, and what they cost, variance priced in."""
         clusters = measured_clusters(self._counts, np.full(len(start), self._group), start, stop)
-        wide = spread(clusters.launches, clusters.mean_ns, clusters.std_ns, self._target.noise_floor)
+        wide = spread(clusters.launches, self._cycles.of(clusters))
         worth = np.divide(self._price * wide, clusters.mean_ns, out=np.zeros(len(wide)), where=wide > 0)
         least = np.minimum(self._target.min_samples, clusters.launches)
         samples = best_sizes(worth, least, clusters.launches)

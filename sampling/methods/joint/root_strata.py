@@ -9,17 +9,20 @@ from sampling.methods.root import RootRule
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.groups import split_groups
 from sampling.strata.allocation import water_filled_sample_sizes
+from sampling.strata.cycle_spread import CycleSpread
 from sampling.strata.strata import Clusters
 from sampling.strata.target import Target
 
 
-def root_strata(counts: DurationCounts, target: Target, epsilon: float) -> tuple[Clusters, IntArray]:
+def root_strata(
+    counts: DurationCounts, target: Target, epsilon: float, cycles: CycleSpread
+) -> tuple[Clusters, IntArray]:
     """Return ROOT's strata that bound every group by epsilon, with the least sizes that meet it."""
     clusters, _ = split_groups(counts, RootRule(replace(target, epsilon=epsilon)))
-    return clusters, root_sizes(clusters, target, epsilon)
+    return clusters, root_sizes(clusters, target, epsilon, cycles)
 
 
-def root_sizes(clusters: Clusters, target: Target, epsilon: float) -> IntArray:
+def root_sizes(clusters: Clusters, target: Target, epsilon: float, cycles: CycleSpread) -> IntArray:
     """Return (s,) the least sizes that bound every group of the clusters by epsilon."""
     return water_filled_sample_sizes(
         clusters.launches,
@@ -29,5 +32,5 @@ def root_sizes(clusters: Clusters, target: Target, epsilon: float) -> IntArray:
         epsilon,
         target.z,
         floor=target.min_samples,
-        noise_floor=target.noise_floor,
+        variance=cycles.of_own_totals().of(clusters),
     )

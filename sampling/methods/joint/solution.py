@@ -15,10 +15,12 @@ from sampling.methods.joint.range_tree import tree_of_ranges
 from sampling.methods.joint.root_strata import root_sizes
 from sampling.methods.root import RootRule
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.plan_groups import PlanGroups
 from sampling.splitting.groups import Overrides
 from sampling.splitting.grower import TreeGrower
 from sampling.splitting.rule import costs_in_words
 from sampling.splitting.tree import SplitNode, SplitTree, Verdict
+from sampling.strata.cycle_spread import CycleSpread
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
 from sampling.text import Wording
@@ -45,6 +47,7 @@ class Solution:
     clusters, samples : the strata, ordered by group and duration, and their sizes.
     origin : (groups,) where each group's strata are from, an `Origin`.
     root_epsilon : (groups,) the bound that ROOT's trees were grown for, in the groups that have its strata.
+    for_interval : whether strata have more samples than the bounds need, so that an interval follows.
     """
 
     priced: PricedForest
@@ -53,6 +56,12 @@ class Solution:
     samples: IntArray
     origin: IntArray
     root_epsilon: FloatArray
+    for_interval: bool = False
+
+    @property
+    def sampled_ns(self) -> float:
+        """The sampled time, sum of m mu."""
+        return float(np.dot(self.samples, self.clusters.mean_ns))
 
     @property
     def from_root(self) -> BoolArray:
@@ -64,17 +73,27 @@ class Solution:
 class PricedTrees:
     """The split trees of one solution, each made when it is asked for."""
 
-    counts: DurationCounts
+    groups: PlanGroups
     target: Target
+    cycles: CycleSpread
     solution: Solution
     overrides: Overrides
+
+    @property
+    def counts(self) -> DurationCounts:
+        """The launches by the plan's groups."""
+        return self.groups.counts
 
     @cached_property
     def plan(self) -> Strata:
         """The strata of the solution."""
         notes = (_NOT_REPLACED,) if self.target.with_replacement else ()
         strata = self.solution.clusters.with_samples(self.solution.samples, notes=notes)
-        return replace(strata, noise_floor=self.target.noise_floor, least_samples=self.target.min_samples)
+        return replace(
+            strata,
+            least_samples=self.target.min_samples,
+            groups=self.groups if self.groups.is_pool.any() else None,
+        )
 
     @cached_property
     def _decisions(self) -> Decisions:
@@ -93,7 +112,7 @@ class PricedTrees:
             return SplitTree(group, (first, *grown.nodes[1:]))
         if solution.origin[group] == Origin.RANGES:
             return tree_of_ranges(
-                self.counts, self.target, solution.clusters, float(solution.price[group]), group
+                self.counts, self.target, self.cycles, solution.clusters, float(solution.price[group]), group
             )
         decided = self.overrides.get(self.counts.groups[group].key, {})
         return _TreeAtPrice(self.counts, solution, self._decisions, group, decided).tree()
@@ -118,7 +137,7 @@ class PricedTrees:
         sizes = samples
         for epsilon in np.unique(self.solution.root_epsilon[clusters.group[from_root]]).tolist():
             here = from_root & (self.solution.root_epsilon[clusters.group] == epsilon)
-            sizes = np.where(here, root_sizes(clusters, self.target, epsilon), sizes)
+            sizes = np.where(here, root_sizes(clusters, self.target, epsilon, self.cycles), sizes)
         return sizes
 
 

@@ -16,7 +16,10 @@ from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.file_state import sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pooled, unpooled
+from sampling.strata.cycle_spread import CycleSpread, cycle_spread, declared_spread
 from sampling.strata.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
+from sampling.strata.target import Target
 from sampling.text import Wording
 
 
@@ -172,6 +175,8 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
     ------
     AnalysisError : a stratum is not there, or holds another number of launches.
     """
+    groups = _groups_of(plan, counts)
+    counts = groups.counts
     index_of_key = {group.key: index for index, group in enumerate(counts.groups)}
     index_of_key[WHOLE_WORKLOAD_KEY] = WHOLE_WORKLOAD
     absent = next((stratum.key for stratum in plan.strata if stratum.key not in index_of_key), None)
@@ -198,7 +203,21 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
                 f"{size:,} launches here, {stratum.size:,} in the plan",
                 remedy="give the profile the plan was made from",
             )
-    return replace(_design(plan, measured_clusters(counts, group_of, start_of, stop_of)), counts=counts)
+    design = _design(plan, measured_clusters(counts, group_of, start_of, stop_of))
+    return replace(
+        design,
+        groups=groups,
+        strata=replace(design.strata, groups=groups if groups.is_pool.any() else None),
+        cycles=declared_spread(groups, design.target) if "noise_floor" in plan.options else None,
+    )
+
+
+def _groups_of(plan: PlanFile, counts: DurationCounts) -> PlanGroups:
+    """Return the groups of a plan: where it has a pool, all kernel groups that it does not name are in it."""
+    keys = {stratum.key for stratum in plan.strata}
+    if not any(map(is_pool_key, keys)):
+        return unpooled(counts)
+    return pooled(counts, np.array([group.key not in keys for group in counts.groups]))
 
 
 def _first_at_least(wanted: IntArray, values: IntArray, first: IntArray, last: IntArray) -> IntArray:
@@ -236,7 +255,20 @@ def recorded_design(plan: PlanFile) -> Design | None:
         mean_ns=np.array([stratum.mean_ns for stratum in plan.strata]),
         std_ns=np.array([stratum.std_ns for stratum in plan.strata]),
     )
-    return _design(plan, clusters)
+    design = _design(plan, clusters)
+    if "noise_floor" not in plan.options:
+        return design
+    return replace(design, cycles=_recorded_spread(plan, clusters, design.target))
+
+
+def _recorded_spread(plan: PlanFile, clusters: Clusters, target: Target) -> CycleSpread:
+    """Return what was declared, as `declared_spread` does; kernels in a pool are taken as very small."""
+    own = ~np.array([stratum.pooled for stratum in plan.strata])
+    is_pool = np.ones(int(clusters.group.max()) + 1, dtype=np.bool_)
+    is_pool[clusters.group[own]] = False
+    time_ns = clusters.launches * clusters.mean_ns
+    own_ns = np.bincount(clusters.group[own], time_ns[own], minlength=len(is_pool))
+    return cycle_spread(target, own_ns / max(time_ns.sum(), 1), np.arange(len(is_pool)), is_pool)
 
 
 def is_random(plan: PlanFile) -> bool:
@@ -259,7 +291,6 @@ def _design(plan: PlanFile, clusters: Clusters) -> Design:
         raise PlanFileError("a plan that draws more launches than a stratum has", path=plan.path)
     strata = replace(
         clusters.with_samples(samples, with_replacement=target.with_replacement),
-        noise_floor=plan.options.get("noise_floor"),
         least_samples=plan.options.get("min_samples", 1),
     )
     return Design(plan.options["method"], target, strata)

@@ -132,10 +132,13 @@ def judge_plan(
         else:
             counts = count_durations(original.profile, grouping, region, progress)
             _check_size(plan, counts.launches)
+            if design is not None:
+                design = planned_design(counts, plan)
+                # The draws are of the plan's groups, of which some may be pools.
+                counts = design.counts or counts
             by_rank = durations_by_rank(original.profile, counts, all_ns)
             total_ns = checked_total_ns(by_rank, profile)
             if design is not None:
-                design = planned_design(counts, plan)
                 redraws = _redraws(counts, design, by_rank, repeats, seed, progress)
                 expected_speedup = _expected_speedup(counts, design, by_rank)
     else:

@@ -151,7 +151,9 @@ def splitter_of(
         counts=counts, target=target, options=options, overrides=overrides, progress=progress
     )
     if isinstance(trees, SolvedTogether):
-        return _Solved(counts, trees.solve(request))
+        solved = trees.solve(request)
+        groups = solved.plan.groups
+        return _Solved(counts if groups is None else groups.counts, solved)
     return _ByRule(request, trees.stratify(request), trees.rule(target, options))
 
 

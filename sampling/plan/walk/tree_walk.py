@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.errors import OptionError
+from sampling.methods.registry import method_named
 from sampling.plan.design import Design, speedup_of
 from sampling.plan.walk.group_costs import GroupCosts, OtherGroups, group_costs
 from sampling.plan.walk.splitter import Steps, splitter_of
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.plan_groups import unpooled
 from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Share, SplitNode, Verdict
+from sampling.strata.cycle_spread import declared_spread
 from sampling.strata.strata import Clusters
 from sampling.strata.target import Target
 
@@ -82,7 +85,8 @@ class TreeWalk:
 
     Attributes
     ----------
-    counts : the workload.
+    groups_of_plan : the groups that are split: kernel groups, and pools of small ones.
+    counts : the launches by these groups.
     design : the plan that all decisions together lead to.
 
     Raises
@@ -100,12 +104,15 @@ class TreeWalk:
         overrides: Overrides | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.counts = counts
         self._overrides = overrides or {}
+        target = method_named(method).asked(target)
         self._splitter = splitter_of(counts, method, target, settings, self._overrides, progress)
         strata = self._splitter.plan
+        self.groups_of_plan = strata.groups or unpooled(counts)
+        self.counts = counts = self.groups_of_plan.counts
         self._target = replace(target, with_replacement=strata.with_replacement)
-        self.design = Design(method, self._target, strata, counts=counts)
+        cycles = declared_spread(self.groups_of_plan, self._target)
+        self.design = Design(method, self._target, strata, groups=self.groups_of_plan, cycles=cycles)
         groups = len(counts.groups)
         self._final = group_costs(strata, groups)
         self._others = OtherGroups.of(self._final, group_costs(self._splitter.whole, groups), counts)

@@ -1,0 +1,80 @@
+"""Which small kernel groups a plan pools: those that cost more on their own.
+
+A kernel group of its own costs a launch at least, and is spread by what simulated time varies within it; in a
+pool it may have no launch at all, and is spread by what varies between kernels. Which costs less depends on
+the price of variance, and that on the plan. (docs/methods.md, 5 Joint)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampling.arrays import BoolArray
+from sampling.methods.joint.candidates import Candidates
+from sampling.methods.joint.solution import Solution
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
+from sampling.splitting.groups import Overrides
+from sampling.strata.target import Target
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """A way to pool, what each of its groups may have, and what its plan takes before it is judged."""
+
+    groups: PlanGroups
+    found: Candidates
+    solution: Solution
+
+
+def cheapest_groups(
+    counts: DurationCounts,
+    target: Target,
+    overrides: Overrides,
+    found_for: Callable[[PlanGroups], Grouped],
+) -> Grouped:
+    """Return the groups whose plan takes least time, of a few ways to pool those below ``pool_below``.
+
+    All of them are pooled; those that cost less on their own at that plan's price are not; none is. A kernel
+    group on which the user decided is never pooled, and where one decided on a pool all that may be are.
+
+    Parameters
+    ----------
+    found_for : the plan by some groups.
+    """
+    small = _may_be_pooled(counts, target, overrides)
+    best = found_for(pooled(counts, small))
+    if not best.groups.is_pool.any() or not set(overrides) <= {group.key for group in counts.groups}:
+        return best
+    kept = small & best.groups.pooled_kernels & ~_cheaper_alone(counts, target, best)
+    for in_pool in (kept, np.zeros(len(small), dtype=np.bool_)):
+        groups = pooled(counts, in_pool) if in_pool.any() else unpooled(counts)
+        other = found_for(groups)
+        if other.solution.sampled_ns < best.solution.sampled_ns:
+            best = other
+    return best
+
+
+def _may_be_pooled(counts: DurationCounts, target: Target, overrides: Overrides) -> BoolArray:
+    """Return (groups,) whether a kernel group has so little time, and no decision of the user's."""
+    small = counts.group_duration_ns < target.pool_below * counts.total_duration_ns
+    if overrides:
+        small &= np.array([group.key not in overrides for group in counts.groups])
+    return small
+
+
+def _cheaper_alone(counts: DurationCounts, target: Target, best: Grouped) -> BoolArray:
+    """Return (groups,) whether a kernel group costs less on its own, at the price of a plan that pools it.
+
+    With r^2 = N^2 mu lambda, a group alone costs mu max(1 + (k_w r)^2, 2 k_w r), and its part of the pool at
+    best 2 k r mu, where k_w is the spread within kernels and k that within and between them.
+    """
+    price = best.solution.price[best.groups.group_of]
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    r = counts.group_launches * np.sqrt(mean_ns * price)
+    within = target.noise_floor * r
+    alone = np.where(within < 1, 1 + within**2, 2 * within)
+    return np.asarray(alone < 2 * np.hypot(target.noise_floor, target.kernel_spread) * r)
