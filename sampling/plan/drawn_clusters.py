@@ -21,7 +21,7 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, reduce_by_two_keys
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
-from sampling.reduction.plan_groups import PlanGroups, unpooled
+from sampling.reduction.plan_groups import PlanGroups
 from sampling.reduction.region import Region
 from sampling.strata.allocation import joint_sample_sizes, water_filled_sample_sizes
 from sampling.strata.cycle_spread import declared_spread
@@ -108,7 +108,8 @@ def drawn_within(picked: PickedDesign, least: int) -> DrawnClusters:
     )
     listed = picked.launches
     kernel_ns = np.bincount(listed.group, listed.duration_ns, minlength=len(listed.groups)).astype(np.int64)
-    groups = replace(unpooled(counts), kernel_duration_ns=kernel_ns)
+    # Every cluster may hold launches of any kernel group.
+    groups = PlanGroups(counts, np.zeros(len(kernel_ns), np.int64), np.ones(len(size), np.bool_), kernel_ns)
     return DrawnClusters(
         picked.method,
         target,

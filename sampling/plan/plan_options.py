@@ -128,8 +128,10 @@ def recorded_target(options: Mapping[str, Any], path: str) -> Target:
     ------
     PlanFileError : an option is out of its range; its type was checked as the file was read.
     """
-    of_some = _EARLIER | {name: options[name] for name in _OF_SOME_METHODS if name in options}
     try:
+        asked = method_named(options["method"]).target_fields
+        earlier = {name: value for name, value in _EARLIER.items() if name in asked}
+        of_some = earlier | {name: options[name] for name in _OF_SOME_METHODS if name in options}
         return Target(options["epsilon"], options["confidence"], options["with_replacement"], **of_some)
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
