@@ -24,6 +24,8 @@ from sampling.strata.target import Target
 WORTH_TELLING = 0.05
 NO_BOUND = "none"
 
+# Below this share pooling is a matter of course.
+_POOL_BELOW = Target().pool_below
 # The method whose plan is shown beside a plan of another one that draws at random.
 _PUBLISHED = "root"
 
@@ -105,6 +107,16 @@ def _steps(target: Target, method: str, by: GroupBy) -> Iterator[_Step]:
     if "noise_floor" in looked_at and target.noise_floor > 0:
         half = target.noise_floor / 2
         yield _Step("noise_floor", target.noise_floor, half, replace(target, noise_floor=half), method, by)
+    if "kernel_spread" in looked_at and target.pool_below > 0 and target.kernel_spread > 0:
+        half = target.kernel_spread / 2
+        looser = replace(target, kernel_spread=half)
+        yield _Step("kernel_spread", target.kernel_spread, half, looser, method, by)
+    if "pool_below" in looked_at and target.pool_below < _POOL_BELOW:
+        looser = replace(target, pool_below=_POOL_BELOW)
+        yield _Step("pool_below", target.pool_below, _POOL_BELOW, looser, method, by)
+    if "min_freedom" in looked_at and target.min_freedom > 0 and target.min_samples == 1:
+        looser = replace(target, min_freedom=0.0)
+        yield _Step("min_freedom", target.min_freedom, 0, looser, method, by)
     if 2 * target.epsilon < 1:
         double = 2 * target.epsilon
         yield _Step("epsilon", target.epsilon, double, replace(target, epsilon=double), method, by)
@@ -130,7 +142,7 @@ def _reduced(
 
 
 def _most_speedup(counts: DurationCounts, step: _Step) -> float:
-    """Return what the speedup cannot exceed: every kernel group has its least samples at least.
+    """Return what the speedup cannot exceed: every kernel group not in a pool has its least samples at least.
 
     Of strata with N_i launches each has min(m_min, N_i) >= min(m_min, N) N_i / N, so they take
     min(m_min, N) mu together, the group's own share of the floor. Only a method that looks at the least
@@ -139,6 +151,7 @@ def _most_speedup(counts: DurationCounts, step: _Step) -> float:
     if "min_samples" not in method_named(step.method).target_fields:
         return float("inf")
     least = np.minimum(step.target.min_samples, counts.group_launches) / counts.group_launches
+    least[counts.group_duration_ns < step.target.pool_below * counts.total_duration_ns] = 0
     most = speedup_of(counts.total_duration_ns, float(np.dot(least, counts.group_duration_ns)))
     return float("inf") if most is None else most
 

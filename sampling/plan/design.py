@@ -22,6 +22,7 @@ from sampling.seeds import Stream, generator
 from sampling.splitting.groups import Overrides
 from sampling.strata.coverage import Errors, GroupReaches, group_reaches, workload_errors
 from sampling.strata.cycle_spread import CycleSpread, declared_spread
+from sampling.strata.expected_freedom import ExpectedFreedom
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata
 from sampling.strata.target import Target
 from sampling.strata.variance import bound, group_bounds, total_variance
@@ -156,6 +157,18 @@ class Design:
         return max(normal, float(reaches.plain[group])) if reaches.drawn[group] else normal
 
     @cached_property
+    def expected_freedom(self) -> float | None:
+        """The degrees of freedom that the interval from simulated values is expected to have.
+
+        0 where there will be none, for nothing tells how far values spread; None where no interval is needed,
+        since everything is simulated or nothing is declared to vary, and where nothing is random.
+        """
+        if not self.random or self.cycles is None:
+            return None
+        freedom = float(ExpectedFreedom.of(self.strata, self.cycles)(self.strata.samples))
+        return freedom if np.isfinite(freedom) else None
+
+    @cached_property
     def share_within_epsilon(self) -> float | None:
         """The share of `DRAWS` draws, others than those the bounds are from, whose error is at most epsilon.
 
@@ -252,6 +265,7 @@ class PickedDesign:
     bound_with_noise: ClassVar[float | None] = None
     group_bound_with_noise: ClassVar[float | None] = None
     share_within_epsilon: ClassVar[float | None] = None
+    expected_freedom: ClassVar[float | None] = None
 
     @property
     def strata_count(self) -> int:

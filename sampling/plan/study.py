@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import AnyDesign, Design, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
@@ -92,7 +92,9 @@ class GroupStatistics:
     Attributes
     ----------
     share : of the total duration; cov : std / mean, 0 where the mean is 0.
-    clusters, samples : strata and drawn launches of the design; None where strata may span groups.
+    clusters, samples : strata and drawn launches of the design; None where strata may span all groups. Those
+        of a group that is pooled are its pool's.
+    pooled : whether the design pools it with others.
     """
 
     launches: IntArray
@@ -105,18 +107,20 @@ class GroupStatistics:
     max_ns: IntArray
     clusters: IntArray | None
     samples: IntArray | None
+    pooled: BoolArray
 
 
 def group_statistics(counts: DurationCounts, design: AnyDesign) -> GroupStatistics:
     """Return the statistics of every kernel group, by rank."""
     mean_ns = counts.group_duration_ns / counts.group_launches
-    per_group = None
-    if isinstance(design, Design) and (design.strata.group >= 0).all():
-        groups = len(counts.groups)
+    per_group, is_pooled = None, np.zeros(len(counts.groups), dtype=np.bool_)
+    if isinstance(design, Design) and design.groups is not None and (design.strata.group >= 0).all():
+        groups = len(design.groups.is_pool)
         clusters = np.bincount(design.strata.group, minlength=groups)
         samples = np.zeros(groups, dtype=np.int64)
         np.add.at(samples, design.strata.group, design.strata.samples)
-        per_group = clusters, samples
+        of_kernel = design.groups.group_of
+        per_group, is_pooled = (clusters[of_kernel], samples[of_kernel]), design.groups.pooled_kernels
     return GroupStatistics(
         launches=counts.group_launches,
         total_duration_ns=counts.group_duration_ns,
@@ -128,6 +132,7 @@ def group_statistics(counts: DurationCounts, design: AnyDesign) -> GroupStatisti
         max_ns=counts.duration_ns[counts.offsets[1:] - 1],
         clusters=None if per_group is None else per_group[0],
         samples=None if per_group is None else per_group[1],
+        pooled=is_pooled,
     )
 
 

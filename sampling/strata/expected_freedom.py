@@ -14,7 +14,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.strata.cycle_spread import CycleSpread
-from sampling.strata.strata import Clusters
+from sampling.strata.strata import Clusters, Strata
 from sampling.strata.variance import left_out
 
 #: At most so many degrees of freedom are lent to a stratum.
@@ -43,7 +43,7 @@ class ExpectedFreedom:
     uncertain: FloatArray
 
     @classmethod
-    def of(cls, clusters: Clusters, cycles: CycleSpread) -> ExpectedFreedom:
+    def of(cls, clusters: Clusters | Strata, cycles: CycleSpread) -> ExpectedFreedom:
         """Return them for some clusters."""
         pooled = cycles.spans_kernels[clusters.group]
         compared = np.where(pooled, len(cycles.scale), clusters.group)

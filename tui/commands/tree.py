@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sampling.methods.registry import split_trees_of
-from tui.engine.split_trees import split_nodes, tree_walk
-from tui.engine.studies import chosen_kernel, overrides_of, study_of, target_of
+from tui.engine.split_trees import chosen_group, tree_walk
+from tui.engine.studies import overrides_of, study_of, target_of
 from tui.options.commands import TreeOptions
 from tui.output.writer import Answer, emit
-from tui.text.tree import TreeStop, node_at, stop_of, tree_rows, tree_text
+from tui.text.tree import node_at, stop_of, tree_rows, tree_text, whole_tree
 
 
 def run(options: TreeOptions) -> None:
@@ -17,11 +17,13 @@ def run(options: TreeOptions) -> None:
     overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     split_trees_of(options.method)
     study = study_of(options.profiles, options, method=options.method, overrides=overrides)
-    group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
+    walk = tree_walk(study, target_of(options))
+    walk.enter(chosen_group(study, walk.groups_of_plan, options.kernel, quiet=options.quiet))
     if options.decisions is None:
-        stop = TreeStop(study.counts, group, split_nodes(study, group))
+        stop = whole_tree(walk)
     else:
-        stop = stop_of(tree_walk(study, group, options.decisions, target_of(options)))
+        walk.enter(walk.group, options.decisions)
+        stop = stop_of(walk)
     if options.node is not None:
         seen = stop.nodes if stop.ahead is None else (*stop.nodes, stop.ahead)
         stop = replace(stop, node=node_at(seen, options.node))

@@ -1,30 +1,41 @@
-"""A kernel group's split tree, whole or decision by decision, as `tree` asks for it."""
+"""A split tree, of a kernel group or a pool, whole or decision by decision, as `tree` asks for it."""
 
 from __future__ import annotations
 
-from sampling.methods.method import SplitRequest
-from sampling.methods.registry import method_options, split_trees_of
+from sampling.errors import OptionError
 from sampling.plan.study import Study
 from sampling.plan.walk.tree_walk import TreeWalk
-from sampling.splitting.tree import SplitNode
+from sampling.reduction.kernel_choice import choose_kernel
+from sampling.reduction.plan_groups import PlanGroups
 from sampling.strata.target import Target
+from tui.engine.studies import chosen_kernel
+from tui.terminal.diagnostics import note
 
 
-def split_nodes(study: Study, group: int) -> tuple[SplitNode, ...]:
-    """Return all decisions on a kernel group, by the method and overrides of the study."""
+def tree_walk(study: Study, target: Target) -> TreeWalk:
+    """Return the walk through the trees of a study's method, by its settings and overrides."""
     choice = study.choice
-    request = SplitRequest(
-        counts=study.counts,
-        target=study.design.target,
-        options=method_options(choice.method, choice.settings),
-        overrides=choice.overrides or {},
-    )
-    return split_trees_of(choice.method).split_tree(request, group).nodes
+    return TreeWalk(study.counts, choice.method, target, settings=choice.settings, overrides=choice.overrides)
 
 
-def tree_walk(study: Study, group: int, decisions: int, target: Target) -> TreeWalk:
-    """Return the walk through a kernel group's tree after so many decisions."""
-    choice = study.choice
-    walk = TreeWalk(study.counts, choice.method, target, settings=choice.settings, overrides=choice.overrides)
-    walk.enter(group, decisions)
-    return walk
+def chosen_group(study: Study, groups: PlanGroups, kernel: str | None, *, quiet: bool) -> int:
+    """Return the group of the plan that `--kernel` means: a kernel group's own, or the pool that holds it.
+
+    A part of a pool's key means the pool.
+    """
+    if kernel is not None and not kernel.startswith("#"):
+        try:
+            found = choose_kernel(groups.counts, kernel)
+        except OptionError:
+            found = None
+        if found is not None:
+            return chosen_kernel(groups.counts, kernel, quiet=quiet)
+    index = chosen_kernel(study.counts, kernel, quiet=quiet)
+    group = int(groups.group_of[index])
+    if groups.is_pool[group]:
+        others = int((groups.group_of == group).sum()) - 1
+        note(
+            f"#{index + 1} is pooled with {others} other kernel groups; the tree of their pool is shown",
+            quiet=quiet,
+        )
+    return group

@@ -73,10 +73,10 @@ def target_of(options: PlanningOptions) -> Target:
     given: dict[str, Any] = {}
     if options.group_epsilon is not None:
         given["group_epsilon"] = _fraction_or_none("--group-epsilon", options.group_epsilon)
-    if options.min_samples is not None:
-        given["min_samples"] = options.min_samples
-    if options.noise_floor is not None:
-        given["noise_floor"] = options.noise_floor
+    for name in ("min_samples", "noise_floor", "kernel_spread", "pool_below", "min_freedom"):
+        value = getattr(options, name)
+        if value is not None:
+            given[name] = value
     return Target(options.epsilon, options.confidence, options.with_replacement, **given)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sampling.methods.registry import method_named, method_names, method_options
+from sampling.methods.registry import draws_at_random, method_named, method_names, method_options
 from tui.options.choices import ErrorMean, NumberLocale, OutputFormat
 from tui.options.commands import CompareOptions, PlanningOptions, SampleOptions
 from tui.terminal.diagnostics import note
@@ -15,12 +15,20 @@ def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     given = {
         "group_epsilon": ("--group-epsilon", options.group_epsilon),
         "min_samples": ("--min-samples", options.min_samples),
+        "pool_below": ("--pool-below", options.pool_below),
+        "min_freedom": ("--min-freedom", options.min_freedom),
+    }
+    declared = {
         "noise_floor": ("--noise-floor", options.noise_floor),
+        "kernel_spread": ("--kernel-spread", options.kernel_spread),
     }
     looked_at = {name for used in _used(methods, options.set) for name in method_named(used).target_fields}
     unused = [flag for name, (flag, value) in given.items() if value is not None and name not in looked_at]
     if unused:
         note(f"{', '.join(unused)}: for the method joint alone; not used", quiet=options.quiet)
+    without_bound = [flag for flag, value in declared.values() if value is not None]
+    if without_bound and not any(draws_at_random(used, options.set) for used in methods):
+        note(f"{', '.join(without_bound)}: for methods that draw at random; not used", quiet=options.quiet)
     by = methods[0] if len(methods) == 1 else f"any of {', '.join(methods)}"
     for setting in unused_settings(methods, options.set):
         note(f"--set {setting}: not used by {by}", quiet=options.quiet)

@@ -116,10 +116,35 @@ class PlanningOptions(RegionOptions):
         None, "joint: bound of every group, or none (0.25).", "--group-epsilon", panel=_PLAN, metavar="X"
     )
     min_samples: int | None = option(
-        None, "joint: least samples of a stratum (2).", "--min-samples", panel=_PLAN, metavar="N"
+        None, "joint: least samples of a stratum (1).", "--min-samples", panel=_PLAN, metavar="N"
     )
     noise_floor: float | None = option(
-        None, "joint: spread allowed for simulation (0.05).", "--noise-floor", panel=_PLAN, metavar="X"
+        None,
+        "Declared spread of cycles per ns within a stratum (0.05).",
+        "--noise-floor",
+        panel=_PLAN,
+        metavar="X",
+    )
+    kernel_spread: float | None = option(
+        None,
+        "Declared spread of cycles per ns between kernels (0.3).",
+        "--kernel-spread",
+        panel=_PLAN,
+        metavar="X",
+    )
+    pool_below: float | None = option(
+        None,
+        "joint: pool kernel groups of a smaller share, where it pays (0.01).",
+        "--pool-below",
+        panel=_PLAN,
+        metavar="X",
+    )
+    min_freedom: float | None = option(
+        None,
+        "joint: least degrees of freedom expected of the interval (8).",
+        "--min-freedom",
+        panel=_PLAN,
+        metavar="N",
     )
     with_replacement: bool = option(
         False, "Draw with replacement, as the papers derive.", "--with-replacement", panel=_PLAN

@@ -48,7 +48,10 @@ def estimate_results(
         "seen": None
         if seen is None
         else {"noise": seen.within, "kernel_spread": seen.between, "slowdown": None},
-        "declared": {"noise": found.plan.options.get("noise_floor"), "kernel_spread": None},
+        "declared": {
+            "noise": found.plan.options.get("noise_floor"),
+            "kernel_spread": found.plan.options.get("kernel_spread"),
+        },
         "parts": None
         if found.parts is None
         else {

@@ -17,11 +17,16 @@ from tui.charts import quantities
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, shortened, table
+from tui.text.promise import promise_words
+
+#: What stands for the strata and the launches of a kernel group that is pooled with others.
+POOLED = "pool"
 
 
 def group_row(study: Study, index: int) -> dict[str, Any]:
     """Return one kernel group as the contract's `groups` lists it."""
     group, of = study.counts.groups[index], study.groups
+    is_pooled = bool(of.pooled[index])
     return {
         "rank": index + 1,
         "key": group.key,
@@ -38,8 +43,9 @@ def group_row(study: Study, index: int) -> dict[str, Any]:
         "cov": float(of.cov[index]) if of.mean_ns[index] else None,
         "min_ns": int(of.min_ns[index]),
         "max_ns": int(of.max_ns[index]),
-        "clusters": None if of.clusters is None else int(of.clusters[index]),
-        "samples": None if of.samples is None else int(of.samples[index]),
+        "clusters": None if is_pooled or of.clusters is None else int(of.clusters[index]),
+        "samples": None if is_pooled or of.samples is None else int(of.samples[index]),
+        "pooled": is_pooled,
     }
 
 
@@ -55,7 +61,7 @@ def groups_table(rows: list[dict[str, Any]]) -> str:
         share,
         Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
         *others,
-        Column("strata", ["-" if row["clusters"] is None else str(row["clusters"]) for row in rows]),
+        Column("strata", [_of_group(row, "clusters") for row in rows]),
         drawn,
         Column("kernel group", [row["key"] for row in rows], to_right=False),
     ]
@@ -73,12 +79,19 @@ def short_groups_table(study: Study, rows: list[dict[str, Any]], canvas: Canvas)
     return table([*columns, Column("kernel group", labels, to_right=False)])
 
 
+def _of_group(row: dict[str, Any], what: str) -> str:
+    """Return how many strata or drawn launches a group has; those of a pool are no one group's."""
+    if row["pooled"]:
+        return POOLED
+    return "-" if row[what] is None else quantities.count(row[what])
+
+
 def _ranks(rows: list[dict[str, Any]]) -> Column:
     return Column("rank", [f"#{row['rank']}" for row in rows])
 
 
 def _group_columns(rows: list[dict[str, Any]]) -> list[Column]:
-    drawn = ["-" if row["samples"] is None else quantities.count(row["samples"]) for row in rows]
+    drawn = [_of_group(row, "samples") for row in rows]
     return [
         _ranks(rows),
         Column("share", [quantities.share(row["share"]) for row in rows]),
@@ -205,16 +218,14 @@ def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
     """Return both bounds in words, and the judged coverage beside the stated confidence."""
     if design.bound is None:
         return "no bound: the launches are not drawn at random"
-    text = f"error bounds: {quantities.share(design.bound)} of the total time"
+    text = f"promise: {promise_words(design)}"
+    text += f"\nprofile's own durations: {quantities.share(design.bound)} of the total"
     if design.group_bound is not None:
         text += f", {quantities.share(design.group_bound)} of any kernel group's"
-    noisy, noisy_group = design.bound_with_noise, design.group_bound_with_noise
-    if noisy is not None and noisy_group is not None and isinstance(design, Design):
-        floor = quantities.share(design.strata.noise_floor or 0)
-        text += (
-            f"\n(with {floor} more spread in simulation: {quantities.share(noisy)} and "
-            f"{quantities.share(noisy_group)})"
-        )
+        is_pooling = isinstance(design, Design) and design.groups is not None and design.groups.is_pool.any()
+        text += " that is not pooled" if is_pooling else ""
+    if design.group_bound_with_noise is not None:
+        text += f" ({quantities.share(design.group_bound_with_noise)} simulated)"
     if design.share_within_epsilon is not None:
         within, stated = map(quantities.share, (design.share_within_epsilon, design.target.confidence))
         text += f"\n{within} of {draws_text(DRAWS)} within epsilon, {stated} stated"
@@ -230,14 +241,17 @@ def draws_text(repeats: int) -> str:
 
 
 def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
-    """Return the (shortest, longest) duration of each stratum of a group, ascending."""
-    counts = study.counts
-    strata = study.design.strata if isinstance(study.design, Design) else None
-    if strata is None or not (strata.group == group).any():
-        low, high = counts.offsets[group], counts.offsets[group + 1] - 1
-        return [(int(counts.duration_ns[low]), int(counts.duration_ns[high]))]
-    rows = np.flatnonzero(strata.group == group)
-    return [
-        (int(counts.duration_ns[strata.start[row]]), int(counts.duration_ns[strata.stop[row] - 1]))
-        for row in rows.tolist()
-    ]
+    """Return the (shortest, longest) duration that a kernel group has in each of its strata, ascending."""
+    durations_ns, _ = study.counts.group_pairs(group)
+    design = study.design
+    whole = [(int(durations_ns[0]), int(durations_ns[-1]))]
+    if not isinstance(design, Design) or design.groups is None:
+        return whole
+    strata, of_strata = design.strata, design.groups.counts
+    rows = np.flatnonzero(strata.group == design.groups.group_of[group])
+    low, high = of_strata.duration_ns[strata.start[rows]], of_strata.duration_ns[strata.stop[rows] - 1]
+    # Of a pool's strata those that have launches of this group.
+    first, last = np.searchsorted(durations_ns, low), np.searchsorted(durations_ns, high, side="right") - 1
+    here = first <= last
+    found = zip(durations_ns[first[here]].tolist(), durations_ns[last[here]].tolist(), strict=True)
+    return list(found) or whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.text import facts
 from tui.text.binding import binding_lines, cost_rows, hours_lines
+from tui.text.promise import freedom_lines, pooled_row, pooled_words, promise_words
 
 _NOTHING_ASKED = PlanCosts()
 
@@ -38,6 +40,9 @@ def plan_answer(
         "group_bound": design.group_bound,
         "bound_with_noise": design.bound_with_noise,
         "group_bound_with_noise": design.group_bound_with_noise,
+        "promise": promise_words(design),
+        "pooled": pooled_row(study),
+        "degrees_of_freedom": design.expected_freedom,
         "calibrated": facts.calibrated_row(design),
         "estimate_ns": plan.estimate_ns,
         "error": plan.error,
@@ -80,6 +85,7 @@ def plan_text(
         (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),
     )
     speedup, expected = quantities.ratio(plan.speedup), quantities.ratio(design.speedup)
+    pooled = pooled_words(study)
     draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
     lines = [
         f"{design.method}: {samples} of {launches} in {facts.strata_text(design.strata_count)}",
@@ -87,11 +93,16 @@ def plan_text(
         f"(a plan that visits every kernel group samples at least {floor} on average)",
         *hours_lines(design, costs),
         *binding_lines(plan, costs, canvas.width),
+        *([pooled] if pooled is not None else []),
         facts.bounds_line(design, judgement if design.random else None),
+        *freedom_lines(design),
         f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
     ]
-    if design.random:
-        lines.append("The bounds cover the profile's own durations, not simulated cycles.")
+    lines = [part for line in "\n".join(lines).splitlines() for part in _wrapped(line, canvas.width)]
     if study.findings:
         lines += ["", facts.findings_text(study, canvas)]
     return "\n".join(lines)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    return textwrap.wrap(line, width, subsequent_indent="  ")

@@ -21,6 +21,7 @@ from tui.options.commands import (
 )
 from tui.output.writer import Canvas
 from tui.text import facts
+from tui.text.promise import pooled_row, promise_words
 
 _LARGEST = 10
 _NEXT_LABELS = ("Next  ", "      ", "      ")
@@ -62,6 +63,8 @@ def summary_results(study: Study, following: list[str]) -> dict[str, Any]:
         "findings": facts.finding_rows(study),
         "groups": _largest(study),
         "plan": facts.design_row(study),
+        "promise": promise_words(study.design),
+        "pooled": pooled_row(study),
         "next": following,
     }
 

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from sampling.errors import OptionError
 from sampling.plan.walk.tree_walk import Running, TreeWalk
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.plan_groups import PlanGroups
 from sampling.splitting.tree import SplitNode, Verdict
 from sampling.text import counted
 from tui.charts import quantities
@@ -28,17 +31,18 @@ _LEFT_OUT = {"start", "stop"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeStop:
-    """A kernel group's split tree after some of its decisions.
+    """The split tree of a kernel group or a pool after some of its decisions.
 
     Attributes
     ----------
+    groups : the groups of the plan; group : which of them this is.
     nodes : the decisions so far; ahead : the one that comes next, None when there is none left.
     node : the one that is shown in detail, of `nodes` or `ahead`; None for the whole group.
     running : what the decisions so far would cost; None where it was not computed.
     is_plan : whether these are all decisions of all groups.
     """
 
-    counts: DurationCounts
+    groups: PlanGroups
     group: int
     nodes: tuple[SplitNode, ...]
     ahead: SplitNode | None = None
@@ -46,11 +50,30 @@ class TreeStop:
     running: Running | None = None
     is_plan: bool = False
 
+    @property
+    def counts(self) -> DurationCounts:
+        """The launches by group of the plan and duration."""
+        return self.groups.counts
+
+    @property
+    def name(self) -> str:
+        """The group's rank, or that it is a pool and of how many kernel groups."""
+        kernels = np.flatnonzero(self.groups.group_of == self.group)
+        if not self.groups.is_pool[self.group]:
+            return f"#{int(kernels[0]) + 1}"
+        return f"pool of {counted(len(kernels), 'kernel group', 'kernel groups')}"
+
+
+def whole_tree(walk: TreeWalk) -> TreeStop:
+    """Return all decisions on the group where a walk is."""
+    walk.finish_group()
+    return TreeStop(walk.groups_of_plan, walk.group, walk.nodes)
+
 
 def stop_of(walk: TreeWalk) -> TreeStop:
     """Return where a walk is now, with the decision that comes next shown in detail."""
     ahead = walk.ahead
-    return TreeStop(walk.counts, walk.group, walk.nodes, ahead, ahead, walk.running, walk.at_end)
+    return TreeStop(walk.groups_of_plan, walk.group, walk.nodes, ahead, ahead, walk.running, walk.at_end)
 
 
 def node_name(path: str) -> str:
@@ -76,8 +99,8 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
 
 def tree_rows(stop: TreeStop) -> list[dict[str, Any]]:
     """Return the decisions as the contract's `tree` lists them."""
-    key = stop.counts.groups[stop.group].key
-    return [_row(node, len(stop.nodes)) | {"key": key} for node in stop.nodes]
+    key, is_pool = stop.counts.groups[stop.group].key, bool(stop.groups.is_pool[stop.group])
+    return [_row(node, len(stop.nodes)) | {"key": key, "pooled": is_pool} for node in stop.nodes]
 
 
 def _row(node: SplitNode, taken: int) -> dict[str, Any]:
@@ -175,8 +198,9 @@ def running_lines(stop: TreeStop) -> list[str]:
     if running is None:
         return []
     speedup, samples = quantities.ratio(running.speedup), counted(running.samples, "sample", "samples")
-    total, worst, here = map(
-        quantities.share, (running.bound, running.worst_group_bound, running.group_bound)
+    total, worst, here = (
+        "none" if bound is None else quantities.share(bound)
+        for bound in (running.bound, running.worst_group_bound, running.group_bound)
     )
     head, short = ("All groups split", "All split") if stop.is_plan else ("If splitting ended here", "So far")
     if running.provisional:
@@ -199,7 +223,7 @@ def running_lines(stop: TreeStop) -> list[str]:
 def tree_text(stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, log: bool = False) -> str:
     """Return the group's key, a histogram, the tree so far and the reasons of all decisions."""
     sink = ansi if canvas.color else plain
-    title = f"#{stop.group + 1} {stop.counts.groups[stop.group].key}"
+    title = f"{stop.name} {stop.counts.groups[stop.group].key}"
     chart = stop_histogram(stop, canvas.width, _HISTOGRAM_HEIGHT, log=log, ascii_only=canvas.ascii_only)
     branches = tree(
         stop.nodes,

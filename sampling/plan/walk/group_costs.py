@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import FloatArray
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.plan_groups import PlanGroups
 from sampling.strata.strata import Strata
 from sampling.strata.variance import total_variance
 
@@ -64,7 +64,7 @@ class OtherGroups:
     Attributes
     ----------
     before : all groups of smaller rank split to their end; after : all of larger rank kept whole.
-    worst_before, worst_after : the largest deviation over total among them.
+    worst_before, worst_after : the largest deviation over total among them, pools left out.
     """
 
     before: GroupCosts
@@ -73,14 +73,15 @@ class OtherGroups:
     worst_after: FloatArray
 
     @classmethod
-    def of(cls, final: GroupCosts, whole: GroupCosts, counts: DurationCounts) -> OtherGroups:
+    def of(cls, final: GroupCosts, whole: GroupCosts, groups: PlanGroups) -> OtherGroups:
         """Return the running sums."""
 
         def before(values: FloatArray) -> FloatArray:
             return np.concatenate([[0.0], np.cumsum(values)[:-1]])
 
         def worst(costs: GroupCosts) -> FloatArray:
-            return np.sqrt(costs.variance) / np.maximum(counts.group_duration_ns, 1)
+            deviation = np.sqrt(costs.variance) / np.maximum(groups.counts.group_duration_ns, 1)
+            return np.where(groups.is_pool, 0.0, deviation)
 
         return cls(
             before=GroupCosts(*(before(values) for values in _columns(final))),

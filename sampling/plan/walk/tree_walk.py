@@ -43,7 +43,8 @@ class Running:
     ----------
     strata, samples, sampled_duration_ns, speedup : as a `Design` has them.
     bound, worst_group_bound, group_bound : on the error of the workload's total, of any kernel group's own,
-        and of the present group's. Those of a plan and of a group that is split to its end are judged by
+        and of the present group's. Pools have no bound of their own: None where the present group is one, or
+        all are. Those of a plan and of a group that is split to its end are judged by
         drawing; on the way they are those of normal errors.
     provisional : whether sizes of strata that stay may still change: those of the method joint cost least
         at the prices of its whole plan, and meet its bounds together with the whole plan's strata.
@@ -54,22 +55,21 @@ class Running:
     sampled_duration_ns: float
     speedup: float | None
     bound: float
-    worst_group_bound: float
-    group_bound: float
+    worst_group_bound: float | None
+    group_bound: float | None
     provisional: bool = False
 
 
-def _of_design(design: Design, group_bound: float) -> Running:
-    bound, worst = design.bound, design.group_bound
+def _of_design(design: Design, group_bound: float | None) -> Running:
+    bound = design.bound
     assert bound is not None
-    assert worst is not None
     return Running(
         strata=design.strata_count,
         samples=design.samples,
         sampled_duration_ns=design.sampled_duration_ns,
         speedup=design.speedup,
         bound=bound,
-        worst_group_bound=worst,
+        worst_group_bound=design.group_bound,
         group_bound=group_bound,
     )
 
@@ -115,7 +115,8 @@ class TreeWalk:
         self.design = Design(method, self._target, strata, groups=self.groups_of_plan, cycles=cycles)
         groups = len(counts.groups)
         self._final = group_costs(strata, groups)
-        self._others = OtherGroups.of(self._final, group_costs(self._splitter.whole, groups), counts)
+        whole = group_costs(self._splitter.whole, groups)
+        self._others = OtherGroups.of(self._final, whole, self.groups_of_plan)
         self._group = 0
         self._visited: dict[int, Steps] = {}
 
@@ -240,23 +241,31 @@ class TreeWalk:
         group, others = self._group, self._others
         here = self._final.row(group) if self.ahead is None else self._cost_here()
         total_ns, z = self.counts.total_duration_ns, self._target.z
-        group_bound = z * float(np.sqrt(here.variance)) / max(int(self.counts.group_duration_ns[group]), 1)
-        if self.ahead is None:
-            group_bound = self.design.bound_of_group(group)
+        group_bound = self._bound_of(group, here)
         if self.at_end:
             return _of_design(self.design, group_bound)
         row = others.before.row(group) + here + others.after.row(group)
-        worst = z * float(max(others.worst_before[group], others.worst_after[group]))
+        worst = max(z * float(max(others.worst_before[group], others.worst_after[group])), group_bound or 0.0)
+        all_pooled = bool(self.groups_of_plan.is_pool.all())
         return Running(
             strata=int(row.strata),
             samples=round(float(row.samples)),
             sampled_duration_ns=float(row.sampled_ns),
             speedup=speedup_of(total_ns, float(row.sampled_ns)),
             bound=z * float(np.sqrt(row.variance)) / max(total_ns, 1),
-            worst_group_bound=max(worst, group_bound),
+            worst_group_bound=None if all_pooled else worst,
             group_bound=group_bound,
             provisional=self._splitter.provisional,
         )
+
+    def _bound_of(self, group: int, costs: GroupCosts) -> float | None:
+        """Return a group's bound on its own total, None for a pool; judged where it is split to its end."""
+        if self.groups_of_plan.is_pool[group]:
+            return None
+        if self.ahead is None:
+            return self.design.bound_of_group(group)
+        total_ns = max(int(self.counts.group_duration_ns[group]), 1)
+        return self._target.z * float(np.sqrt(costs.variance)) / total_ns
 
     def _cost_here(self) -> GroupCosts:
         """Return what the present group's clusters cost."""

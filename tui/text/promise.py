@@ -1,0 +1,64 @@
+"""What a plan promises, in words: how far off the simulated total may be, and what that assumes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sampling.plan.design import AnyDesign, Design
+from sampling.plan.study import Study
+from sampling.text import counted
+from tui.charts import quantities
+
+PICKED = "nothing: the launches are not drawn at random"
+
+
+def promise_words(design: AnyDesign) -> str:
+    """Return the promise, with its bound, its confidence and what is assumed of the simulator."""
+    if not design.random:
+        return PICKED
+    confidence = quantities.share(design.target.confidence)
+    if design.bound_with_noise is None:
+        bound = quantities.share(design.bound or 0.0)
+        return f"the profile's own total within {bound} at confidence {confidence}; the simulated one is open"
+    within = f"the simulated total within {quantities.share(design.bound_with_noise)}"
+    return f"{within} at confidence {confidence}, if {assumed_words(design)}"
+
+
+def assumed_words(design: AnyDesign) -> str:
+    """Return how cycles per nanosecond are declared to vary."""
+    target = design.target
+    words = f"cycles per ns vary by at most {quantities.share(target.noise_floor)} within a stratum"
+    if target.kernel_spread:
+        words += f" and {quantities.share(target.kernel_spread)} between kernels"
+    return words
+
+
+def pooled_row(study: Study) -> dict[str, Any]:
+    """Return how many kernel groups are pooled, and their share of the time, as the contract has it."""
+    of = study.groups
+    return {"groups": int(of.pooled.sum()), "share": float(of.share[of.pooled].sum())}
+
+
+def pooled_words(study: Study) -> str | None:
+    """Return what is pooled; None where nothing is."""
+    row, design = pooled_row(study), study.design
+    if not row["groups"]:
+        return None
+    words = (
+        f"{row['groups']} of {counted(len(study.counts.groups), 'kernel group', 'kernel groups')} pooled, "
+        f"{quantities.share(row['share'])} of the time"
+    )
+    if isinstance(design, Design) and design.groups is not None:
+        strata = design.groups.is_pool[design.strata.group]
+        words += f", in {counted(int(strata.sum()), 'stratum', 'strata')}"
+    return f"{words}: they have no bound of their own"
+
+
+def freedom_lines(design: AnyDesign) -> list[str]:
+    """Return how many degrees of freedom the interval from simulated values is expected to have."""
+    freedom = design.expected_freedom
+    if freedom is None:
+        return []
+    if not freedom:
+        return ["no interval will follow from simulated values: nothing tells how far they spread"]
+    return [f"degrees of freedom expected of the interval from simulated values: {freedom:.3g}"]
