@@ -87,7 +87,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(TREE, "split_node", "plus,equals_sign", "+ =", "Split", "split the node in focus", show=True),
     Action(TREE, "keep_node", "minus", "-", "Keep", "keep the node in focus whole", show=True),
     Action(TREE, "undo_decision", "u", "u", "Undo", "take your last decision back"),
-    Action(TREE, "method", "m", "m", "Method", "the trees of root or of joint"),
+    Action(TREE, "method", "m", "m", "Method", "the trees of another method, for study"),
     Action(TREE, "log", "x", "x", "Log", "logarithmic or linear durations"),
     Action(SHEET, "move(0, 1)", "j,down", "j down", "Down", "the next size", palette=False),
     Action(SHEET, "move(0, -1)", "k,up", "k up", "Up", "the size before", palette=False),
