@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from tui.engine.budgets import PlanCosts
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.text import facts
-from tui.text.binding import binding_lines, cost_rows, hours_lines
+from tui.text.binding import binding_text, cost_rows, hours_lines
 
 _NOTHING_ASKED = PlanCosts()
 
@@ -43,7 +44,8 @@ def plan_answer(
         "error": plan.error,
         "floor_ns": plan.floor_ns,
         "judged": None if judgement is None else facts.judged_row(judgement),
-        **cost_rows(plan, costs),
+        "epsilon": design.target.epsilon if design.random else None,
+        **cost_rows(plan.total_duration_ns, costs),
         "details": dict(design.picks.details) if isinstance(design, PickedDesign | DrawnClusters) else None,
     }
     return Answer(
@@ -86,7 +88,7 @@ def plan_text(
         f"sampled time {sampled} of {total}: speedup {speedup}, {expected} expected",
         f"(a plan that visits every kernel group samples at least {floor} on average)",
         *hours_lines(design, costs),
-        *binding_lines(plan, costs, canvas.width),
+        *_binding_lines(plan, costs, canvas.width),
         facts.bounds_line(design, judgement if design.random else None),
         f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
     ]
@@ -95,3 +97,13 @@ def plan_text(
     if study.findings:
         lines += ["", facts.findings_text(study, canvas)]
     return "\n".join(lines)
+
+
+def _binding_lines(plan: Plan, costs: PlanCosts, width: int) -> list[str]:
+    """Return what binds and what is expected now; nothing where it was not asked for."""
+    if costs.binding is None:
+        return []
+    text = binding_text(costs.binding, plan.design, plan.total_duration_ns, costs.slowdown)
+    if costs.binding:
+        text += f"; {quantities.ratio(costs.binding[0].speedup_before)} is expected now"
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)

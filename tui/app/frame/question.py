@@ -58,7 +58,7 @@ class Question(Vertical, can_focus=True):
         """Take it for a no that the user went elsewhere."""
         self.action_answer(is_yes=False)
 
-    def action_answer(self, is_yes: bool) -> None:  # noqa: FBT001 - the bindings give it so
+    def action_answer(self, is_yes: bool) -> None:
         """Tell the answer, once."""
         if self.display:
             self.display = False

@@ -70,7 +70,7 @@ def tree_title(stop: TreeStop, *, is_plan: bool) -> tuple[str, str]:
 
 
 def question(method: str, of_plan: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what a decision in trees for study would change, and the keys that answer; longest wording first.
+    """Return what a decision in trees for study would change, and the keys that answer; longest first.
 
     Parameters
     ----------

@@ -55,14 +55,15 @@ class SplitTreeScreen(ViewScreen):
     AUTO_FOCUS = "#branches"
     ABOUT: ClassVar[str] = (
         "A method splits a kernel group in two where its parts, sampled together, cost less than the whole. "
-        "tau is what a node costs: the duration of its samples, tau old kept whole, tau new split. root asks "
-        "which is less; joint asks at the price that variance has in the whole plan. The row marked ? is the "
-        "decision that comes next, rows marked ! are decided by you; the plan follows your decisions and "
-        "keeps its bounds. The trees are those of the plan's own method, or with m of another one, for "
-        "study: a decision there asks before it makes the plan one by that method. The line at the foot is the plan if splitting ended here: groups of smaller rank "
-        "split to their end, later ones whole. Of its error bounds, total is that of the total time, worst "
-        "group the largest of any kernel group's own time, this group that of the group in focus. The sizes "
-        "of joint are final only at the end of all groups."
+        "tau is what a node costs: the duration of its samples, tau old kept whole, tau new split. root "
+        "asks which is less; joint asks at the price that variance has in the whole plan. The row marked ? "
+        "is the decision that comes next, rows marked ! are decided by you; the plan follows your decisions "
+        "and keeps its bounds. The trees are those of the plan's own method, or with m of another one, for "
+        "study: a decision there asks before it makes the plan one by that method. The line at the foot is "
+        "the plan if splitting ended here: groups of smaller rank split to their end, later ones whole. Of "
+        "its error bounds, total is that of the total time, worst group the largest of any kernel group's "
+        "own time, this group that of the group in focus. The sizes of joint are final only at the end of "
+        "all groups."
     )
 
     def __init__(self) -> None:

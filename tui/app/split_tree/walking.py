@@ -17,12 +17,11 @@ from tui.app.state import Session, same_overrides
 from tui.engine.studies import target_of
 from tui.options.commands import SampleOptions
 
-
 _FOR_STUDY = ("root", "joint")
 
 
 def methods_in_turn(of_plan: str) -> tuple[str, ...]:
-    """Return the methods whose trees are shown in turn: that of the plan, if it splits groups, comes first."""
+    """Return the methods whose trees are shown in turn, that of the plan first if it splits groups."""
     first = () if method_named(of_plan).trees is None else (of_plan,)
     return tuple(dict.fromkeys((*first, *_FOR_STUDY)))
 
