@@ -45,7 +45,8 @@ from tui.charts.quantities import share
 from tui.options.commands import GroupBy, OpenOptions
 from tui.text.tree import TreeStop
 
-RICH = OpenOptions(group_by=GroupBy.NAME, epsilon=0.01)
+ROOT = OpenOptions(method="root")
+RICH = OpenOptions(method="root", group_by=GroupBy.NAME, epsilon=0.01)
 """Kernel groups whose trees are deep."""
 
 
@@ -53,8 +54,8 @@ RICH = OpenOptions(group_by=GroupBy.NAME, epsilon=0.01)
 async def walking(
     path: str, size: tuple[int, int] = (80, 24), **given: Any
 ) -> AsyncIterator[tuple[App, Running]]:
-    """The app in view 2, its walk begun and drawn."""
-    async with opened(path, size, view="Split tree", **given) as (app, pilot):
+    """The app in view 2, its walk begun and drawn; the plan is by root if nothing else is asked."""
+    async with opened(path, size, view="Split tree", **{"options": ROOT, **given}) as (app, pilot):
         await settled(app, pilot)
         yield app, pilot
 
@@ -123,17 +124,17 @@ def branches(app: App) -> list[str]:
 
 
 async def test_it_opens_on_the_selected_group_before_its_first_decision(gpt: str) -> None:
-    async with opened(gpt, selected=3) as (app, pilot):
+    async with opened(gpt, selected=3, options=ROOT) as (app, pilot):
         await pilot.press("2")
         await wait_for(pilot, lambda: isinstance(app.screen, SplitTreeScreen), "view 2")
         await settled(app, pilot)
         assert place(app) == (3, 0)
         assert "[2] #4 decision 1, root:" in screen_text(app)
-        assert "[m] root" in screen_text(app)
+        assert "[m] root, the plan's" in screen_text(app)
 
 
 async def test_stepping_forward_and_back_goes_the_engines_way(gpt: str) -> None:
-    async with walking(gpt, options=OpenOptions(group_by=GroupBy.NAME)) as (app, pilot):
+    async with walking(gpt, options=replace(RICH, epsilon=0.05)) as (app, pilot):
         walk = walk_like(app)
         while True:
             stop = stop_in(app)
@@ -241,11 +242,8 @@ async def test_the_cursor_looks_at_decisions_that_are_taken(gpt: str) -> None:
 async def test_keeping_what_would_be_split(gpt: str) -> None:
     async with walking(gpt, options=RICH) as (app, pilot):
         key = study_in(app).counts.groups[0].key
-        before = study_in(app).design
-        assert before.method == "joint"
         await press(app, pilot, "minus")
         assert app.session.overrides == {key: {"": Verdict.KEEP}}
-        assert app.session.options.method == study_in(app).design.method == "root"
         kept = study_in(app).design
         assert isinstance(kept, Design)
         assert (kept.strata.group == 0).sum() == 1
@@ -306,10 +304,9 @@ async def test_what_cannot_be_done_is_said(resnet: str) -> None:
 
 
 async def test_the_trees_of_joint_have_prices(gpt: str) -> None:
-    async with walking(gpt, options=RICH) as (app, pilot):
-        await press(app, pilot, "m")
+    async with walking(gpt, options=replace(RICH, method="joint")) as (app, pilot):
         assert view(app).method == "joint"
-        assert "[m] joint" in screen_text(app)
+        assert "[m] joint, the plan's" in screen_text(app)
         assert "its variance priced in" in card(app)
         assert "not final" in figures(app)
         walk = walk_like(app, "joint")
@@ -322,12 +319,93 @@ async def test_the_trees_of_joint_have_prices(gpt: str) -> None:
         assert stop_in(app).nodes[0].overridden
 
 
+@pytest.mark.parametrize(
+    ("of_plan", "in_turn"),
+    [
+        ("joint", ["joint", "root", "joint"]),
+        ("root", ["root", "joint", "root"]),
+        ("stem", ["stem", "root", "joint", "stem"]),
+        ("random", ["root", "joint", "root"]),
+    ],
+)
+async def test_the_trees_are_the_plans_and_others_are_for_study(
+    gpt: str, of_plan: str, in_turn: list[str]
+) -> None:
+    async with walking(gpt, options=OpenOptions(method=of_plan)) as (app, pilot):
+        for method in in_turn:
+            assert view(app).method == method
+            assert f"[m] {method}, {'the plan' if method == of_plan else 'for study'}" in screen_text(app)
+            asks_first = "+ - ask first" in screen_text(app)
+            assert asks_first == (method != of_plan)
+            await press(app, pilot, "m")
+        assert app.session.options.method == study_in(app).design.method == of_plan
+        app.plan(replace(app.session.options, method="allegro"))
+        await settled(app, pilot)
+        assert view(app).method == "allegro", "the plan's own again"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+@pytest.mark.parametrize("answer", ["y", "enter", "n", "escape"])
+async def test_a_decision_in_trees_for_study_asks_first(gpt: str, answer: str, size: tuple[int, int]) -> None:
+    async with walking(gpt, size, options=OpenOptions(method="random")) as (app, pilot):
+        before, key = app.session, study_in(app).counts.groups[0].key
+        await pilot.press("plus")
+        await wait_for(pilot, lambda: "a plan by root." in screen_text(app), "it is asked")
+        rows = screen_text(app).splitlines()
+        assert " random" in rows[-4]
+        assert rows[-3].startswith("y enter: ")
+        assert max(map(len, rows)) <= size[0]
+        await pilot.press("right_square_bracket", "minus", "m", "3", "q")
+        assert place(app) == (0, 0), "what is asked about stays"
+        assert app.session is before
+        await pilot.press(answer)
+        if answer in {"y", "enter"}:
+            await wait_for(pilot, lambda: "the plan is by root now" in screen_text(app), "it is said")
+        await settled(app, pilot)
+        assert "y enter: " not in screen_text(app)
+        if answer in {"n", "escape"}:
+            assert app.session.overrides == {}
+            assert app.session.options.method == study_in(app).design.method == "random"
+            assert (place(app), view(app).method) == ((0, 0), "root")
+            return
+        assert app.session.overrides == {key: {"": Verdict.SPLIT}}
+        assert app.session.options.method == study_in(app).design.method == "root"
+        assert "[m] root, the plan's" in screen_text(app)
+        await press(app, pilot, "plus")
+        assert len(app.session.overrides[key]) == 2, "nothing is asked where the trees are the plan's"
+        await pilot.press("u", "u")
+        await wait_for(pilot, lambda: "taken back, by random again" in screen_text(app), "it is said")
+        await settled(app, pilot)
+        assert app.session.overrides == {}
+        assert app.session.options.method == study_in(app).design.method == "random"
+        assert "[m] root, for study" in screen_text(app)
+
+
+async def test_a_decision_that_cannot_be_taken_leaves_the_method_alone(resnet: str) -> None:
+    async with walking(resnet, options=OpenOptions(method="stem"), selected=8) as (app, pilot):
+        await press(app, pilot, "m", "e", "k", "plus", "y")
+        await wait_for(pilot, lambda: "all its durations are equal" in screen_text(app), "why not")
+        assert (app.session.overrides, app.session.options.method) == ({}, "stem")
+        await pilot.press("plus")
+        await wait_for(pilot, lambda: "a plan by root." in screen_text(app), "it is asked again")
+
+
+async def test_a_question_goes_with_the_plan_that_it_was_about(gpt: str) -> None:
+    async with walking(gpt, options=OpenOptions(method="random")) as (app, pilot):
+        await pilot.press("plus")
+        await wait_for(pilot, lambda: "a plan by root." in screen_text(app), "it is asked")
+        app.plan(replace(app.session.options, method="stem"))
+        await settled(app, pilot)
+        assert "a plan by root." not in screen_text(app)
+        assert (view(app).method, app.session.overrides) == ("stem", {})
+
+
 async def test_decisions_that_the_other_method_has_no_node_for_leave_its_tree_alone(gpt: str) -> None:
     async with walking(gpt) as (app, _):
         key = study_in(app).counts.groups[-1].key
     overrides: Overrides = {key: {"LL": Verdict.SPLIT}}
     async with walking(gpt, options=OpenOptions(method="joint"), overrides=overrides) as (app, pilot):
-        assert view(app).method == "joint", "the plan's own, for it has decisions"
+        assert view(app).method == "joint"
         shown = stop_in(app)
         await press(app, pilot, "m")
         await wait_for(pilot, lambda: "in the trees of root" in screen_text(app), "why not")
@@ -356,7 +434,7 @@ async def test_the_selected_group_is_that_of_view_1(gpt: str) -> None:
 
 
 async def test_another_epsilon_has_other_trees(gpt: str) -> None:
-    async with walking(gpt, options=OpenOptions(group_by=GroupBy.NAME)) as (app, pilot):
+    async with walking(gpt, options=replace(RICH, epsilon=0.05)) as (app, pilot):
         await press(app, pilot, "e")
         few = len(stop_in(app).nodes)
         app.plan(replace(app.session.options, epsilon=0.01))
@@ -367,7 +445,7 @@ async def test_another_epsilon_has_other_trees(gpt: str) -> None:
 
 async def test_every_size_has_all_that_matters(gpt: str) -> None:
     async with walking(gpt, options=RICH) as (app, pilot):
-        for keys in ([], ["e", "k"], ["E"], ["m", "left", "left", "left"]):
+        for keys in ([], ["e", "k"], ["E"], ["m", "left", "left", "left"], ["m"]):
             await press(app, pilot, *keys)
             for size in SIZES:
                 await resized(app, pilot, *size)
@@ -427,10 +505,10 @@ Steps = list[tuple[list[str], tuple[int, int]]]
         ([(["E", "x"], (80, 24))], OpenOptions()),
         (
             [(["right_curly_bracket", "right"], (80, 24))],
-            OpenOptions(ascii=True, group_by=GroupBy.PUBLISHED, set=("root.k_max=3",), seed=7),
+            OpenOptions(method="root", ascii=True, group_by=GroupBy.PUBLISHED, set=("root.k_max=3",), seed=7),
         ),
         (
-            [(["m", "plus", "right"], (80, 24))],
+            [(["plus", "right"], (80, 24))],
             OpenOptions(epsilon=0.05, group_epsilon="none", min_samples=3),
         ),
     ],
@@ -534,7 +612,7 @@ async def test_the_running_line_names_the_group_where_there_is_room(gpt: str) ->
 @pytest.mark.parametrize("key", ["plus", "minus"])
 async def test_a_decision_against_the_proposal_goes_on_by_one(resnet: str, gpt: str, key: str) -> None:
     """The first decision of the one is to keep, that of the other to split."""
-    options = OpenOptions() if key == "plus" else RICH
+    options = ROOT if key == "plus" else RICH
     async with walking(resnet if key == "plus" else gpt, options=options) as (app, pilot):
         proposed = stop_in(app).ahead
         assert proposed is not None

@@ -17,6 +17,7 @@ PLAN = "plan"
 RESULTS = "results"
 FORM = "form"
 LIST = "list"
+BINDS = "binds"
 COMPARE = "compare"
 SCALE = "scale"
 SHEET = "sheet"
@@ -87,7 +88,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(TREE, "split_node", "plus,equals_sign", "+ =", "Split", "split the node in focus", show=True),
     Action(TREE, "keep_node", "minus", "-", "Keep", "keep the node in focus whole", show=True),
     Action(TREE, "undo_decision", "u", "u", "Undo", "take your last decision back"),
-    Action(TREE, "method", "m", "m", "Method", "the trees of root or of joint"),
+    Action(TREE, "method", "m", "m", "Method", "the trees of another method, for study"),
     Action(TREE, "log", "x", "x", "Log", "logarithmic or linear durations"),
     Action(SHEET, "move(0, 1)", "j,down", "j down", "Down", "the next size", palette=False),
     Action(SHEET, "move(0, -1)", "k,up", "k up", "Up", "the size before", palette=False),
@@ -155,7 +156,14 @@ ACTIONS: tuple[Action, ...] = (
     Action(LIST, "scroll_end", "G,end", "G end", "Last", "the last row", palette=False),
     Action(LIST, "page_down", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
     Action(LIST, "page_up", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
-    Action(PLAN, "next_detail", "t", "t", "More", "trade-off, strata, launches, findings"),
+    Action(BINDS, "move(1)", "j,down", "j down", "Down", "the next option", palette=False),
+    Action(BINDS, "move(-1)", "k,up", "k up", "Up", "the option before", palette=False),
+    Action(BINDS, "move(-99)", "g,home", "g home", "First", "the first option", palette=False),
+    Action(BINDS, "move(99)", "G,end", "G end", "Last", "the last option", palette=False),
+    Action(BINDS, "take", "enter", "enter", "Take", "take this step", palette=False, show=True),
+    Action(PLAN, "binding", "b", "b", "What binds", "what makes the plan dear; enter takes a step there"),
+    Action(PLAN, "undo_step", "u", "u", "Undo", "take the last of these steps back"),
+    Action(PLAN, "next_detail", "t", "t", "More", "trade-off, strata, launches, findings, what binds"),
     Action(PLAN, "save", "S", "S", "Save", "save the plan to a new file", show=True),
     Action(PLAN, "export", "x", "x", "Export", "hand the plan to a simulator or tool", show=True),
     Action(PLAN, "results", "o", "o", "Results", "the total, from a simulator's results", show=True),

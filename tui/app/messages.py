@@ -9,6 +9,8 @@ from textual.message import Message
 
 # It imports numpy, which the first paint must not wait for.
 if TYPE_CHECKING:
+    from sampling.plan.binding import Relaxation
+    from sampling.plan.budget import SimulationHours
     from sampling.plan.study import Study
 
 
@@ -28,10 +30,11 @@ class StudyProgress(Message):
 
 @dataclass
 class StudyReady(Message):
-    """The workload is read and studied."""
+    """The workload is read and studied; ``hours`` is None where no slowdown is known."""
 
     generation: int
     study: Study
+    hours: SimulationHours | None
 
 
 @dataclass
@@ -40,3 +43,11 @@ class StudyFailed(Message):
 
     generation: int
     error: Exception
+
+
+@dataclass
+class BindingFound(Message):
+    """What binds the plan of a study is found."""
+
+    study: Study
+    binding: tuple[Relaxation, ...]

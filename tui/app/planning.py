@@ -12,9 +12,10 @@ from sampling.methods.registry import check_settings
 from sampling.plan.study import Study, study, study_again
 from sampling.progress import Progress
 from sampling.splitting.groups import Overrides
-from tui.app.messages import StudyFailed, StudyProgress, StudyReady
+from tui.app.messages import BindingFound, StudyFailed, StudyProgress, StudyReady
 from tui.app.plan_problems import why_not_planned
 from tui.app.state import Session
+from tui.engine.budgets import binding_of, budget_of, hours_of
 from tui.engine.studies import (
     choice_of,
     grouping_of,
@@ -56,6 +57,7 @@ def tell_study(
             made = load_study(wanted.options, wanted.overrides, progress)
         else:
             made = plan_again(before.study, before.options, wanted.options, wanted.overrides, progress)
+        hours = hours_of(wanted.options, made)
     except CancelledError:
         return
     except (SamplingError, OSError) as error:
@@ -63,7 +65,19 @@ def tell_study(
         told = error if before is None or before.study is None else why_not_planned(error, before, wanted)
         tell(StudyFailed(generation, told))
         return
-    tell(StudyReady(generation, made))
+    tell(StudyReady(generation, made, hours))
+
+
+def tell_binding(
+    shown: Session, study: Study, tell: Callable[[Message], object], is_cancelled: Callable[[], bool]
+) -> None:
+    """Find what binds the plan of a session; it is sent as a message."""
+    progress = throttled(lambda *_: None, is_cancelled)
+    try:
+        found = binding_of(shown.options, study, progress)
+    except CancelledError:
+        return
+    tell(BindingFound(study, found))
 
 
 def load_study(options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
@@ -74,6 +88,7 @@ def load_study(options: SampleOptions, overrides: Overrides, progress: Progress)
     SamplingError : see the engine.
     """
     check_settings(options.set)
+    budget_of(options)
     # Report wrong options before a long reading.
     target, choice = target_of(options), choice_of(options, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)

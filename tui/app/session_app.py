@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from tui.app.loading import LoadingScreen
-from tui.app.messages import StudyFailed, StudyProgress, StudyReady
+from tui.app.messages import BindingFound, StudyFailed, StudyProgress, StudyReady
 from tui.app.state import Session, studied, taken_back, undoable
 from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
@@ -21,7 +21,12 @@ from tui.terminal.printable import printable
 
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
+    from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
+
+
+_BINDING = "binding"
+"""The workers that find what binds."""
 
 
 class SessionApp(App[None]):
@@ -47,6 +52,7 @@ class SessionApp(App[None]):
         self.tabs = tuple(tabs)
         self.failure: Exception | None = None
         self._generation = 0
+        self._bound: Study | None = None
         self._shown = session
 
     @abstractmethod
@@ -83,6 +89,8 @@ class SessionApp(App[None]):
         """
         before = self._shown
         self._generation += 1
+        self.workers.cancel_group(self, _BINDING)
+        self._bound = None
         self.change(
             options=self.session.options if options is None else options,
             overrides=self.session.overrides if overrides is None else overrides,
@@ -120,6 +128,27 @@ class SessionApp(App[None]):
         worker = get_current_worker()
         planning.tell_study(generation, before, wanted, self.post_message, lambda: worker.is_cancelled)
 
+    def find_binding(self) -> None:
+        """Find what binds the plan shown, unless it is known or looked for; ``session.binding`` follows."""
+        session = self.session
+        is_wanted = session.binding is None and session.doing is None and session.study is not None
+        if is_wanted and session.study is not self._bound:
+            self._bound = session.study
+            self._find_binding(session)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group=_BINDING)
+    def _find_binding(self, shown: Session) -> None:
+        from tui.app import planning
+
+        worker = get_current_worker()
+        if shown.study is not None:
+            planning.tell_binding(shown, shown.study, self.post_message, lambda: worker.is_cancelled)
+
+    @on(BindingFound)
+    def _show_binding(self, event: BindingFound) -> None:
+        if event.study is self.session.study:
+            self.change(binding=event.binding)
+
     @on(Worker.StateChanged)
     def _notice_defect(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
@@ -141,7 +170,7 @@ class SessionApp(App[None]):
         if event.generation != self._generation:
             return
         is_first = self.session.study is None
-        self.session = studied(self.session, event.study)
+        self.session = studied(self.session, event.study, event.hours)
         self._shown = self.session
         if is_first:
             await self.open_first_view()

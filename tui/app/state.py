@@ -12,6 +12,8 @@ from tui.options.commands import SampleOptions
 
 # They import numpy, which the first paint must not wait for.
 if TYPE_CHECKING:
+    from sampling.plan.binding import Relaxation
+    from sampling.plan.budget import SimulationHours
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
     from tui.scale.open_tables import OpenTables
@@ -34,6 +36,8 @@ class Session:
     ----------
     options : the headless command's own, with the profiles, so that the app and the command line do the same.
     study : what these options came to; None while the workload is read, or where none is open.
+    hours : what the plan takes to simulate; None where no slowdown is known.
+    binding : what binds the plan; None where it is not known (yet).
     overrides : the user's split decisions, by group key and path.
     past_overrides : what they were before each decision, the latest last; undo goes back along it.
     doing : what is being computed for the plan, in words; None when the study is of these options.
@@ -49,6 +53,8 @@ class Session:
 
     options: SampleOptions = field(default_factory=SampleOptions)
     study: Study | None = None
+    hours: SimulationHours | None = None
+    binding: tuple[Relaxation, ...] | None = None
     overrides: Overrides = field(default_factory=dict)
     past_overrides: tuple[Undoable, ...] = ()
     doing: str | None = None
@@ -67,13 +73,15 @@ class Session:
         return self.options.profiles
 
 
-def studied(session: Session, study: Study) -> Session:
-    """Return the session with the study that its options came to."""
+def studied(session: Session, study: Study, hours: SimulationHours | None) -> Session:
+    """Return the session with the study that its options came to, and the hours that its plan takes."""
     before = session.study
     # Other groups have other ranks.
     is_regrouped = before is not None and study.counts is not before.counts
     selected = 0 if is_regrouped else session.selected
-    return replace(session, study=study, doing=None, problem=None, selected=selected)
+    return replace(
+        session, study=study, hours=hours, binding=None, doing=None, problem=None, selected=selected
+    )
 
 
 def taken_back(session: Session, shown: Session, problem: str) -> Session:

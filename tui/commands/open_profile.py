@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tui.options.commands import MethodOptions, OpenOptions
+from tui.options.commands import OpenOptions, SlowdownOptions
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 
@@ -14,7 +14,7 @@ def run(options: OpenOptions) -> None:
     show(options.profiles, options, insist=options.app, mouse=not options.no_mouse)
 
 
-def show(profiles: tuple[str, ...], options: MethodOptions, *, insist: bool, mouse: bool) -> None:
+def show(profiles: tuple[str, ...], options: SlowdownOptions, *, insist: bool, mouse: bool) -> None:
     """Open the app on these files, or print their summary."""
     if terminal.is_interactive():
         from tui.app.running import run_app, session_of

@@ -25,7 +25,7 @@ _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
 def run(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
     shows_figures = options.list is None and options.format not in _ROW_FORMATS
-    study = study_within_budget(options)
+    study = study_within_budget(options.profiles, options)
     note_unused_in_sample(options, shows_figures=shows_figures)
     plan = drawn_plan(study.counts, study.design, options.seed)
     for text in study.design.notes:
@@ -39,8 +39,10 @@ def run(options: SampleOptions) -> None:
         _write(options, plan_text(study, plan, launches, plan_options(options, study, plan)))
     if options.list is None:
         rows = launch_rows(launches) if options.format in _ROW_FORMATS else ()
-        costs = plan_costs(options, study, plan) if shows_figures else PlanCosts()
-        answer = plan_answer(study, plan, judgement, rows, costs)
+        asked = PlanCosts()
+        if shows_figures:
+            asked = plan_costs(options, study, plan, binding=options.binding)
+        answer = plan_answer(study, plan, judgement, rows, asked)
     else:
         answer = list_answer(study, plan, launches, options.list)
     emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)

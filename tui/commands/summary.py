@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from tui.engine.studies import study_as_asked
-from tui.options.commands import MethodOptions, SummaryOptions
+from tui.engine.budgets import study_costs, study_within_budget
+from tui.engine.unused_options import note_unused_epsilon
+from tui.options.commands import SlowdownOptions, SummaryOptions
 from tui.output.writer import Answer, emit
 from tui.text.summary import following_commands, summary_results, summary_text
 
 
 def run(options: SummaryOptions) -> None:
     """Read, study, show."""
+    note_unused_epsilon(options)
     show(options.profiles, options)
 
 
-def show(profiles: tuple[str, ...], options: MethodOptions, command: str = "summary") -> None:
+def show(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "summary") -> None:
     """Print the summary of these files; also what `open` and `demo` do without a terminal."""
-    study = study_as_asked(profiles, options)
+    study = study_within_budget(profiles, options)
+    costs = study_costs(options, study)
     following = following_commands(profiles, options)
     emit(
         Answer(
             command,
-            summary_results(study, following),
-            human=lambda canvas: summary_text(study, profiles, following, canvas),
+            summary_results(study, following, costs),
+            human=lambda canvas: summary_text(study, profiles, following, costs, canvas),
             warnings=tuple(finding.code for finding in study.findings),
         ),
         options,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, trade_off
+from tui.engine.budgets import PlanCosts, binding_of, budget_of
 from tui.engine.studies import progress_of, study_as_asked, target_of
 from tui.engine.trade_offs import epsilons_of
 from tui.options.commands import TradeOffOptions
@@ -14,7 +15,8 @@ def run(options: TradeOffOptions) -> None:
     """Read once, design a plan at each epsilon, draw."""
     check_has_trade_off(options.method)
     target = target_of(options)
-    epsilons = epsilons_of(options.epsilons, target)
+    budget_of(options)
+    epsilons = epsilons_of(options.epsilons, target, with_plan=options.binding)
     study = study_as_asked(options.profiles, options)
     with progress_of(options) as progress:
         tried = list(
@@ -29,9 +31,10 @@ def run(options: TradeOffOptions) -> None:
                 progress=progress,
             )
         )
+        binding = binding_of(options, study, progress) if options.binding else None
     points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
     missing = tuple(each for each in tried if isinstance(each, NoPoint))
     if not points:
         raise missing[0].problem
-    known = TradeOff(options.method, target, epsilons, points, missing)
+    known = TradeOff(options.method, target, epsilons, points, missing, PlanCosts(binding, options.slowdown))
     emit(trade_off_answer(study, known, options), options)

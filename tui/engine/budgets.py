@@ -1,4 +1,4 @@
-"""From the options of `sample` to a plan within a budget, what the plan takes, and what binds it."""
+"""From the options to a plan within a budget, what the plan takes, and what binds it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from sampling.plan.budget import (
     study_within,
     written_budget,
 )
-from sampling.plan.plan import Plan
+from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.study import Study
 from sampling.plan.trade_off import check_has_trade_off
+from sampling.progress import Progress
 from tui.engine.studies import progress_of, study_as_asked, target_of, with_flags_in_findings
-from tui.options.commands import SampleOptions
+from tui.options.commands import BudgetOptions, MethodOptions, SlowdownOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class PlanCosts:
     budget: Budget | None = None
 
 
-def budget_of(options: SampleOptions) -> Budget | None:
+def budget_of(options: SlowdownOptions) -> Budget | None:
     """Return the budget; None where none is given.
 
     Raises
@@ -46,14 +47,14 @@ def budget_of(options: SampleOptions) -> Budget | None:
     """
     if options.slowdown is not None:
         check_slowdown(options.slowdown)
-    if options.budget is None:
+    if not isinstance(options, BudgetOptions) or options.budget is None:
         return None
     budget = written_budget(options.budget, options.slowdown)
     check_has_trade_off(options.method)
     return budget
 
 
-def study_within_budget(options: SampleOptions) -> Study:
+def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> Study:
     """Read the workload and study it as the options ask, with the smallest epsilon that a budget allows.
 
     Raises
@@ -62,7 +63,7 @@ def study_within_budget(options: SampleOptions) -> Study:
     """
     # What the options mean is wrong or right before anything is read.
     budget = budget_of(options)
-    read = study_as_asked(options.profiles, options)
+    read = study_as_asked(profiles, options)
     if budget is None:
         return read
     with progress_of(options) as progress:
@@ -71,16 +72,37 @@ def study_within_budget(options: SampleOptions) -> Study:
         )
 
 
-def plan_costs(options: SampleOptions, study: Study, plan: Plan) -> PlanCosts:
-    """Return what the options ask to be said of a plan."""
+def plan_costs(options: SlowdownOptions, study: Study, plan: Plan, *, binding: bool) -> PlanCosts:
+    """Return what the options ask to be said of a plan.
+
+    Parameters
+    ----------
+    binding : whether what binds is asked for.
+    """
     hours = None if options.slowdown is None else simulation_hours(plan, options.slowdown)
-    return PlanCosts(
-        _binding(options, study) if options.binding else None, options.slowdown, hours, budget_of(options)
-    )
+    found = None
+    if binding:
+        with progress_of(options) as progress:
+            found = binding_of(options, study, progress)
+    return PlanCosts(found, options.slowdown, hours, budget_of(options))
 
 
-def _binding(options: SampleOptions, study: Study) -> tuple[Relaxation, ...]:
+def study_costs(options: SlowdownOptions, study: Study) -> PlanCosts:
+    """Return what binds the plan of a study, and what it takes to simulate, for which it is drawn."""
+    with progress_of(options) as progress:
+        found = binding_of(options, study, progress)
+    return PlanCosts(found, options.slowdown, hours_of(options, study), budget_of(options))
+
+
+def hours_of(options: SlowdownOptions, study: Study) -> SimulationHours | None:
+    """Return what the plan of a study takes, drawn as the options say; None where no slowdown is known."""
+    if options.slowdown is None:
+        return None
+    return simulation_hours(drawn_plan(study.counts, study.design, options.seed), options.slowdown)
+
+
+def binding_of(options: MethodOptions, study: Study, progress: Progress) -> tuple[Relaxation, ...]:
+    """Return what each option alone, relaxed one step, would give the plan of a study by these options."""
     # Of a plan within a budget the epsilon is the one that was found.
     target = replace(target_of(options), epsilon=study.design.target.epsilon)
-    with progress_of(options) as progress:
-        return what_binds(study, target, options.group_by, progress)
+    return what_binds(study, target, options.group_by, progress)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sampling.methods.registry import draws_at_random, method_named, method_names, method_options
 from tui.options.choices import ErrorMean, NumberLocale, OutputFormat
-from tui.options.commands import CompareOptions, PlanningOptions, SampleOptions
+from tui.options.commands import BudgetOptions, CompareOptions, PlanningOptions, SampleOptions
 from tui.terminal.diagnostics import note
 
 
@@ -87,8 +87,7 @@ def note_unused_in_sample(options: SampleOptions, *, shows_figures: bool) -> Non
     ----------
     shows_figures : whether the plan's figures are written, not rows of it.
     """
-    if options.budget is not None and options.epsilon != PlanningOptions.epsilon:
-        note("--epsilon: --budget finds the smallest that fits; not used", quiet=options.quiet)
+    note_unused_epsilon(options)
     of_figures = {
         "--binding": options.binding,
         "--slowdown": options.slowdown is not None and options.budget is None,
@@ -98,3 +97,9 @@ def note_unused_in_sample(options: SampleOptions, *, shows_figures: bool) -> Non
         note(
             f"{', '.join(unused)}: of the plan's figures, which are not shown; not used", quiet=options.quiet
         )
+
+
+def note_unused_epsilon(options: BudgetOptions) -> None:
+    """Say that epsilon has no effect where a budget finds it."""
+    if options.budget is not None and options.epsilon != PlanningOptions.epsilon:
+        note("--epsilon: --budget finds the smallest that fits; not used", quiet=options.quiet)

@@ -180,17 +180,43 @@ class MethodOptions(PlanningOptions):
 
 
 @dataclass(frozen=True)
+class SlowdownOptions(MethodOptions):
+    """A plan, and how slow its simulation is."""
+
+    slowdown: float | None = option(
+        None,
+        "Seconds of simulation for a second on the GPU: the plan in hours of one machine.",
+        "--slowdown",
+        panel=_PLAN,
+        metavar="X",
+    )
+
+
+@dataclass(frozen=True)
+class BudgetOptions(SlowdownOptions):
+    """A plan that is to fit a time of simulation."""
+
+    budget: str | None = option(
+        None,
+        "Find the smallest epsilon whose simulation fits: 90m, 24h, 3d; needs --slowdown.",
+        "--budget",
+        panel=_PLAN,
+        metavar="TIME",
+    )
+
+
+@dataclass(frozen=True)
 class InfoOptions(PlanningOptions, ProfileOptions):
     """`info`."""
 
 
 @dataclass(frozen=True)
-class SummaryOptions(MethodOptions, ProfileOptions):
-    """`summary`, and what `open` shows without a terminal."""
+class SummaryOptions(BudgetOptions, ProfileOptions):
+    """`summary`."""
 
 
 @dataclass(frozen=True)
-class OpenOptions(SummaryOptions):
+class OpenOptions(SlowdownOptions, ProfileOptions):
     """`open`."""
 
     app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
@@ -198,7 +224,7 @@ class OpenOptions(SummaryOptions):
 
 
 @dataclass(frozen=True)
-class DemoOptions(MethodOptions):
+class DemoOptions(SlowdownOptions):
     """`demo`."""
 
     app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
@@ -248,7 +274,7 @@ class TreeOptions(PlanningOptions, ProfileOptions):
 
 
 @dataclass(frozen=True)
-class SampleOptions(MethodOptions, ProfileOptions):
+class SampleOptions(BudgetOptions, ProfileOptions):
     """`sample`."""
 
     output: str | None = option(
@@ -264,24 +290,10 @@ class SampleOptions(MethodOptions, ProfileOptions):
         "--binding",
         panel=_PLAN,
     )
-    slowdown: float | None = option(
-        None,
-        "Seconds of simulation for a second on the GPU: the plan in hours of one machine.",
-        "--slowdown",
-        panel=_PLAN,
-        metavar="X",
-    )
-    budget: str | None = option(
-        None,
-        "Find the smallest epsilon whose simulation fits: 90m, 24h, 3d; needs --slowdown.",
-        "--budget",
-        panel=_PLAN,
-        metavar="TIME",
-    )
 
 
 @dataclass(frozen=True)
-class TradeOffOptions(MethodOptions, ProfileOptions):
+class TradeOffOptions(SlowdownOptions, ProfileOptions):
     """`trade-off`."""
 
     epsilons: str | None = option(
@@ -290,6 +302,12 @@ class TradeOffOptions(MethodOptions, ProfileOptions):
         "--epsilons",
         panel=_PLAN,
         metavar="X,Y",
+    )
+    binding: bool = option(
+        False,
+        "Say what each option alone, relaxed one step, would give; makes several plans.",
+        "--binding",
+        panel=_PLAN,
     )
     width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows of the chart.")

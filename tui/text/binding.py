@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from sampling.plan.binding import Relaxation
-from sampling.plan.budget import hours
+from sampling.plan.budget import SimulationHours, hours
 from sampling.plan.design import AnyDesign
-from sampling.plan.plan import Plan
 from tui.charts import quantities
 from tui.engine.budgets import PlanCosts
 from tui.options.flags import flags_of_parameters
+from tui.terminal.tables import Column, table
 
 
-def cost_rows(plan: Plan, costs: PlanCosts) -> dict[str, Any]:
+def cost_rows(total_duration_ns: int, costs: PlanCosts) -> dict[str, Any]:
     """Return what is said of a plan beside its figures, null where it was not asked for."""
     taken, found = costs.hours, costs.binding
+    rows = None if found is None else [binding_row(each, total_duration_ns, costs.slowdown) for each in found]
     return {
-        "epsilon": plan.design.target.epsilon if plan.design.random else None,
         "machine_hours": None if taken is None else taken.drawn,
         "longest_launch_hours": None if taken is None else taken.longest_launch,
-        "binding": None if found is None else [_row(each, plan, costs.slowdown) for each in found],
+        "binding": rows,
     }
 
 
-def _row(relaxed: Relaxation, plan: Plan, slowdown: float | None) -> dict[str, Any]:
+def binding_row(step: Relaxation, total_duration_ns: int, slowdown: float | None) -> dict[str, Any]:
+    """Return one option, relaxed, as the contract's `binding` lists it."""
     return {
-        "option": relaxed.option,
-        "from": relaxed.before,
-        "to": relaxed.after,
-        "speedup_before": relaxed.speedup_before,
-        "speedup": relaxed.speedup,
-        "machine_hours": None if slowdown is None else _hours(relaxed, plan, slowdown),
+        "option": step.option,
+        "from": step.before,
+        "to": step.after,
+        "speedup_before": step.speedup_before,
+        "speedup": step.speedup,
+        "machine_hours": None if slowdown is None else _hours(step, total_duration_ns, slowdown),
     }
 
 
-def _hours(relaxed: Relaxation, plan: Plan, slowdown: float) -> float:
-    return hours(plan.total_duration_ns / relaxed.speedup, slowdown)
+def _hours(step: Relaxation, total_duration_ns: int, slowdown: float) -> float:
+    return hours(total_duration_ns / step.speedup, slowdown)
 
 
 def hours_lines(design: AnyDesign, costs: PlanCosts) -> list[str]:
@@ -56,23 +57,82 @@ def hours_lines(design: AnyDesign, costs: PlanCosts) -> list[str]:
     return lines
 
 
-def binding_lines(plan: Plan, costs: PlanCosts, width: int) -> list[str]:
-    """Return which option to type for which speedup, the largest first; nothing where it was not asked."""
-    if costs.binding is None:
-        return []
-    if not plan.design.random:
-        return [f"what binds: nothing, for nothing is asked of {plan.design.method}"]
-    if not costs.binding:
-        return ["what binds: no option alone, one step looser, gives 5 % more speedup"]
-    ways = ", ".join(_way(each, plan, costs.slowdown) for each in costs.binding)
-    before = quantities.ratio(costs.binding[0].speedup_before)
-    text = f"what binds: {ways}; {before} is expected now"
-    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+def hours_forms(taken: SimulationHours | None) -> tuple[str, ...]:
+    """Return what goes behind a speedup where a slowdown is known, the longest wording first."""
+    if taken is None:
+        return ("",)
+    drawn, longest = quantities.hours(taken.drawn), quantities.hours(taken.longest_launch)
+    return (
+        f", {drawn} of one machine, the longest launch {longest}",
+        f", {drawn}, longest launch {longest}",
+        f", {drawn}, longest {longest}",
+        f", {drawn}",
+    )
 
 
-def _way(relaxed: Relaxation, plan: Plan, slowdown: float | None) -> str:
+def binding_text(
+    found: Sequence[Relaxation], design: AnyDesign, total_duration_ns: int, slowdown: float | None
+) -> str:
+    """Return which option to type for which speedup, the largest first."""
+    if not found:
+        return why_none(design)
+    return f"what binds: {', '.join(_way(each, total_duration_ns, slowdown) for each in found)}"
+
+
+def why_none(design: AnyDesign) -> str:
+    """Return why no option binds."""
+    if not design.random:
+        return f"what binds: nothing, for nothing is asked of {design.method}"
+    return "what binds: no option alone, one step looser, gives 5 % more speedup"
+
+
+def _way(step: Relaxation, total_duration_ns: int, slowdown: float | None) -> str:
     """Return what to type and what it gives."""
-    value = relaxed.after
-    shown = f"{value:g}" if isinstance(value, float) else str(value)
-    text = f"{flags_of_parameters()[relaxed.option]} {shown} gives {quantities.ratio(relaxed.speedup)}"
-    return text if slowdown is None else f"{text} ({quantities.hours(_hours(relaxed, plan, slowdown))})"
+    flag = flags_of_parameters()[step.option]
+    text = f"{flag} {value_text(step.after)} gives {quantities.ratio(step.speedup)}"
+    if slowdown is None:
+        return text
+    return f"{text} ({quantities.hours(_hours(step, total_duration_ns, slowdown))})"
+
+
+def value_text(value: float | str) -> str:
+    """Return an option's value as it is typed."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def option_label(step: Relaxation) -> str:
+    """Return the option as the form of options calls it."""
+    return flags_of_parameters()[step.option].removeprefix("--")
+
+
+def binding_forms(found: Sequence[Relaxation], design: AnyDesign) -> list[str]:
+    """Return what binds in a line, the longest wording first: all options, or the first few."""
+    if not found:
+        return [why_none(design).capitalize(), "What binds: nothing"]
+    ways = [f"{option_label(each)} {value_text(each.after)}" for each in found]
+    given = [quantities.ratio(each.speedup) for each in found]
+    forms = []
+    for number in range(len(found), 0, -1):
+        shown = list(zip(ways, given, strict=True))[:number]
+        forms.append("What binds: " + ", ".join(f"{way} gives {speedup}" for way, speedup in shown))
+        forms.append("Binds: " + ", ".join(f"{way} {speedup}" for way, speedup in shown))
+    return forms
+
+
+def binding_table(
+    found: Sequence[Relaxation], total_duration_ns: int, slowdown: float | None
+) -> tuple[str, list[str]]:
+    """Return a heading and a line for each option: its value, the one a step looser, what that gives."""
+    columns = [
+        Column("option", [option_label(each) for each in found], to_right=False),
+        Column("now", [value_text(each.before) for each in found]),
+        Column("a step looser", [value_text(each.after) for each in found]),
+        Column("speedup", [quantities.ratio(each.speedup) for each in found]),
+    ]
+    if found:
+        columns.append(Column("instead of", [quantities.ratio(each.speedup_before) for each in found]))
+    if slowdown is not None:
+        taken = [quantities.hours(_hours(each, total_duration_ns, slowdown)) for each in found]
+        columns.append(Column("one machine", taken))
+    heading, *lines = table(columns).split("\n")
+    return heading, lines

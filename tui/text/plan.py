@@ -17,7 +17,7 @@ from tui.engine.budgets import PlanCosts
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.text import facts
-from tui.text.binding import binding_lines, cost_rows, hours_lines
+from tui.text.binding import binding_text, cost_rows, hours_lines
 from tui.text.promise import freedom_lines, pooled_row, pooled_words, promise_words
 
 _NOTHING_ASKED = PlanCosts()
@@ -48,7 +48,8 @@ def plan_answer(
         "error": plan.error,
         "floor_ns": plan.floor_ns,
         "judged": None if judgement is None else facts.judged_row(judgement),
-        **cost_rows(plan, costs),
+        "epsilon": design.target.epsilon if design.random else None,
+        **cost_rows(plan.total_duration_ns, costs),
         "details": dict(design.picks.details) if isinstance(design, PickedDesign | DrawnClusters) else None,
     }
     return Answer(
@@ -92,7 +93,7 @@ def plan_text(
         f"sampled time {sampled} of {total}: speedup {speedup}, {expected} expected",
         f"(a plan that visits every kernel group samples at least {floor} on average)",
         *hours_lines(design, costs),
-        *binding_lines(plan, costs, canvas.width),
+        *_binding_lines(plan, costs),
         *([pooled] if pooled is not None else []),
         facts.bounds_line(design, judgement if design.random else None),
         *freedom_lines(design),
@@ -105,4 +106,14 @@ def plan_text(
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    return textwrap.wrap(line, width, subsequent_indent="  ")
+    return textwrap.wrap(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _binding_lines(plan: Plan, costs: PlanCosts) -> list[str]:
+    """Return what binds and what is expected now; nothing where it was not asked for."""
+    if costs.binding is None:
+        return []
+    text = binding_text(costs.binding, plan.design, plan.total_duration_ns, costs.slowdown)
+    if costs.binding:
+        text += f"; {quantities.ratio(costs.binding[0].speedup_before)} is expected now"
+    return [text]

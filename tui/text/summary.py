@@ -10,6 +10,7 @@ from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts import quantities
+from tui.engine.budgets import PlanCosts
 from tui.options.command_line import command_line, options_of, printed_plan_name
 from tui.options.commands import (
     CompareOptions,
@@ -21,9 +22,11 @@ from tui.options.commands import (
 )
 from tui.output.writer import Canvas
 from tui.text import facts
+from tui.text.binding import binding_text, cost_rows, hours_lines
 from tui.text.promise import pooled_row, promise_words
 
 _LARGEST = 10
+_MOST_BINDING = 3
 _NEXT_LABELS = ("Next  ", "      ", "      ")
 
 
@@ -48,12 +51,13 @@ def _stepped(method: str) -> str:
     return method if method != DEFAULT_METHOD and method_named(method).trees is not None else "root"
 
 
-def summary_results(study: Study, following: list[str]) -> dict[str, Any]:
+def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dict[str, Any]:
     """Return what the contract's `summary` has.
 
     Parameters
     ----------
     following : the commands to run next.
+    costs : what binds the plan, and what it takes to simulate.
     """
     return {
         "device": facts.device_name(study),
@@ -65,6 +69,7 @@ def summary_results(study: Study, following: list[str]) -> dict[str, Any]:
         "plan": facts.design_row(study),
         "promise": promise_words(study.design),
         "pooled": pooled_row(study),
+        **cost_rows(study.counts.total_duration_ns, costs),
         "next": following,
     }
 
@@ -73,12 +78,15 @@ def _largest(study: Study) -> list[dict[str, Any]]:
     return [facts.group_row(study, index) for index in range(min(_LARGEST, len(study.counts.groups)))]
 
 
-def summary_text(study: Study, profiles: tuple[str, ...], following: list[str], canvas: Canvas) -> str:
+def summary_text(
+    study: Study, profiles: tuple[str, ...], following: list[str], costs: PlanCosts, canvas: Canvas
+) -> str:
     """Return the screen: the largest kernel groups, the findings, the plan, what to run next.
 
     Parameters
     ----------
     following : the commands to run next.
+    costs : what binds the plan, and what it takes to simulate.
     """
     counts = study.counts
     rows = _largest(study)
@@ -95,16 +103,24 @@ def summary_text(study: Study, profiles: tuple[str, ...], following: list[str], 
         "",
         facts.findings_text(study, canvas),
         "",
-        *_labelled("Plan  ", facts.design_line(study).splitlines(), canvas),
+        *_labelled("Plan  ", _plan_lines(study, costs), canvas),
         *(f"{label}{line}" for label, line in zip(_NEXT_LABELS, following, strict=True)),
     ]
     return "\n".join(parts)
 
 
+def _plan_lines(study: Study, costs: PlanCosts) -> list[str]:
+    """Return the plan, what it takes to simulate, and the first few options that make it dear."""
+    design, total_ns = study.design, study.counts.total_duration_ns
+    binding = binding_text((costs.binding or ())[:_MOST_BINDING], design, total_ns, costs.slowdown)
+    return [*facts.design_line(study).splitlines(), *hours_lines(design, costs), binding]
+
+
 def _labelled(label: str, lines: list[str], canvas: Canvas) -> list[str]:
     """Return wrapped lines after a label, with the further lines indented by its width."""
     indent = " " * len(label)
-    wrapped = [part for line in lines for part in textwrap.wrap(line, canvas.width - len(label))]
+    width = canvas.width - len(label)
+    wrapped = [part for line in lines for part in textwrap.wrap(line, width, break_on_hyphens=False)]
     return [f"{indent if number else label}{part}" for number, part in enumerate(wrapped)]
 
 

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from sampling.methods.registry import method_named
+from sampling.plan.budget import hours
 from sampling.plan.study import Study
 from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.strata.target import Target
@@ -17,11 +18,15 @@ from tui.charts import quantities
 from tui.charts.grid import Grid
 from tui.charts.sinks import ansi, plain
 from tui.charts.trade_off import trade_off_chart
+from tui.engine.budgets import PlanCosts
 from tui.options.commands import TradeOffOptions
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, table
+from tui.text.binding import binding_row, binding_text
+
+_NOTHING_ASKED = PlanCosts()
 
 HEIGHT = 16
 """Rows of the chart where nothing else is said."""
@@ -37,6 +42,7 @@ class TradeOff:
     epsilons : all that are or will be computed, in any order.
     points : those computed, in any order.
     missing : the epsilons at which there turned out to be no plan, in any order.
+    costs : what binds the plan itself, and the slowdown, where they are asked for.
     """
 
     method: str
@@ -44,6 +50,7 @@ class TradeOff:
     epsilons: tuple[float, ...]
     points: tuple[TradeOffPoint, ...] = ()
     missing: tuple[NoPoint, ...] = ()
+    costs: PlanCosts = _NOTHING_ASKED
 
     @property
     def tried(self) -> int:
@@ -62,14 +69,21 @@ class TradeOff:
         )
 
 
-def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas) -> str:
-    """Return what was asked in a line, the chart, the points in a table, and remarks."""
+def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas, binding: str = "") -> str:
+    """Return what was asked in a line, the chart, the points in a table, and remarks.
+
+    Parameters
+    ----------
+    binding : what binds the plan itself, in words; "" where that is not asked for.
+    """
     grid = known.chart(width, height, ascii_only=canvas.ascii_only)
     heading = f"{known.method}, confidence {known.target.confidence:g}"
     lines = [heading, ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
     level = level_text(known)
     if level is not None:
         lines += ["", *textwrap.wrap(level, canvas.width)]
+    if binding:
+        lines += ["", *textwrap.wrap(binding, canvas.width, break_on_hyphens=False)]
     for text in missing_texts(known):
         lines += ["", *textwrap.wrap(printable(text, ascii_only=canvas.ascii_only), canvas.width)]
     return "\n".join(lines)
@@ -159,6 +173,7 @@ def trade_off_table(known: TradeOff) -> str:
         [
             Column("epsilon", [f"{point.epsilon:g}" for point in points]),
             Column("speedup", [quantities.ratio(point.speedup) for point in points]),
+            *_hours_column(known),
             Column("drawn", [quantities.count(point.samples) for point in points]),
             Column("strata", [quantities.count(point.strata) for point in points]),
             Column("sampled", [quantities.duration(point.sampled_duration_ns) for point in points]),
@@ -169,6 +184,15 @@ def trade_off_table(known: TradeOff) -> str:
     )
 
 
+def _hours_column(known: TradeOff) -> list[Column]:
+    """Return the hours of one machine at each point, where a slowdown is known."""
+    slowdown = known.costs.slowdown
+    if slowdown is None:
+        return []
+    taken = [hours(point.sampled_duration_ns, slowdown) for point in known.ascending]
+    return [Column("one machine", [quantities.hours(each) for each in taken])]
+
+
 def _share(bound: float | None) -> str:
     return quantities.UNKNOWN if bound is None else quantities.share(bound)
 
@@ -176,23 +200,51 @@ def _share(bound: float | None) -> str:
 def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) -> Answer:
     """Return the points in every form."""
 
+    total_ns, found, slowdown = study.counts.total_duration_ns, known.costs.binding, known.costs.slowdown
+    binding = ""
+    rows = None
+    if found is not None:
+        rows = [binding_row(each, total_ns, slowdown) for each in found]
+        words = binding_text(found, study.design, total_ns, slowdown)
+        binding = f"At epsilon {known.target.epsilon:g}, {quantities.ratio(study.speedup)}, {words}."
+
     def text(canvas: Canvas) -> str:
-        return trade_off_text(known, options.width or canvas.width, options.height or HEIGHT, canvas)
+        return trade_off_text(known, options.width or canvas.width, options.height or HEIGHT, canvas, binding)
 
     return Answer(
         "trade-off",
-        _answer_rows(known),
+        _answer_rows(known, rows),
         text,
         warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
     )
 
 
-def _answer_rows(known: TradeOff) -> list[dict[str, Any]]:
-    """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures."""
+def _answer_rows(known: TradeOff, binding: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures.
+
+    Parameters
+    ----------
+    binding : what binds the plan itself, which stands in its row.
+    """
+    slowdown, chosen = known.costs.slowdown, known.target.epsilon
     blank = dict.fromkeys(field.name for field in fields(TradeOffPoint))
-    rows = [asdict(point) | {"no_plan": None} for point in known.points]
+    rows = [
+        asdict(point)
+        | {
+            "no_plan": None,
+            "machine_hours": None if slowdown is None else hours(point.sampled_duration_ns, slowdown),
+            "binding": binding if point.epsilon == chosen else None,
+        }
+        for point in known.points
+    ]
     rows += [
-        blank | {"epsilon": each.epsilon, "no_plan": with_flags(each.problem.message)}
+        blank
+        | {
+            "epsilon": each.epsilon,
+            "no_plan": with_flags(each.problem.message),
+            "machine_hours": None,
+            "binding": None,
+        }
         for each in known.missing
     ]
     return sorted(rows, key=lambda row: float(row["epsilon"]))

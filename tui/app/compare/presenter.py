@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sampling.methods.registry import method_named, method_names
+from sampling.plan.budget import hours
 from sampling.plan.study import Study
 from sampling.strata.target import Target
 from sampling.text import counted
+from tui.app.frame.wording import MOST_LAUNCHES_UNASKED
 from tui.app.overrides_file import printed_options
 from tui.app.state import Session, decisions
 from tui.charts import quantities
@@ -20,9 +22,6 @@ from tui.options.commands import CompareOptions
 from tui.terminal.tables import Column, table
 from tui.text.comparison import Row, comparison_columns, comparison_scatter, method_mark
 from tui.text.facts import draws_text
-
-MOST_LAUNCHES_UNASKED = 200_000
-"""A larger profile is compared when asked for: it may take minutes."""
 
 _MARK_CELLS = 2
 
@@ -143,7 +142,16 @@ def what_to_say(findings: Findings | None, row: Row | None, session: Session) ->
     beyond = _beyond_root(target_of(findings.asked))
     if "min_samples" in method.target_fields and beyond and _is_root_faster(findings, row):
         notes.insert(0, beyond)
-    return "; ".join([f"{row['method']}: {method.source}", *notes])
+    return "; ".join([f"{row['method']}: {method.source}", *_hours(row, session), *notes])
+
+
+def _hours(row: Row, session: Session) -> list[str]:
+    """Return the hours of one machine that a method's plan takes; nothing where no slowdown is known."""
+    slowdown, study = session.options.slowdown, session.study
+    if slowdown is None or study is None or not row["speedup"]:
+        return []
+    taken = hours(study.counts.total_duration_ns / row["speedup"], slowdown)
+    return [f"{quantities.hours(taken)} of one machine, simulated {slowdown:g} times slower"]
 
 
 def _is_root_faster(findings: Findings, joint: Row) -> bool:

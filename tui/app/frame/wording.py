@@ -15,8 +15,12 @@ from tui.scale import status as scale_status
 from tui.terminal.printable import printable
 from tui.terminal.tables import shortened
 from tui.text import facts
+from tui.text.binding import binding_forms, hours_forms
 
 _LEAST_NAME = 20
+
+MOST_LAUNCHES_UNASKED = 200_000
+"""What takes many plans is found unasked for no larger a profile: it may take minutes."""
 
 
 def workload_lines(session: Session, study: Study) -> list[str]:
@@ -54,10 +58,30 @@ def group_key(study: Study, index: int, cells: int, *, ascii_only: bool) -> str:
     return shortened(group.name, room, ascii_only=ascii_only) + launched
 
 
+def binding_lines(session: Session, study: Study) -> list[str]:
+    """Return what binds the plan, or how to learn it, the longest form first."""
+    if session.binding is not None:
+        forms = binding_forms(session.binding, study.design)
+        return [*(f"{form}; [3] [b] takes one" for form in forms[:1] if session.binding), *forms]
+    if study.counts.launches > MOST_LAUNCHES_UNASKED:
+        return ["What binds: [3] [b] finds out which option makes the plan dear", "What binds: [3] [b]"]
+    return ["What binds: being found"]
+
+
 def plan_lines(session: Session, study: Study) -> list[str]:
-    """Return what the plan costs and promises, the longest form first; split decisions are always named."""
+    """Return what the plan costs and promises, the longest form first; split decisions are always named.
+
+    Where a slowdown is known, so are the hours of one machine.
+    """
+    forms = []
+    for hours in hours_forms(session.hours):
+        forms += _plan_forms(session, study, hours)
+    return sorted(dict.fromkeys(forms), key=len, reverse=True) if session.hours else forms
+
+
+def _plan_forms(session: Session, study: Study, hours: str) -> list[str]:
     row, who = facts.design_row(study), _who(session, study)
-    cost = f"{_drawn(study)}, {quantities.ratio(row['speedup'])}"
+    cost = f"{_drawn(study)}, {quantities.ratio(row['speedup'])}{hours}"
     asked = f"{who}, epsilon {row['epsilon']:g}"
     forms = [f"Plan: {asked}: {cost}", f"{asked}: {cost}", f"{who}: {cost}"]
     if row["bound"] is not None and row["group_bound"] is not None:
@@ -81,7 +105,9 @@ def plan_lines(session: Session, study: Study) -> list[str]:
             f"{asked}: {cost}; no bound",
             f"{who}: {cost}; no bound",
         ]
-    whole = ["Plan: " + facts.design_line(study).replace("\n", "; ")] if who == row["method"] else []
+    whole = []
+    if who == row["method"]:
+        whole = ["Plan: " + facts.design_line(study).replace("\n", f"{hours}; ", 1).replace("\n", "; ")]
     return [*whole, *forms]
 
 
@@ -115,6 +141,7 @@ def farewell(session: Session) -> str | None:
         return None if session.scale is None else scale_status.farewell(session.scale)
     study = session.study
     speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
+    speedup += hours_forms(session.hours)[0]
     line = f"{_who(session, study)}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
     try:
         options = options_on_leaving(session)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from sampling.errors import OptionError
 from sampling.methods.registry import method_named
+from sampling.plan.budget import simulation_hours
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.plan_file import PlannedLaunch, find_planned_launches
@@ -16,6 +17,7 @@ from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off,
 from sampling.progress import Progress
 from sampling.strata.target import Target
 from tui.app.state import Session
+from tui.engine.budgets import PlanCosts
 from tui.engine.studies import target_of
 from tui.options.flags import error_text
 from tui.text.plan_tables import Listing, launch_listing, stratum_listing
@@ -54,6 +56,14 @@ class PlanDetails:
         """Whether its error is known, or cannot be."""
         return self.judgement is not None or not self.session.options.judge
 
+    @cached_property
+    def costs(self) -> PlanCosts:
+        """What it takes to simulate, where a slowdown is known."""
+        slowdown = self.session.options.slowdown
+        return PlanCosts(
+            slowdown=slowdown, hours=None if slowdown is None else simulation_hours(self.plan, slowdown)
+        )
+
     @property
     def is_soon_judged(self) -> bool:
         """Whether judging is fast."""
@@ -90,7 +100,7 @@ class PlanDetails:
         tried = [known[epsilon] for epsilon in self.epsilons if epsilon in known]
         points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
         missing = tuple(each for each in tried if isinstance(each, NoPoint))
-        return TradeOff(self.session.options.method, self.target, self.epsilons, points, missing)
+        return TradeOff(self.session.options.method, self.target, self.epsilons, points, missing, self.costs)
 
     @property
     def is_traded(self) -> bool:

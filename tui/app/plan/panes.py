@@ -21,8 +21,10 @@ from tui.app.actions import LIST, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.page import Page
+from tui.app.plan.binding_list import BindingList
 from tui.app.plan.details import PlanDetails
-from tui.app.plan.presenter import DETAILS, Figure, PlanPane
+from tui.app.plan.presenter import DETAILS, Figure, PlanPane, binding_shown
+from tui.app.state import Session
 from tui.charts.grid import fitted
 from tui.output.writer import Canvas
 from tui.text import facts
@@ -144,7 +146,7 @@ class PlanFindings(Page):
 
 
 class PlanDetailPanes(Container):
-    """The trade-off, the strata, the launches, the findings: all, or one of them where there is little room.
+    """The trade-off, the strata, launches, findings, what binds: all, or one where there is little room.
 
     Attributes
     ----------
@@ -163,6 +165,7 @@ class PlanDetailPanes(Container):
             PlanList(ascii_only=self._ascii_only),
             PlanList(ascii_only=self._ascii_only),
             PlanFindings(ascii_only=self._ascii_only),
+            BindingList(ascii_only=self._ascii_only),
         )
         for pane, content in zip(DETAILS, contents, strict=True):
             with Vertical(id=f"{pane}-pane", classes="pane"):
@@ -209,6 +212,10 @@ class PlanDetailPanes(Container):
                 self._list(pane).show(listing)
             elif pane in problems:
                 self._list(pane).say(problems[pane])
+
+    def show_binding(self, session: Session) -> None:
+        """Show what binds, once it is known."""
+        self.query_one(BindingList).show(*binding_shown(session))
 
     def place(self, pane: PlanPane) -> str:
         """Which rows of a table are visible, of how many; nothing for a pane without a table."""

@@ -6,17 +6,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 
+from sampling.plan.binding import Relaxation
+from sampling.plan.budget import SimulationHours
 from sampling.plan.design import AnyDesign
 from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan.details import PlanDetails
 from tui.app.state import Session, decisions
-from tui.charts.quantities import count, duration, ratio, share
+from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.options.choices import PlanList
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import TradeOffOptions
 from tui.output.writer import Canvas
+from tui.text.binding import binding_table, why_none
 from tui.text.facts import draws_text
 from tui.text.plan import plan_text
 from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_text
@@ -36,10 +39,11 @@ class PlanPane(StrEnum):
     STRATA = "strata"
     LAUNCHES = "launches"
     FINDINGS = "findings"
+    BINDING = "binding"
 
 
 #: The panes that take turns in one place on a small screen.
-DETAILS = (PlanPane.TRADE_OFF, PlanPane.STRATA, PlanPane.LAUNCHES, PlanPane.FINDINGS)
+DETAILS = (PlanPane.TRADE_OFF, PlanPane.STRATA, PlanPane.LAUNCHES, PlanPane.FINDINGS, PlanPane.BINDING)
 
 
 _NAMES = {
@@ -48,6 +52,7 @@ _NAMES = {
     PlanPane.STRATA: ("[t] Strata",),
     PlanPane.LAUNCHES: ("[t] Launches",),
     PlanPane.FINDINGS: ("[t] Findings",),
+    PlanPane.BINDING: ("[b] What binds: an option by itself, a step looser", "[b] What binds"),
 }
 """Of each pane, the longest first."""
 
@@ -109,14 +114,15 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
     plan, design = details.plan, details.plan.design
     launches = details.study.counts.launches
     drawn = f"{count(plan.samples)} of "
+    strata, taken = counted(design.strata_count, "stratum", "strata"), details.costs.hours
     sampled = f"{duration(plan.sampled_duration_ns)} of {duration(plan.total_duration_ns)}"
     speedup, floor = ratio(plan.speedup), duration(plan.floor_ns)
     estimate = f"{duration(plan.estimate_ns)}, {share(plan.error)} off"
     return [
-        ("drawn", (drawn + counted(launches, "launch", "launches"), drawn + count(launches))),
-        ("strata", (count(design.strata_count),)),
+        *_drawn(drawn, launches, strata, design.strata_count, is_one_row=taken is not None),
         ("sampled", (sampled, duration(plan.sampled_duration_ns))),
         ("speedup", (f"{speedup}, {ratio(design.speedup)} expected", speedup)),
+        *_hours(taken),
         *_bounds(design),
         ("floor", (f"{floor} to visit every kernel group", f"{floor}: every group", floor)),
         *_judged(details),
@@ -126,6 +132,48 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
         ),
         *_decisions(details),
     ]
+
+
+def _drawn(drawn: str, launches: int, strata: str, number: int, *, is_one_row: bool) -> Iterator[Figure]:
+    """Yield how many launches are drawn in how many strata: in one row where another one needs the room."""
+    forms = (drawn + counted(launches, "launch", "launches"), drawn + count(launches))
+    if is_one_row:
+        yield "drawn", (f"{forms[0]} in {strata}", f"{forms[1]} in {strata}", *forms)
+    else:
+        yield "drawn", forms
+        yield "strata", (count(number),)
+
+
+def _hours(taken: SimulationHours | None) -> Iterator[Figure]:
+    """Yield what the plan takes to simulate, where a slowdown is known."""
+    if taken is not None:
+        drawn, longest = hours(taken.drawn), hours(taken.longest_launch)
+        yield (
+            "machine",
+            (
+                f"{drawn} on one, {hours(taken.expected)} expected, longest launch {longest}",
+                f"{drawn}, longest launch {longest}",
+                f"{drawn}, longest {longest}",
+                drawn,
+            ),
+        )
+
+
+def binding_shown(session: Session) -> tuple[tuple[Relaxation, ...], str, list[str]]:
+    """Return the steps that raise the speedup, a heading, and a line each or what is said in their place."""
+    study, found = session.study, session.binding
+    if study is None or found is None:
+        return (), "", ["plans with each option a step looser are being made"]
+    if not found:
+        return (), "", [why_none(study.design)]
+    return found, *binding_table(found, study.counts.total_duration_ns, session.options.slowdown)
+
+
+def binding_states(session: Session) -> tuple[str, ...]:
+    """Return the keys of what binds, the longest form first; that it is looked for while it is."""
+    if session.binding is None:
+        return ("being found", "")
+    return ("enter takes a step  u undo", "enter, u undo", "") if session.binding else ("",)
 
 
 def _bounds(design: AnyDesign) -> Iterator[Figure]:
@@ -178,7 +226,13 @@ def _decisions(details: PlanDetails) -> Iterator[Figure]:
         yield "decisions", (f"{count(number)} of yours, in the split tree", count(number))
 
 
-def pane_text(pane: PlanPane, details: PlanDetails, size: Size, canvas: Canvas) -> str:
+def pane_text(
+    pane: PlanPane,
+    details: PlanDetails,
+    size: Size,
+    canvas: Canvas,
+    binding: tuple[Relaxation, ...] | None = None,
+) -> str:
     """Return what the pane's command prints.
 
     If the pane's content is not computed yet, these are the figures, and the command prints those.
@@ -187,6 +241,7 @@ def pane_text(pane: PlanPane, details: PlanDetails, size: Size, canvas: Canvas) 
     ----------
     size : width and height of the chart.
     canvas : of the whole terminal.
+    binding : what binds, if that is known.
     """
     if pane is PlanPane.TRADE_OFF and details.trade_off.points:
         known = details.trade_off
@@ -196,10 +251,13 @@ def pane_text(pane: PlanPane, details: PlanDetails, size: Size, canvas: Canvas) 
     listing = details.strata if pane is PlanPane.STRATA else details.launches
     if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
         return listing.text(canvas.width, ascii_only=canvas.ascii_only) + "\n"
-    return plan_text(details.study, details.plan, details.judgement, canvas) + "\n"
+    costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
+    return plan_text(details.study, details.plan, details.judgement, canvas, costs) + "\n"
 
 
-def pane_command(pane: PlanPane, details: PlanDetails, size: Size) -> str:
+def pane_command(
+    pane: PlanPane, details: PlanDetails, size: Size, binding: tuple[Relaxation, ...] | None = None
+) -> str:
     """Return the command line that prints what `pane_text` gives; split decisions are written to a file.
 
     Raises
@@ -219,7 +277,10 @@ def pane_command(pane: PlanPane, details: PlanDetails, size: Size) -> str:
     }.get(pane)
     # Before the plan is judged, the command does not judge it either.
     judge = options.judge if listed or details.is_judged else 0
-    return command_line("sample", replace(options, list=listed, judge=judge), always=("method",))
+    asked = replace(
+        options, list=listed, judge=judge, binding=pane is PlanPane.BINDING and binding is not None
+    )
+    return command_line("sample", asked, always=("method",))
 
 
 def _epsilons(details: PlanDetails) -> str | None:

@@ -13,11 +13,12 @@ from textual.worker import Worker, get_current_worker
 
 from sampling.errors import SamplingError
 from sampling.simulators.registry import exporter_names
-from tui.app.actions import APP, FORM, PLAN, VIEW, bindings
+from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.view import ViewScreen
+from tui.app.plan.binding_list import StepTaken
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import failure_words, write_plan
 from tui.app.plan.option_form import OptionForm, OptionsChanged
@@ -25,6 +26,7 @@ from tui.app.plan.panes import PlanDetailPanes, PlanFigures, PlanFindings, PlanL
 from tui.app.plan.presenter import (
     DETAILS,
     PlanPane,
+    binding_states,
     detail_states,
     figures_states,
     fitting_title,
@@ -34,6 +36,7 @@ from tui.app.plan.presenter import (
 )
 from tui.app.plan.prompt import FileWritten, PlaceGiven, PlanPrompt, PromptLeft
 from tui.app.plan.results.screen import ResultsScreen, opened_again
+from tui.app.plan.steps import Steps
 from tui.app.plan.work import DetailsReady, PlanWork
 from tui.app.planning import CancelledError, throttled
 from tui.app.state import Session
@@ -52,14 +55,15 @@ class PlanScreen(ViewScreen):
 
     NAME = "Plan"
     SUMMARY = "the plan's options, what it costs and promises; save, export, results"
-    SCOPES = (APP, FORM, PLAN, VIEW)
+    SCOPES = (APP, FORM, PLAN, BINDS, VIEW)
     BINDINGS = bindings(APP, PLAN, VIEW)
     AUTO_FOCUS = "OptionForm"
     ABOUT: ClassVar[str] = (
         "The plan is made anew whenever an option changes. drawn, sampled, speedup and this draw are of the "
         "launches drawn with this seed; bound and group hold for any draw at the stated confidence, with "
         "noise also where simulated times spread more than profiled ones; judged is what repeated draws "
-        "came to. floor is the least that a plan with launches of every kernel group samples."
+        "came to. floor is the least that a plan with launches of every kernel group samples. What binds "
+        "lists the options that make the plan dear: what each by itself, a step looser, would give."
     )
 
     def __init__(self) -> None:
@@ -72,6 +76,7 @@ class PlanScreen(ViewScreen):
         self._details_open = False
         self._results: ResultsScreen | None = None
         self._saved: Path | None = None
+        self._steps = Steps()
 
     def compose_panes(self) -> ComposeResult:
         """Options and figures, the details, and a place to ask for a name."""
@@ -132,6 +137,7 @@ class PlanScreen(ViewScreen):
             self._work.begin(session, study, self._details)
         else:
             self._work_on()
+        self._panes.show_binding(session)
         self._show_titles()
 
     def _show_details(self, details: PlanDetails) -> None:
@@ -153,6 +159,8 @@ class PlanScreen(ViewScreen):
         """Return what a pane shows of how much, the longest form first."""
         if pane is PlanPane.FIGURES:
             return figures_states(self.session, is_short=self._is_short())
+        if pane is PlanPane.BINDING:
+            return binding_states(self.session)
         if self._details is None or pane in self._work.problems:
             return ("",)
         return detail_states(pane, self._details, self._panes.place(pane))
@@ -171,6 +179,8 @@ class PlanScreen(ViewScreen):
         details = self._details
         if details is None or self.session.doing is not None or details.study is not self.session.study:
             return
+        if self.is_in_sight(PlanPane.BINDING):
+            self.app.find_binding()
         self._work.go_on(details, self.is_in_sight)
 
     @on(DetailsReady)
@@ -220,6 +230,25 @@ class PlanScreen(ViewScreen):
         self._asked = options
         self.app.plan(options=options)
 
+    @on(StepTaken)
+    def _take_step(self, event: StepTaken) -> None:
+        """Plan with an option a step looser, as if it were edited in the form."""
+        event.stop()
+        if self.session.doing is None:
+            options, words = self._steps.take(self.session.options, event.step)
+            self._plan(options)
+            self.app.say(words)
+
+    def action_undo_step(self) -> None:
+        """Give the option that was relaxed last its value back; others stay."""
+        undone = self._steps.undo(self.session.options)
+        if undone is None:
+            self.app.say("no step of what binds is left to take back")
+            return
+        options, words = undone
+        self._plan(options)
+        self.app.say(words)
+
     # The details.
 
     def _arrange(self) -> None:
@@ -251,6 +280,14 @@ class PlanScreen(ViewScreen):
         self._arrange()
         if is_short or focused is not None or panes.are_all_in_sight:
             panes.content(panes.chosen).focus()
+        self._work_on()
+
+    def action_binding(self) -> None:
+        """Go to what binds."""
+        self._details_open = self._details_open or self._is_short()
+        self._panes.chosen = PlanPane.BINDING
+        self._arrange()
+        self._panes.content(PlanPane.BINDING).focus()
         self._work_on()
 
     def action_close_details(self) -> None:
@@ -325,11 +362,13 @@ class PlanScreen(ViewScreen):
         pane = self.focused_pane
         canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
         return PaneText(
-            f"kernelpoint-{pane}", pane_text(pane, self._details, self.query_one(Chart).printed_size, canvas)
+            f"kernelpoint-{pane}",
+            pane_text(pane, self._details, self.query_one(Chart).printed_size, canvas, self.session.binding),
         )
 
     def command(self) -> str:
         """`sample` with or without a list, or `trade-off`."""
         if self._details is None:
             return ""
-        return pane_command(self.focused_pane, self._details, self.query_one(Chart).printed_size)
+        size = self.query_one(Chart).printed_size
+        return pane_command(self.focused_pane, self._details, size, self.session.binding)

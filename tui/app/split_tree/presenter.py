@@ -27,8 +27,15 @@ _NO_NODE = "-"
 """No node's path: what is marked when a group is split to its end."""
 
 
-def node_title(stop: TreeStop, study: Study | None, method: str, *, log: bool) -> tuple[str, str]:
-    """Return the group and which of its decisions is looked at; the axis and whose trees these are."""
+def node_title(
+    stop: TreeStop, study: Study | None, method: str, of_plan: str, *, log: bool
+) -> tuple[str, str]:
+    """Return the group and which of its decisions is looked at; the axis and whose trees these are.
+
+    Parameters
+    ----------
+    method, of_plan : whose trees are shown, and the plan's method.
+    """
     taken = len(stop.nodes)
     if stop.node is None:
         place = f"all {counted(taken, 'decision', 'decisions')}"
@@ -37,27 +44,75 @@ def node_title(stop: TreeStop, study: Study | None, method: str, *, log: bool) -
     else:
         so_far = "" if stop.ahead is None else " so far"
         place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
-    label = "" if study is None else f": {facts.group_label(study, stop.group)}"
     axis = "log" if log else "linear"
-    return f"[2] #{stop.group + 1} {place}{label}", f"[x] {axis}  [m] {method}"
+    whose = "the plan's" if method == of_plan else "for study"
+    return f"[2] #{stop.group + 1} {place}{_label(stop, study)}", f"[x] {axis}  [m] {method}, {whose}"
 
 
-def tree_title(stop: TreeStop) -> tuple[str, str]:
-    """Return whether all of the group's tree is there, and the keys that change it."""
-    return "[tab] Tree" if stop.ahead is None else "[tab] Tree so far", "+ split  - keep  u undo"
+def _label(stop: TreeStop, study: Study | None) -> str:
+    if study is None:
+        return ""
+    if stop.counts is not study.counts:
+        # The plan's groups are others than the profile's.
+        return f": {stop.counts.groups[stop.group].key}"
+    return f": {facts.group_label(study, stop.group)}"
 
 
-def decided_words(spec: WalkSpec, group: int, path: str) -> str:
-    """Return what the user has decided on a node."""
-    verdict = spec.overrides[spec.counts.groups[group].key][path]
+def tree_title(stop: TreeStop, *, is_plan: bool) -> tuple[str, str]:
+    """Return whether all of the group's tree is there, and the keys that change it.
+
+    Parameters
+    ----------
+    is_plan : whether the tree is of the plan's method.
+    """
+    keys = "+ split  - keep  u undo" if is_plan else "+ - ask first  u undo"
+    return "[tab] Tree" if stop.ahead is None else "[tab] Tree so far", keys
+
+
+def question(method: str, of_plan: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what a decision in trees for study would change, and the keys that answer; longest first.
+
+    Parameters
+    ----------
+    method, of_plan : whose trees are shown, and the plan's method.
+    """
+    what = (
+        f"The plan is made by {of_plan}; your decision would make it a plan by {method}.",
+        f"By {of_plan} now; your decision makes it a plan by {method}.",
+        f"Plan by {method}, not {of_plan}?",
+    )
+    answers = (
+        f"y enter: decide, and plan by {method}    n esc: leave the plan as it is",
+        f"y enter: plan by {method}   n esc: leave it",
+        "y yes   n no",
+    )
+    return what, answers
+
+
+def decided_words(spec: WalkSpec, group: int, path: str, verdict: Verdict, of_plan: str) -> str:
+    """Return what the user has decided on a node, and whether the plan is by another method now.
+
+    Parameters
+    ----------
+    of_plan : the method of the plan before.
+    """
     what = "split" if verdict is Verdict.SPLIT else "kept whole"
-    return f"#{group + 1} {node_name(path)} {what} by you; {spec.method} plans by it"
+    plans = f"{spec.method} plans by it"
+    if spec.method != of_plan:
+        plans = f"the plan is by {spec.method} now; u goes back to {of_plan}"
+    return f"#{group + 1} {node_name(path)} {what} by you; {plans}"
 
 
-def undone_words(decisions_left: int) -> str:
-    """Return that a decision is taken back, and how many are left."""
+def undone_words(decisions_left: int, method: str, method_before: str) -> str:
+    """Return that a decision is taken back, how many are left, and whether the method went back with it.
+
+    Parameters
+    ----------
+    method, method_before : of the plan, now and before.
+    """
     left = counted(decisions_left, "decision", "decisions")
-    return f"taken back; {left} of yours left"
+    back = "" if method == method_before else f", by {method} again"
+    return f"taken back{back}; {left} of yours left"
 
 
 def refused_words(error: SamplingError, overrides: Overrides, method: str) -> str:

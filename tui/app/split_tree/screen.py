@@ -17,23 +17,32 @@ from sampling.splitting.tree import Verdict
 from tui.app.actions import APP, TREE, VIEW, bindings
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.question import Question
 from tui.app.frame.view import ViewScreen
 from tui.app.split_tree.panes import Branches, SplitCard, SplitHistogram
 from tui.app.split_tree.presenter import (
     decided_words,
     node_title,
+    question,
     refused_words,
     tree_command,
     tree_title,
     undone_words,
 )
 from tui.app.split_tree.walk_queue import Decided, UndoAsked, WalkMoved, WalkQueue, WalkRefused
-from tui.app.split_tree.walking import Change, WalkSpec, begin, decide, move, spec_of
+from tui.app.split_tree.walking import (
+    Change,
+    WalkSpec,
+    begin,
+    decide,
+    methods_in_turn,
+    move,
+    same_group,
+    spec_of,
+)
 from tui.app.state import Session, decisions
 from tui.output.writer import Canvas
 from tui.text.tree import TreeStop, card_lines, running_lines, tree_text
-
-_METHODS = ("root", "joint")
 
 
 class SplitTreeScreen(ViewScreen):
@@ -46,18 +55,22 @@ class SplitTreeScreen(ViewScreen):
     AUTO_FOCUS = "#branches"
     ABOUT: ClassVar[str] = (
         "A method splits a kernel group in two where its parts, sampled together, cost less than the whole. "
-        "tau is what a node costs: the duration of its samples, tau old kept whole, tau new split. root asks "
-        "which is less; joint asks at the price that variance has in the whole plan. The row marked ? is the "
-        "decision that comes next, rows marked ! are decided by you; the plan follows your decisions and "
-        "keeps its bounds. The line at the foot is the plan if splitting ended here: groups of smaller rank "
-        "split to their end, later ones whole. Of its error bounds, total is that of the total time, worst "
-        "group the largest of any kernel group's own time, this group that of the group in focus. The sizes "
-        "of joint are final only at the end of all groups."
+        "tau is what a node costs: the duration of its samples, tau old kept whole, tau new split. root "
+        "asks which is less; joint asks at the price that variance has in the whole plan. The row marked ? "
+        "is the decision that comes next, rows marked ! are decided by you; the plan follows your decisions "
+        "and keeps its bounds. The trees are those of the plan's own method, or with m of another one, for "
+        "study: a decision there asks before it makes the plan one by that method. The line at the foot is "
+        "the plan if splitting ended here: groups of smaller rank split to their end, later ones whole. Of "
+        "its error bounds, total is that of the total time, worst group the largest of any kernel group's "
+        "own time, this group that of the group in focus. The sizes of joint are final only at the end of "
+        "all groups."
     )
 
     def __init__(self) -> None:
         super().__init__()
-        self._method = _METHODS[0]
+        self._studied: str | None = None
+        self._agreed: str | None = None
+        self._asked_about: Change | None = None
         self._spec: WalkSpec | None = None
         self._shown_spec: WalkSpec | None = None
         self._stop: TreeStop | None = None
@@ -76,26 +89,45 @@ class SplitTreeScreen(ViewScreen):
                 yield PaneTitle(ascii_only=ascii_only)
                 yield Branches(ascii_only=ascii_only, id="branches")
         yield Line(ascii_only=ascii_only, id="running")
+        yield Question(ascii_only=ascii_only)
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Walk by the session's options, in the group it has in focus."""
-        if shown is None and decisions(session.overrides) and session.options.method in _METHODS:
-            self._method = session.options.method
+        has_other_method = shown is not None and shown.options.method != session.options.method
+        if has_other_method:
+            # The plan's own trees are shown again; what was asked about was another plan.
+            self._studied = None
+            self.query_one(Question).action_answer(is_yes=False)
+        entered = None if self._stop is None else self._group_to_enter(session, self._stop)
         if self._is_outdated(session):
             self._begin(session)
-        elif self._stop is not None and session.selected not in {None, self._stop.group}:
-            self._go(partial(TreeWalk.enter, group=session.selected or 0))
+        elif entered is not None:
+            self._go(partial(TreeWalk.enter, group=entered))
+        elif has_other_method:
+            self._show()
         elif shown is not None and shown.log != session.log:
             self._show_histogram()
 
+    @staticmethod
+    def _group_to_enter(session: Session, stop: TreeStop) -> int | None:
+        """Return the walk's group that is in focus elsewhere; None where the walk is there already."""
+        if session.study is None or session.selected is None:
+            return None
+        group = same_group(session.study.counts, session.selected, stop.counts)
+        return None if group == stop.group else group
+
     def _is_outdated(self, session: Session) -> bool:
         """Return whether the session asks for another walk; while it plans, its options may be withdrawn."""
-        spec = spec_of(session, self._method)
+        spec = spec_of(session, self._method_wanted(session))
         return session.doing is None and spec is not None and not spec.is_like(self._spec)
+
+    def _method_wanted(self, session: Session) -> str:
+        """Return the method whose trees are to be shown: the plan's, or one for study."""
+        return self._studied or methods_in_turn(session.options.method)[0]
 
     def _begin(self, session: Session) -> None:
         """Walk by what the session asks."""
-        self._spec = spec_of(session, self._method)
+        self._spec = spec_of(session, self._method_wanted(session))
         if self._stop is None:
             self.query_one(SplitCard).show(["splitting"])
         if self._spec is not None:
@@ -119,37 +151,44 @@ class SplitTreeScreen(ViewScreen):
     @on(WalkMoved)
     def _show_walk(self, event: WalkMoved) -> None:
         study = self.session.study
-        if study is None or event.at.counts is not study.counts:
+        if study is None or event.spec.counts is not study.counts:
             return
+        self._agreed = None
         self._stop, self._shown_spec = event.at, event.spec
         if self._cursor is not None and self._cursor not in {node.path for node in event.at.nodes}:
             self._cursor = None
-        if self.is_current and self.session.selected != event.at.group:
-            self.app.change(selected=event.at.group)
+        selected = same_group(event.at.counts, event.at.group, study.counts)
+        if self.is_current and selected not in {None, self.session.selected}:
+            self.app.change(selected=selected)
         self._show()
 
     @on(WalkRefused)
     def _say_why_not(self, event: WalkRefused) -> None:
-        words = refused_words(event.error, self.session.overrides, self._method)
+        self._agreed = None
+        wanted = self._method_wanted(self.session)
+        words = refused_words(event.error, self.session.overrides, wanted)
         if self._shown_spec is None:
             self.query_one(SplitCard).show([words])
             return
-        if self._method != self._shown_spec.method:
+        if wanted != self._shown_spec.method:
             # The tree of the other method stays.
-            self._method, self._spec = self._shown_spec.method, self._shown_spec
+            self._studied, self._spec = self._shown_spec.method, self._shown_spec
         self.app.say(words, failed=True)
 
     @on(Decided)
     def _plan_by_decision(self, event: Decided) -> None:
         """Plan by the decision that the walk has already taken over."""
-        spec = self._spec = event.spec
+        spec, of_plan = event.spec, self.session.options.method
+        self._spec = spec
         self.app.decide(spec.overrides, spec.method)
-        self.app.say(decided_words(spec, event.group, event.path))
+        self.app.say(decided_words(spec, event.group, event.path, event.verdict, of_plan))
 
     @on(UndoAsked)
     def _undo(self) -> None:
+        before = self.session.options.method
         if self.app.undo_decision():
-            self.app.say(undone_words(decisions(self.session.overrides)))
+            session = self.session
+            self.app.say(undone_words(decisions(session.overrides), session.options.method, before))
         else:
             self.app.say("there is no decision of yours to take back")
 
@@ -162,7 +201,7 @@ class SplitTreeScreen(ViewScreen):
     @property
     def method(self) -> str:
         """The method whose trees are shown; those of another method may still be being made."""
-        return self._method if self._shown_spec is None else self._shown_spec.method
+        return self._method_wanted(self.session) if self._shown_spec is None else self._shown_spec.method
 
     @property
     def looked_at(self) -> TreeStop | None:
@@ -178,8 +217,9 @@ class SplitTreeScreen(ViewScreen):
         if stop is None:
             return
         title, title_of_tree = self.query(PaneTitle)
-        title.show(*node_title(stop, self.session.study, self.method, log=self.session.log))
-        title_of_tree.show(*tree_title(stop))
+        session, of_plan = self.session, self.session.options.method
+        title.show(*node_title(stop, session.study, self.method, of_plan, log=session.log))
+        title_of_tree.show(*tree_title(stop, is_plan=self.method == of_plan))
         self.query_one(SplitCard).show(card_lines(stop))
         self.query_one(Branches).look_at(stop)
         self.query_one("#running", Line).show(running_lines(stop))
@@ -242,16 +282,36 @@ class SplitTreeScreen(ViewScreen):
     def _decide(self, verdict: Verdict) -> None:
         stop, cursor = self._stop, self._cursor
         node = None if stop is None or cursor is None else (stop.group, cursor)
-        self._change(decide(node, verdict, lambda *found: self.post_message(Decided(*found))))
+        change = decide(node, verdict, lambda *found: self.post_message(Decided(*found)))
+        method, of_plan = self._method_wanted(self.session), self.session.options.method
+        if method in {of_plan, self._agreed}:
+            self._change(change)
+        else:
+            self._asked_about = change
+            self.query_one(Question).ask(*question(method, of_plan))
+
+    @on(Question.Answered)
+    def _decide_as_answered(self, event: Question.Answered) -> None:
+        """Take the decision that was asked about, if the plan may be by this method."""
+        event.stop()
+        change, self._asked_about = self._asked_about, None
+        self.query_one("#branches").focus()
+        if event.is_yes and change is not None:
+            # Until the plan is by it, further decisions need not be asked about.
+            self._agreed = self._method_wanted(self.session)
+            self._change(change)
 
     def action_undo_decision(self) -> None:
         """Take the last decision back."""
         self._change(move(lambda _: self.post_message(UndoAsked())))
 
     def action_method(self) -> None:
-        """Show the tree of the other method."""
-        self._method = _METHODS[(_METHODS.index(self._method) + 1) % len(_METHODS)]
-        self._begin(self.session)
+        """Show the trees of the next method; those of the plan's are not for study."""
+        session = self.session
+        methods, shown = methods_in_turn(session.options.method), self._method_wanted(session)
+        place = methods.index(shown) if shown in methods else -1
+        self._studied = methods[(place + 1) % len(methods)]
+        self._begin(session)
 
     def action_log(self) -> None:
         """Change between logarithmic and linear durations."""

@@ -10,6 +10,7 @@ from threading import Lock
 from textual.message import Message
 
 from sampling.errors import SamplingError
+from sampling.splitting.tree import Verdict
 from tui.app.planning import CancelledError, throttled
 from tui.app.split_tree.walking import Change, Walked, WalkSpec
 from tui.text.tree import TreeStop, stop_of
@@ -37,6 +38,7 @@ class Decided(Message):
     spec: WalkSpec
     group: int
     path: str
+    verdict: Verdict
 
 
 @dataclass

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sampling.errors import OptionError
+from sampling.methods.registry import method_named
 from sampling.plan.walk.tree_walk import TreeWalk
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
@@ -15,6 +16,14 @@ from sampling.strata.target import Target
 from tui.app.state import Session, same_overrides
 from tui.engine.studies import target_of
 from tui.options.commands import SampleOptions
+
+_FOR_STUDY = ("root", "joint")
+
+
+def methods_in_turn(of_plan: str) -> tuple[str, ...]:
+    """Return the methods whose trees are shown in turn, that of the plan first if it splits groups."""
+    first = () if method_named(of_plan).trees is None else (of_plan,)
+    return tuple(dict.fromkeys((*first, *_FOR_STUDY)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,10 +86,18 @@ def begin(spec: WalkSpec, group: int) -> Change:
         if walked is not None and walked.spec.counts is spec.counts:
             walk.resume(walked.walk.place)
         else:
-            walk.enter(group)
+            walk.enter(same_group(spec.counts, group, walk.counts) or 0)
         return Walked(spec, walk)
 
     return change
+
+
+def same_group(counts: DurationCounts, group: int, other: DurationCounts) -> int | None:
+    """Return where a kernel group is among others, by its key; None where it is none of them."""
+    if counts is other:
+        return group
+    key = counts.groups[group].key
+    return next((index for index, each in enumerate(other.groups) if each.key == key), None)
 
 
 def move(how: Callable[[TreeWalk], object]) -> Change:
@@ -95,14 +112,14 @@ def move(how: Callable[[TreeWalk], object]) -> Change:
 
 
 def decide(
-    node: tuple[int, str] | None, verdict: Verdict, tell: Callable[[WalkSpec, int, str], object]
+    node: tuple[int, str] | None, verdict: Verdict, tell: Callable[[WalkSpec, int, str, Verdict], object]
 ) -> Change:
     """Return how to change the decision on a node.
 
     Parameters
     ----------
     node : its group and path; None is the one ahead, whose decision is then taken.
-    tell : called with the spec of the changed walk, and the group and path of the node.
+    tell : called with the spec of the changed walk, the group and path of the node, and the verdict.
     """
 
     def change(walked: Walked | None, progress: Progress) -> Walked | None:
@@ -120,7 +137,7 @@ def decide(
         walk.resume(place)
         if wanted == place.path:
             walk.step()
-        tell(spec, group, wanted)
+        tell(spec, group, wanted, verdict)
         return Walked(spec, walk)
 
     return change
