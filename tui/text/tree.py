@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from sampling.errors import OptionError
 from sampling.plan.walk.tree_walk import Running, TreeWalk
 from sampling.reduction.duration_counts import DurationCounts
@@ -27,6 +25,14 @@ from tui.text.facts import strata_text
 ROOT = "root"
 _HISTOGRAM_HEIGHT = 12
 _LEFT_OUT = {"start", "stop"}
+
+
+def group_name(groups: PlanGroups, group: int) -> str:
+    """Return a kernel group's rank, or that it is a pool and of how many kernel groups."""
+    if not groups.is_pool[group]:
+        return f"#{groups.first_kernel(group) + 1}"
+    kernels = int((groups.group_of == group).sum())
+    return f"pool of {counted(kernels, 'kernel group', 'kernel groups')}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,11 +63,8 @@ class TreeStop:
 
     @property
     def name(self) -> str:
-        """The group's rank, or that it is a pool and of how many kernel groups."""
-        kernels = np.flatnonzero(self.groups.group_of == self.group)
-        if not self.groups.is_pool[self.group]:
-            return f"#{int(kernels[0]) + 1}"
-        return f"pool of {counted(len(kernels), 'kernel group', 'kernel groups')}"
+        """What `group_name` calls it."""
+        return group_name(self.groups, self.group)
 
 
 def whole_tree(walk: TreeWalk) -> TreeStop:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sampling.errors import OptionError
-from sampling.methods.registry import check_settings, method_named, method_names
+from sampling.methods.method import DECLARED
+from sampling.methods.registry import check_settings, draws_at_random, method_named, method_names
 from sampling.reduction.group_by import GroupBy
 from sampling.seeds import Stream, generator
 from sampling.strata.target import Target
@@ -21,6 +22,8 @@ _FLAGS = {option.name: option.metadata.get("flags", ("",))[0] for option in fiel
 # The round fractions of three decades.
 _FRACTIONS = tuple(float(f"{digit}e{power}") for power in (-3, -2, -1) for digit in (1, 1.5, 2, 3, 5, 7))
 _CONFIDENCES = (0.5, 0.68, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
+_POOLS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+_FREEDOMS = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _SPREADS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 _NONE = "none"
 _NOT_USED = "not used"
@@ -212,8 +215,10 @@ class Number(OptionField):
 
     def unused(self, options: SampleOptions) -> str:
         """Some methods do not look at some of them."""
-        looked_at = not self.of_some_methods or self.name in method_named(options.method).target_fields
-        return "" if looked_at else _NOT_USED
+        if not self.of_some_methods or self.name in method_named(options.method).target_fields:
+            return ""
+        is_declared = self.name in DECLARED and draws_at_random(options.method, options.set)
+        return "" if is_declared else _NOT_USED
 
     def _put(self, options: SampleOptions, value: float | None) -> SampleOptions:
         """Return the options with this number; the default is not given, so that commands stay short."""
@@ -283,6 +288,9 @@ OPTION_FIELDS: tuple[OptionField, ...] = (
     Number("group_epsilon", _GROUP_FRACTIONS, _DEFAULT.group_epsilon, may_be_none=True, of_some_methods=True),
     Number("min_samples", default=_DEFAULT.min_samples, of_some_methods=True),
     Number("noise_floor", _SPREADS, _DEFAULT.noise_floor, of_some_methods=True),
+    Number("kernel_spread", _SPREADS, _DEFAULT.kernel_spread, of_some_methods=True),
+    Number("pool_below", _POOLS, _DEFAULT.pool_below, of_some_methods=True),
+    Number("min_freedom", _FREEDOMS, _DEFAULT.min_freedom, of_some_methods=True),
     Choice("with_replacement", (False, True), ("no", "yes")),
     Choice("group_by", tuple(GroupBy), tuple(GroupBy)),
     Number("seed"),

@@ -46,16 +46,13 @@ def node_title(
         place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
     axis = "log" if log else "linear"
     whose = "the plan's" if method == of_plan else "for study"
-    return f"[2] #{stop.group + 1} {place}{_label(stop, study)}", f"[x] {axis}  [m] {method}, {whose}"
+    return f"[2] {stop.name} {place}{_label(stop, study)}", f"[x] {axis}  [m] {method}, {whose}"
 
 
 def _label(stop: TreeStop, study: Study | None) -> str:
-    if study is None:
+    if study is None or stop.groups.is_pool[stop.group]:
         return ""
-    if stop.counts is not study.counts:
-        # The plan's groups are others than the profile's.
-        return f": {stop.counts.groups[stop.group].key}"
-    return f": {facts.group_label(study, stop.group)}"
+    return f": {facts.group_label(study, stop.groups.first_kernel(stop.group))}"
 
 
 def tree_title(stop: TreeStop, *, is_plan: bool) -> tuple[str, str]:
@@ -89,18 +86,19 @@ def question(method: str, of_plan: str) -> tuple[tuple[str, ...], tuple[str, ...
     return what, answers
 
 
-def decided_words(spec: WalkSpec, group: int, path: str, verdict: Verdict, of_plan: str) -> str:
+def decided_words(spec: WalkSpec, group: str, path: str, verdict: Verdict, of_plan: str) -> str:
     """Return what the user has decided on a node, and whether the plan is by another method now.
 
     Parameters
     ----------
+    group : its name.
     of_plan : the method of the plan before.
     """
     what = "split" if verdict is Verdict.SPLIT else "kept whole"
     plans = f"{spec.method} plans by it"
     if spec.method != of_plan:
         plans = f"the plan is by {spec.method} now; u goes back to {of_plan}"
-    return f"#{group + 1} {node_name(path)} {what} by you; {plans}"
+    return f"{group} {node_name(path)} {what} by you; {plans}"
 
 
 def undone_words(decisions_left: int, method: str, method_before: str) -> str:
@@ -134,7 +132,9 @@ def tree_command(
     ------
     OSError : the file of split decisions cannot be written.
     """
-    group, taken = (0, 0) if stop is None else (stop.group, len(stop.nodes))
+    kernel, taken = "#1", 0
+    if stop is not None:
+        kernel, taken = f"#{stop.groups.first_kernel(stop.group) + 1}", len(stop.nodes)
     if spec is not None:
         session = replace(session, options=spec.options, overrides=spec.overrides)
     options = options_with_overrides(session)
@@ -144,7 +144,7 @@ def tree_command(
     tree_options = options_of(
         TreeOptions,
         options,
-        kernel=f"#{group + 1}",
+        kernel=kernel,
         method=method,
         decisions=taken,
         node=None if node is None else node_name(node),

@@ -37,7 +37,6 @@ from tui.app.split_tree.walking import (
     decide,
     methods_in_turn,
     move,
-    same_group,
     spec_of,
 )
 from tui.app.state import Session, decisions
@@ -59,11 +58,12 @@ class SplitTreeScreen(ViewScreen):
         "asks which is less; joint asks at the price that variance has in the whole plan. The row marked ? "
         "is the decision that comes next, rows marked ! are decided by you; the plan follows your decisions "
         "and keeps its bounds. The trees are those of the plan's own method, or with m of another one, for "
-        "study: a decision there asks before it makes the plan one by that method. The line at the foot is "
-        "the plan if splitting ended here: groups of smaller rank split to their end, later ones whole. Of "
-        "its error bounds, total is that of the total time, worst group the largest of any kernel group's "
-        "own time, this group that of the group in focus. The sizes of joint are final only at the end of "
-        "all groups."
+        "study: a decision there asks before it makes the plan one by that method. Small kernel groups that "
+        "joint pools are split as one group, which has no bound of its own. The line at the foot is the "
+        "plan if splitting ended here: groups of smaller rank split to their end, later ones whole. Of its "
+        "error bounds, total is that of the total time, worst group the largest of any kernel group's own "
+        "time, this group that of the group in focus. The sizes of joint are final only at the end of all "
+        "groups."
     )
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class SplitTreeScreen(ViewScreen):
         """Return the walk's group that is in focus elsewhere; None where the walk is there already."""
         if session.study is None or session.selected is None:
             return None
-        group = same_group(session.study.counts, session.selected, stop.counts)
+        group = int(stop.groups.group_of[session.selected])
         return None if group == stop.group else group
 
     def _is_outdated(self, session: Session) -> bool:
@@ -157,9 +157,10 @@ class SplitTreeScreen(ViewScreen):
         self._stop, self._shown_spec = event.at, event.spec
         if self._cursor is not None and self._cursor not in {node.path for node in event.at.nodes}:
             self._cursor = None
-        selected = same_group(event.at.counts, event.at.group, study.counts)
-        if self.is_current and selected not in {None, self.session.selected}:
-            self.app.change(selected=selected)
+        groups, selected = event.at.groups, self.session.selected
+        is_there = selected is not None and groups.group_of[selected] == event.at.group
+        if self.is_current and not is_there:
+            self.app.change(selected=groups.first_kernel(event.at.group))
         self._show()
 
     @on(WalkRefused)
@@ -323,7 +324,10 @@ class SplitTreeScreen(ViewScreen):
         if stop is None:
             return PaneText("kernelpoint-tree", "")
         canvas = Canvas(self.app.size.width, ascii_only=session.ascii_only, color=False)
-        return PaneText(f"kernelpoint-tree-{stop.group + 1}", tree_text(stop, canvas, log=session.log) + "\n")
+        return PaneText(
+            f"kernelpoint-tree-{stop.groups.first_kernel(stop.group) + 1}",
+            tree_text(stop, canvas, log=session.log) + "\n",
+        )
 
     def command(self) -> str:
         """`tree` after as many decisions, looking at the same node."""

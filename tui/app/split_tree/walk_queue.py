@@ -36,7 +36,7 @@ class Decided(Message):
     """The walk follows another decision of the user."""
 
     spec: WalkSpec
-    group: int
+    group: str
     path: str
     verdict: Verdict
 

@@ -16,6 +16,7 @@ from sampling.strata.target import Target
 from tui.app.state import Session, same_overrides
 from tui.engine.studies import target_of
 from tui.options.commands import SampleOptions
+from tui.text.tree import group_name
 
 _FOR_STUDY = ("root", "joint")
 
@@ -84,20 +85,19 @@ def begin(spec: WalkSpec, group: int) -> Change:
     def change(walked: Walked | None, progress: Progress) -> Walked:
         walk = _walk(spec, progress)
         if walked is not None and walked.spec.counts is spec.counts:
-            walk.resume(walked.walk.place)
+            _resume(walk, walked.walk)
         else:
-            walk.enter(same_group(spec.counts, group, walk.counts) or 0)
+            walk.enter(int(walk.groups_of_plan.group_of[group]))
         return Walked(spec, walk)
 
     return change
 
 
-def same_group(counts: DurationCounts, group: int, other: DurationCounts) -> int | None:
-    """Return where a kernel group is among others, by its key; None where it is none of them."""
-    if counts is other:
-        return group
-    key = counts.groups[group].key
-    return next((index for index, each in enumerate(other.groups) if each.key == key), None)
+def _resume(walk: TreeWalk, before: TreeWalk) -> None:
+    """Go where another walk was; small kernel groups may be pooled in one of them alone."""
+    place = before.place
+    kernel = before.groups_of_plan.first_kernel(place.group)
+    walk.resume(replace(place, group=int(walk.groups_of_plan.group_of[kernel])))
 
 
 def move(how: Callable[[TreeWalk], object]) -> Change:
@@ -112,14 +112,14 @@ def move(how: Callable[[TreeWalk], object]) -> Change:
 
 
 def decide(
-    node: tuple[int, str] | None, verdict: Verdict, tell: Callable[[WalkSpec, int, str, Verdict], object]
+    node: tuple[int, str] | None, verdict: Verdict, tell: Callable[[WalkSpec, str, str, Verdict], object]
 ) -> Change:
     """Return how to change the decision on a node.
 
     Parameters
     ----------
     node : its group and path; None is the one ahead, whose decision is then taken.
-    tell : called with the spec of the changed walk, the group and path of the node, and the verdict.
+    tell : called with the spec of the changed walk, the group's name, the node's path, and the verdict.
     """
 
     def change(walked: Walked | None, progress: Progress) -> Walked | None:
@@ -134,10 +134,10 @@ def decide(
             raise OptionError("the group is split to its end", remedy="[ or k goes back to a decision")
         spec = replace(walked.spec, overrides=walked.walk.overridden(wanted, verdict))
         walk = _walk(spec, progress)
-        walk.resume(place)
+        _resume(walk, walked.walk)
         if wanted == place.path:
             walk.step()
-        tell(spec, group, wanted, verdict)
+        tell(spec, group_name(walked.walk.groups_of_plan, group), wanted, verdict)
         return Walked(spec, walk)
 
     return change
