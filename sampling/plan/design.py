@@ -168,16 +168,30 @@ class Design:
         freedom = float(ExpectedFreedom.of(self.strata, self.cycles)(self.strata.samples))
         return freedom if np.isfinite(freedom) else None
 
-    @cached_property
+    @property
     def share_within_epsilon(self) -> float | None:
         """The share of `DRAWS` draws, others than those the bounds are from, whose error is at most epsilon.
 
-        None where nothing can be drawn.
+        Of the profile's own total. None where nothing can be drawn.
         """
+        return self._share_within_epsilon(with_noise=False)
+
+    @property
+    def simulated_share_within_epsilon(self) -> float | None:
+        """The same of the simulated total, if simulated time varies as is declared."""
+        return None if self.cycles is None else self._share_within_epsilon(with_noise=True)
+
+    def _share_within_epsilon(self, *, with_noise: bool) -> float | None:
+        if self.counts is None or self._other_errors is None:
+            return None
+        limit_ns = self.target.epsilon * self.counts.total_duration_ns
+        return self._other_errors.share_within(limit_ns, with_noise=with_noise)
+
+    @cached_property
+    def _other_errors(self) -> Errors | None:
         if self.counts is None or not self.random:
             return None
-        errors = workload_errors(self.counts, self.strata, generator(0, Stream.CONFIRM))
-        return errors.share_within(self.target.epsilon * self.counts.total_duration_ns)
+        return workload_errors(self.counts, self.strata, generator(0, Stream.CONFIRM), self.cycles)
 
     @cached_property
     def _errors(self) -> Errors | None:
@@ -265,6 +279,7 @@ class PickedDesign:
     bound_with_noise: ClassVar[float | None] = None
     group_bound_with_noise: ClassVar[float | None] = None
     share_within_epsilon: ClassVar[float | None] = None
+    simulated_share_within_epsilon: ClassVar[float | None] = None
     expected_freedom: ClassVar[float | None] = None
 
     @property

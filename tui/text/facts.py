@@ -177,7 +177,10 @@ def judged_row(judgement: Judgement) -> dict[str, Any]:
 def calibrated_row(design: AnyDesign) -> dict[str, Any] | None:
     """Return how many of the draws that a design was judged by stay within epsilon; None for picks."""
     share = design.share_within_epsilon
-    return None if share is None else {"draws": DRAWS, "within_epsilon": share}
+    if share is None:
+        return None
+    simulated = design.simulated_share_within_epsilon
+    return {"draws": DRAWS, "within_epsilon": share, "simulated_within_epsilon": simulated}
 
 
 def design_row(study: Study) -> dict[str, Any]:
@@ -227,8 +230,13 @@ def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
     if design.group_bound_with_noise is not None:
         text += f" ({quantities.share(design.group_bound_with_noise)} simulated)"
     if design.share_within_epsilon is not None:
-        within, stated = map(quantities.share, (design.share_within_epsilon, design.target.confidence))
-        text += f"\n{within} of {draws_text(DRAWS)} within epsilon, {stated} stated"
+        own, stated = map(quantities.share, (design.share_within_epsilon, design.target.confidence))
+        simulated = design.simulated_share_within_epsilon
+        within = f"{own} of {draws_text(DRAWS)} within epsilon of the profile's total"
+        if simulated is not None:
+            within = f"{quantities.share(simulated)} of {draws_text(DRAWS)} within epsilon of the simulated "
+            within += f"total as declared, {own} of the profile's"
+        text += f"\n{within}; {stated} stated"
     if judgement is not None:
         mean, p95 = quantities.share(judgement.error_mean), quantities.share(judgement.error_p95)
         text += f"\n{draws_text(judgement.repeats)}: mean error {mean}, 95th percentile {p95}"

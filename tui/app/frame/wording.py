@@ -84,20 +84,20 @@ def _plan_forms(session: Session, study: Study, hours: str) -> list[str]:
     cost = f"{_drawn(study)}, {quantities.ratio(row['speedup'])}{hours}"
     asked = f"{who}, epsilon {row['epsilon']:g}"
     forms = [f"Plan: {asked}: {cost}", f"{asked}: {cost}", f"{who}: {cost}"]
-    if row["bound"] is not None and row["group_bound"] is not None:
-        total, group = quantities.share(row["bound"]), quantities.share(row["group_bound"])
+    if row["bound"] is not None:
+        promised, total, group = (
+            None if row[name] is None else quantities.share(row[name])
+            for name in ("bound_with_noise", "bound", "group_bound")
+        )
+        bounds = [f"{what} {bound}" for what, bound in (("total", total), ("group", group)) if bound]
+        said = [f"simulated {promised}", *bounds] if promised else bounds
         forms[:0] = [
-            f"Plan: {asked}: {cost} expected; bounds: total {total}, group {group}",
-            f"{asked}: {cost}; total {total}, group {group}",
-            f"{who}: {cost}; total {total}, group {group}",
-        ]
-    elif row["bound"] is not None:
-        total = quantities.share(row["bound"])
-        forms[:0] = [
-            f"Plan: {asked}: {cost} expected; bound: total {total}",
-            f"Plan: {asked}: {cost}; total {total}",
-            f"{asked}: {cost}; total {total}",
-            f"{who}: {cost}; total {total}",
+            f"Plan: {asked}: {cost} expected; bounds: {', '.join(said)}",
+            f"{asked}: {cost}; {', '.join(said)}",
+            f"{asked}: {cost}; {', '.join(said[:2])}",
+            f"{asked}: {cost}; {said[0]}",
+            f"{who}: {cost}; {', '.join(said[:2])}",
+            f"{who}: {cost}; {said[0]}",
         ]
     else:
         forms[:0] = [

@@ -22,6 +22,7 @@ from tui.output.writer import Canvas
 from tui.text.binding import binding_table, why_none
 from tui.text.facts import draws_text
 from tui.text.plan import plan_text
+from tui.text.promise import assumed_words, pooled_row
 from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_text
 
 Figure = tuple[str, tuple[str, ...]]
@@ -124,7 +125,8 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
         ("speedup", (f"{speedup}, {ratio(design.speedup)} expected", speedup)),
         *_hours(taken),
         *_bounds(design),
-        ("floor", (f"{floor} to visit every kernel group", f"{floor}: every group", floor)),
+        *_pooled(details),
+        *_floor(details, floor),
         *_judged(details),
         (
             "this draw" if design.random else "estimate",
@@ -132,6 +134,12 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
         ),
         *_decisions(details),
     ]
+
+
+def _floor(details: PlanDetails, floor: str) -> Iterator[Figure]:
+    """Yield what visiting every kernel group takes at least; a plan that pools some need not."""
+    if not details.study.groups.pooled.any():
+        yield "floor", (f"{floor} to visit every kernel group", f"{floor}: every group", floor)
 
 
 def _drawn(drawn: str, launches: int, strata: str, number: int, *, is_one_row: bool) -> Iterator[Figure]:
@@ -180,20 +188,31 @@ def _bounds(design: AnyDesign) -> Iterator[Figure]:
     if design.bound is None:
         yield "bound", ("none: the launches are not drawn at random", "none: nothing is random", "none")
         return
-    yield "bound", _bound(design.bound, design.bound_with_noise, "of the total time")
-    if design.group_bound is not None:
-        yield "group", _bound(design.group_bound, design.group_bound_with_noise, "of any group's time")
+    if design.bound_with_noise is not None:
+        promised = share(design.bound_with_noise)
+        yield (
+            "promise",
+            (
+                f"{promised} of the simulated total, if {assumed_words(design)}",
+                f"{promised} of the simulated total",
+                f"{promised}, simulated",
+            ),
+        )
+    profiled = share(design.bound)
+    if design.group_bound is None:
+        yield "bound", (f"{profiled} of the profile's own time", f"{profiled} of the profile", profiled)
+        return
+    both = f"{profiled} of the profile, {share(design.group_bound)} of"
+    yield "bound", (f"{both} any kernel group not pooled", f"{both} any group", f"{profiled} of the profile")
 
 
-def _bound(bound: float, noisy: float | None, of: str) -> tuple[str, ...]:
-    text = share(bound)
-    if noisy is None:
-        return f"{text} {of}", text
-    return (
-        f"{text} {of}, {share(noisy)} with noise",
-        f"{text}, {share(noisy)} with noise",
-        text,
-    )
+def _pooled(details: PlanDetails) -> Iterator[Figure]:
+    """Yield what is pooled, where something is."""
+    study = details.study
+    row = pooled_row(study)
+    if row["groups"]:
+        groups, part = f"{row['groups']} of {len(study.counts.groups)} groups", share(row["share"])
+        yield "pooled", (f"{groups}, {part} of the time: no bounds of their own", f"{groups}, {part} of time")
 
 
 def _judged(details: PlanDetails) -> Iterator[Figure]:
