@@ -130,7 +130,8 @@ def what_to_say(findings: Findings | None, row: Row | None, session: Session) ->
     if findings is None or row is None:
         return ""
     if row["method"] == CANNOT_RUN:
-        return "on this profile as it is these cannot run; e says why each cannot, and what would help"
+        without = [each for each in findings.rows if not each["applicable"]]
+        return f"{cannot_run_text(without)}; e says why, and what would help"
     if not row["applicable"]:
         return str(row["reason"])
     method = method_named(row["method"])
@@ -236,7 +237,7 @@ class Shown:
         rows = self.found.cannot_run
         if self.explained or not rows:
             return rows
-        return [{"method": CANNOT_RUN, "applicable": False, "reason": f"[e] why {cannot_run_text(rows)}"}]
+        return [{"method": CANNOT_RUN, "applicable": False, "reason": f"[e] {cannot_run_text(rows)}"}]
 
     def place_of(self, method: str | None) -> str | None:
         """Return the method of the line that stands for a method; the first line if none does."""
