@@ -23,7 +23,7 @@ _MODULES = {
     "photon": "sampling.methods.photon.photon",
     "tbpoint": "sampling.methods.pka.tbpoint",
     "first-instructions": "sampling.methods.first_instructions",
-    "single-iteration": "sampling.methods.single_iteration",
+    "single-iteration": "sampling.methods.single_iteration.single_iteration",
     "embedding": "sampling.methods.embedding.embedding",
 }
 DEFAULT_METHOD = "joint"

@@ -19,6 +19,7 @@ from sampling.plan.bernoulli_design import design_of_method
 from sampling.plan.design import AnyDesign, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
 from sampling.plan.judge import Judgement, judge_design
+from sampling.plan.same_plan import plan_key
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -40,6 +41,7 @@ class Comparison:
     design, judgement : None where the method is not applicable.
     reason : why it is not; None where it is.
     seconds : the time to design the plan, without reading, judging or drawing.
+    same_as : the method compared before it whose plan is the same one; None where there is none.
     """
 
     method: str
@@ -47,6 +49,7 @@ class Comparison:
     judgement: Judgement | None
     reason: str | None
     seconds: float
+    same_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class MethodComparison:
         self._counts: dict[Grouping, DurationCounts] = {}
         self._lists: dict[Grouping, LaunchList] = {}
         self._features: Features | None = None
+        self._plans: dict[tuple[Grouping, bytes], str] = {}
         self.reports: tuple[JoinReport, ...] = ()
 
     def counts(self, grouping: Grouping) -> DurationCounts:
@@ -129,7 +133,9 @@ class MethodComparison:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
         judgement = judge_design(counts, design, self._repeats, self._seed, self._progress)
-        return Comparison(method, design, judgement, None, seconds)
+        first = self._plans.setdefault((grouping, plan_key(design)), method)
+        same_as = None if first == method else first
+        return Comparison(method, design, judgement, None, seconds, same_as)
 
     def _design(self, method: str, counts: DurationCounts, launches: LaunchList | None) -> AnyDesign:
         if launches is None:

@@ -184,6 +184,8 @@ RESULTS: dict[str, Schema] = {
             | {name: _or_null(NUMBER) for name in ("speedup", "error_mean", "error_p95", "error_max")}
             | {"within_epsilon": _or_null(FRACTION)},
             seconds=NUMBER,
+            bound_with_noise=_or_null(NUMBER),
+            same_as=_or_null(METHOD),
         ),
         minItems=1,
     ),

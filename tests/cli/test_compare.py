@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +88,14 @@ def test_what_a_method_has_to_say_is_said(kernelpoint: Kernelpoint, resnet: Path
 
 def test_a_method_that_lacks_features_says_so_below_the_table(kernelpoint: Kernelpoint, resnet: Path) -> None:
     out = kernelpoint("compare", resnet, "--methods", "root,sieve", "--repeats", "5").out
-    table, below = out.split("\n\nnot applicable:\n")
+    table, below = out.split("\n\ncannot run: ")
     assert "sieve" not in table
-    assert below.startswith("- sieve needs the instruction count")
+    assert below == "sieve\n(--reasons says why)\n"
+    words = ("compare", resnet, "--methods", "root,sieve", "--repeats", "5", "--reasons")
+    explained = kernelpoint(*words).out.split("\n\ncannot run:\n")
+    assert explained[0] == table
+    assert explained[1].startswith("- sieve needs the instruction count")
+    assert "--features" in explained[1]
     alone = kernelpoint("compare", resnet, "--methods", "sieve").out
     assert "speedup" not in alone
 
@@ -98,6 +104,60 @@ def test_the_table_fits_80_columns(kernelpoint: Kernelpoint, resnet: Path, count
     out = kernelpoint("compare", resnet, "--features", counts, "--repeats", "5").out
     assert "first-instructions" in out
     assert max(map(len, out.splitlines())) <= 80
+    assert " speedup simulated " in out, "the promise beside the cost"
+
+
+def test_the_best_method_is_first_and_data_stay_as_asked(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    """Best are those that bound the simulated total by epsilon, then by more, then not; each by cost."""
+    words = ("compare", resnet, "--methods", "random,joint,single-iteration,root,stem", "--repeats", "5")
+    rows = rows_of(kernelpoint, *words[1:])
+    assert [row["method"] for row in rows] == ["random", "joint", "single-iteration", "root", "stem"]
+    figures = {row["method"]: row for row in rows}
+    assert figures["single-iteration"]["bound_with_noise"] is None
+    lines = kernelpoint(*words).out.splitlines()
+    shown = [line.split()[0] for line in lines[1 : lines.index("")]]
+    promised = [figures[method]["bound_with_noise"] for method in shown]
+    classes = [2 if bound is None else int(bound > 0.05) for bound in promised]
+    assert classes == sorted(classes)
+    assert shown[-1] == "single-iteration"
+    for one, other in pairwise(shown):
+        if classes[shown.index(one)] == classes[shown.index(other)]:
+            assert figures[one]["speedup"] >= figures[other]["speedup"]
+    assert ("simulated: bound on the simulated total; best first: up to 5.0 %, above it, none") in lines
+
+
+@pytest.mark.parametrize(
+    ("sort", "figure", "sign"),
+    [("speedup", "speedup", -1), ("error", "error_mean", 1), ("drawn", "samples", 1)],
+)
+def test_the_table_can_be_sorted(
+    kernelpoint: Kernelpoint, resnet: Path, sort: str, figure: str, sign: int
+) -> None:
+    words = ("compare", resnet, "--methods", "joint,root,stem,random", "--repeats", "5")
+    rows = sorted(rows_of(kernelpoint, *words[1:]), key=lambda row: sign * row[figure])
+    lines = kernelpoint(*words, "--sort", sort).out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [row["method"] for row in rows]
+
+
+def test_methods_that_come_to_one_plan_share_a_row(
+    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path
+) -> None:
+    """By launch, Allegro and STEM draw the same numbers from the same groups here."""
+    words = ("--methods", "allegro,root,stem", "--repeats", "5")
+    rows = rows_of(kernelpoint, resnet, *words)
+    assert [row["same_as"] for row in rows] == [None, None, "allegro"]
+    known = ("strata", "samples", "speedup", "bound", "error_mean", "bound_with_noise")
+    assert [rows[0][name] for name in known] == [rows[2][name] for name in known]
+    out = kernelpoint("compare", resnet, *words).out
+    assert "\nallegro, stem " in out
+    assert len(out.split("\n\n")[0].splitlines()) == 3
+    chart = kernelpoint("compare", resnet, *words, "--scatter").out
+    assert chart.splitlines()[-1].split() == ["D", "allegro,", "stem", "B", "root"]
+    # STEM's own groups are names.
+    several = rows_of(kernelpoint, resnet, *words, "--group-by", "published")
+    assert {row["same_as"] for row in several} == {None}
+    means = rows_of(kernelpoint, resnet, gpt2, *words)[-3:]
+    assert [row["same_as"] for row in means] == [None, None, "allegro"]
 
 
 def test_standard_input_is_read_once(kernelpoint: Kernelpoint) -> None:

@@ -8,7 +8,9 @@ from tui.engine.unused_options import note_unused_in_comparison
 from tui.options.commands import CompareOptions
 from tui.output.writer import Answer, emit
 from tui.terminal.diagnostics import note
-from tui.text.comparison import mean_rows, note_missing_in_scatter, table_or_scatter, workload_rows
+from tui.text.comparison.means import mean_rows
+from tui.text.comparison.rows import workload_rows
+from tui.text.comparison.scatter import note_missing_in_scatter, table_or_scatter
 
 
 def run(options: CompareOptions) -> None:

@@ -70,6 +70,19 @@ class NumberLocale(StrEnum):
     DE_DE = "de_DE"
 
 
+class CompareSort(StrEnum):
+    """What `compare` is sorted by.
+
+    ``best``: those that bound the simulated total by epsilon, those that bound it by more, those that do not
+    bound it; each by speedup.
+    """
+
+    BEST = "best"
+    SPEEDUP = "speedup"
+    ERROR = "error"
+    DRAWN = "drawn"
+
+
 class ErrorMean(StrEnum):
     """How `compare` sums up several profiles.
 

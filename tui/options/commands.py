@@ -8,7 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sampling.reduction.group_by import GroupBy
-from tui.options.choices import AlignBy, ColorMode, ErrorMean, GroupSort, NumberLocale, OutputFormat, PlanList
+from tui.options.choices import (
+    AlignBy,
+    ColorMode,
+    CompareSort,
+    ErrorMean,
+    GroupSort,
+    NumberLocale,
+    OutputFormat,
+    PlanList,
+)
 from tui.options.field import argument, height_option, option, width_option
 from tui.options.input_files import FeatureFile, InputFile
 
@@ -334,6 +343,10 @@ class CompareOptions(PlanningOptions, ProfileOptions):
         ErrorMean.ARITHMETIC, "Over several profiles: arithmetic errors, or geometric.", "--mean"
     )
     one_workload: bool = option(False, "Take all files as one workload.", "--one-workload")
+    sort: CompareSort = option(
+        CompareSort.BEST, "Order of the table: best is by promise, then cost; data stay as asked.", "--sort"
+    )
+    reasons: bool = option(False, "Say why methods cannot run, and what would help.", "--reasons")
     scatter: bool = option(False, "Draw speedup against mean error instead of the table.", "--scatter")
     width: int | None = width_option("Columns of the scatter.")
     height: int | None = height_option("Rows of the scatter.")

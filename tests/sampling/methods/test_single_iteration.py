@@ -1,4 +1,4 @@
-"""One iteration times their number: by named range or by launch ids."""
+"""One iteration times their number: by named range, by launch ids, or found."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError, OptionError
-from sampling.methods import single_iteration
 from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
+from sampling.methods.single_iteration import single_iteration
 from sampling.profile.profile import KernelTable, NamedRange
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
@@ -40,19 +40,31 @@ def named(ranges: Ranges) -> Callable[[str], Ranges]:
 
 
 def launch_list(
-    lengths: Sequence[int], ranges: Sequence[Run] | None = (), kept: Callable[[int], bool] | None = None
+    lengths: Sequence[int],
+    ranges: Sequence[Run] | None = (),
+    kept: Callable[[int], bool] | None = None,
+    names: str | None = None,
+    grids: Sequence[int] | None = None,
+    duration_ns: Sequence[int] | None = None,
 ) -> LaunchList:
-    """Return launches of sequences of these lengths, ranges (text, sequence, first, stop), ``kept`` by id."""
+    """Return launches of sequences of these lengths, ranges (text, sequence, first, stop), ``kept`` by id.
+
+    ``names`` has a letter for each launch, ``grids`` its blocks; without them all are of one kernel.
+    """
     ids = np.array([each for each in range(sum(lengths)) if kept is None or kept(each)])
     sequence = np.repeat(np.arange(len(lengths)), lengths)[ids]
     kernels = KernelTable()
     runs = None if ranges is None else tuple(NamedRange(*run) for run in ranges)
+    letters = names or "k" * sum(lengths)
+    name = kernels.names.intern([letters[each] for each in ids])
+    blocks = np.array(grids or [1] * sum(lengths))[ids]
+    ones = np.ones(len(ids), dtype=np.int64)
     return LaunchList(
         id=ids,
         sequence=sequence,
-        signature=kernels.intern(kernels.names.intern(["kernel"] * len(ids)), None, None).astype(np.int64),
+        signature=kernels.intern(name, [blocks, ones, ones], [ones, ones, ones]).astype(np.int64),
         group=np.zeros(len(ids), dtype=np.int64),
-        duration_ns=np.ones(len(ids), dtype=np.int64),
+        duration_ns=ones if duration_ns is None else np.array(duration_ns)[ids],
         kernels=kernels,
         groups=(KernelGroup("kernel", "kernel", None, None, 0, 0),),
         ranges_named=(lambda _: None) if runs is None else named(runs),
@@ -186,9 +198,9 @@ def test_ordinals_are_placed_among_the_launches_selected(lengths: list[int], dat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, r"has to be told .*single-iteration\.range .*\.first and \.last .*\.iterations"),
         ({"range": "epoch"}, "no launch was issued during a range whose name contains 'epoch'"),
         ({"range": "step", "occurrence": 4}, "occurrence 4, is selected; there are 4 of it"),
+        ({"occurrence": 50}, "no iteration 50 is found; .*occurrence counts from 0, and there are 50"),
         ({"first": 60, "last": 70, "iterations": 2}, "none of the launches 60 to 70 .*between 0 and 49"),
     ],
 )
@@ -246,6 +258,91 @@ def test_ids_beyond_the_last_are_refused() -> None:
             picked(launches, first=first, last=last, iterations=2)
 
 
+def test_the_second_iteration_of_a_loop_stands_for_the_loop() -> None:
+    """Five launches before it, a hundred iterations of ``abcd``, three behind it."""
+    names = "vwxyz" + "abcd" * 100 + "uts"
+    picks = picked(launch_list([408], names=names, duration_ns=[1] * 4 + [9] + [1] * 400 + [3] * 3))
+    assert picks.row.tolist() == [9, 10, 11, 12]
+    assert set(picks.weight.tolist()) == {100}
+    assert np.flatnonzero(picks.stratum < 0).tolist() == [*range(5), 405, 406, 407]
+    assert picks.labels == ("the loop found",)
+    size, found, outside = picks.notes
+    assert size == "one iteration: 4 x 100 = 400 of 408 launches"
+    assert found.startswith(
+        "found by the order of the launches: 9 to 12 are one of 100 iterations of the same "
+    )
+    assert found.endswith("kernels in the same sizes, 98 % of the launches and 94.8 % of the time")
+    assert outside == "8 launches before and after the loop: not counted"
+    assert picks.details["found"] == [100]
+    assert picks.details["found_by"] == ["launch"]
+    assert picks.details["share"] == pytest.approx(400 / 408)
+    assert picks.details["share_of_time"] == pytest.approx(400 / 422)
+
+
+def test_no_durations_decide_which_iteration_is_taken() -> None:
+    rng = np.random.default_rng(1)
+    given = [rng.integers(1, 1_000, 408).tolist() for _ in range(2)]
+    rows = [picked(launch_list([408], names="abcd" * 102, duration_ns=each)).row for each in given]
+    assert rows[0].tolist() == rows[1].tolist() == [4, 5, 6, 7]
+
+
+def test_another_iteration_may_be_asked_for_and_the_number_given() -> None:
+    picks = picked(launch_list([400], names="abcd" * 100), occurrence=0, iterations=7)
+    assert picks.row.tolist() == [0, 1, 2, 3]
+    assert set(picks.weight.tolist()) == {7}
+
+
+def test_parts_of_iterations_and_odd_ones_count_for_what_they_have() -> None:
+    names = "cd" + "abcd" * 10 + "abXcd" + "abcd" * 10 + "a"
+    picks = picked(launch_list([len(names)], names=names))
+    assert picks.row.tolist() == [4, 5, 6, 7]
+    assert set(picks.weight.tolist()) == {len(names) / 4}
+    assert (
+        "4 other launches of the loop, between iterations and at its ends, count as parts" in picks.notes[2]
+    )
+    assert len(picks.notes) == 3
+
+
+def test_shapes_that_change_leave_the_names() -> None:
+    grids = np.random.default_rng(2).integers(1, 50, 400).tolist()
+    picks = picked(launch_list([400], names="abcd" * 100, grids=grids))
+    assert picks.row.tolist() == [4, 5, 6, 7]
+    assert "one of 100 iterations of the same kernels whatever their sizes, 100 % of" in picks.notes[1]
+    assert picks.details["found_by"] == ["name"]
+
+
+def test_shapes_that_repeat_more_slowly_than_names_are_what_counts() -> None:
+    picks = picked(launch_list([400], names="abcd" * 100, grids=([1] * 4 + [2] * 4) * 50))
+    assert picks.row.tolist() == list(range(8, 16))
+
+
+def test_each_process_and_device_has_its_own_loop() -> None:
+    rng = np.random.default_rng(4)
+    loose = "".join(rng.permutation(list("abcdefghijklmnopqrst")))
+    picks = picked(launch_list([40, 20, 30], names="abcd" * 10 + loose + "xyz" * 10))
+    assert picks.row.tolist() == [4, 5, 6, 7, 63, 64, 65]
+    assert picks.weight.tolist() == [10] * 7
+    assert picks.stratum.tolist() == [0] * 40 + [-1] * 20 + [1] * 30
+    assert picks.labels == (
+        "the loop found in process and device number 1",
+        "the loop found in process and device number 3",
+    )
+    assert "1 of 3 processes and devices have no such iteration" in picks.notes
+    assert picks.notes[-1] == "20 launches before and after the loop: not counted"
+
+
+def test_where_less_than_half_repeats_nothing_is_picked() -> None:
+    names = "".join(np.random.default_rng(5).permutation([chr(code) for code in range(200, 300)]))
+    with pytest.raises(
+        NotApplicableError,
+        match=r"no sequence of kernels that most launches repeat: at best 4 launches repeated 10 times, 29 % "
+        r"of them; set single-iteration\.range .*\.first and \.last .*\.iterations",
+    ):
+        picked(launch_list([140], names=names + "abcd" * 10))
+    with pytest.raises(NotApplicableError, match="most launches repeat; set"):
+        picked(launch_list([100], names=names))
+
+
 def listed_with_ranges(path: Path) -> LaunchList:
     """Return the launches of a profile, and its named ranges."""
     profile = read_profile([str(path)])
@@ -260,3 +357,10 @@ def test_a_small_recording_has_a_range_for_every_image(tmp_path: Path) -> None:
     assert picks.weight.tolist() == [3] * 56
     assert picks.notes == ("one iteration: 56 x 3 = 168 of 168 launches",)
     assert int((picks.stratum >= 0).sum()) == small_recordings.LAUNCHES
+
+
+def test_in_a_small_recording_an_image_is_found(tmp_path: Path) -> None:
+    launches = listed_with_ranges(small_recordings.nsys_sqlite(tmp_path, "2023.4"))
+    found, named = picked(launches), picked(launches, range=small_recordings.RANGE, occurrence=1)
+    assert found.row.tolist() == named.row.tolist()
+    assert found.weight.tolist() == named.weight.tolist()

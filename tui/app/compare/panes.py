@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import wrap
 
 from rich.segment import Segment
@@ -13,11 +13,10 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.app.compare.presenter import CompareLine, compare_lines
+from tui.app.compare.presenter import CompareLine, Shown, compare_lines
 from tui.charts.grid import fitted
 from tui.charts.sinks import style_name
 from tui.terminal.printable import printable
-from tui.text.comparison import Row
 
 _HEADING_ROWS = 1
 
@@ -31,7 +30,7 @@ class PageChanged(Message):
 
 
 class CompareTable(Widget, can_focus=True):
-    """Methods, with the columns that have room; a text instead while there are none."""
+    """Methods that can run, with the columns that have room, and those that cannot; a text before."""
 
     DEFAULT_CSS = "CompareTable { height: 1fr; }"
     COMPONENT_CLASSES = {"compare--heading", "compare--cursor", "compare--without"}  # noqa: RUF012
@@ -39,34 +38,31 @@ class CompareTable(Widget, can_focus=True):
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
         self._ascii_only = ascii_only
-        self._rows: Sequence[Row] = ()
-        self._doing: tuple[str, str] | None = None
+        self._shown = Shown()
         self._words = ""
         self._method: str | None = None
         self._first = 0
         self._drawn: tuple[int, str, list[CompareLine]] | None = None
 
-    def show(self, rows: Sequence[Row], doing: tuple[str, str] | None, words: str) -> None:
-        """Show these methods and the one under way; `words` where there is none."""
-        self._rows, self._doing, self._words, self._drawn = rows, doing, words, None
-        methods = self.methods
-        if self._method not in methods:
-            self._method = methods[0] if methods else None
+    def show(self, shown: Shown, words: str) -> None:
+        """Show these methods; `words` where there is none."""
+        self._shown, self._words, self._drawn = shown, words, None
+        self._method = shown.place_of(self._method)
         self._keep_in_sight()
         self.refresh()
 
     def tell(self, words: str) -> None:
         """Show the progress of the running method: only its row is drawn again."""
-        if self._doing is not None and self._doing[1] != words:
-            self._doing, self._drawn = (self._doing[0], words), None
-            row = _HEADING_ROWS + len(self._rows) - self._first
+        doing = self._shown.doing
+        if doing is not None and doing[1] != words:
+            self._shown, self._drawn = replace(self._shown, doing=(doing[0], words)), None
+            row = _HEADING_ROWS + len(self._shown.found.can_run) - self._first
             self.refresh(Region(0, row, self.size.width, 1))
 
     @property
     def methods(self) -> list[str]:
-        """The methods of the rows, from the top."""
-        doing = [] if self._doing is None else [self._doing[0]]
-        return [row["method"] for row in self._rows] + doing
+        """The methods of the lines, from the top; of several of one plan the first."""
+        return self._shown.methods
 
     @property
     def highlighted(self) -> str | None:
@@ -127,7 +123,7 @@ class CompareTable(Widget, can_focus=True):
     def _lines(self, width: int) -> tuple[str, list[CompareLine]]:
         """Return the heading and the lines, made once a width."""
         if self._drawn is None or self._drawn[0] != width:
-            made = compare_lines(self._rows, self._doing, width, ascii_only=self._ascii_only)
+            made = compare_lines(self._shown, width, ascii_only=self._ascii_only)
             self._drawn = (width, *made)
         return self._drawn[1:]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -17,13 +17,26 @@ from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, fitted, put
 from tui.engine.studies import target_of
+from tui.options.choices import CompareSort
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import CompareOptions
 from tui.terminal.tables import Column, table
-from tui.text.comparison import Row, comparison_columns, comparison_scatter, method_mark
+from tui.text.comparison.order import WIDER, Blocks, Merged, blocks, promise_of, promises
+from tui.text.comparison.rows import Row
+from tui.text.comparison.scatter import comparison_scatter, method_mark
+from tui.text.comparison.table import cannot_run_text, comparison_columns
 from tui.text.facts import draws_text
 
+CANNOT_RUN = ""
+"""Stands for all methods that cannot run, where they are one line."""
+
 _MARK_CELLS = 2
+_ORDER_WORDS = {
+    CompareSort.BEST: ", best first",
+    CompareSort.SPEEDUP: " by speedup",
+    CompareSort.ERROR: " by mean error",
+    CompareSort.DRAWN: " by drawn",
+}
 
 
 class Ending(StrEnum):
@@ -68,31 +81,17 @@ def asked_of(session: Session) -> CompareOptions:
     return options_of(CompareOptions, printed_options(session), one_workload=len(session.profiles) > 1)
 
 
-class CompareSort(StrEnum):
-    """What methods are sorted by; those that do not apply come last."""
-
-    METHOD = "method"
-    SPEEDUP = "speedup"
-    ERROR = "mean error"
-    DRAWN = "drawn"
-
-
 def next_sort(sort: CompareSort) -> CompareSort:
     """Return the order that follows, the first after the last."""
     orders = list(CompareSort)
     return orders[(orders.index(sort) + 1) % len(orders)]
 
 
-def sorted_rows(rows: Sequence[Row], sort: CompareSort) -> list[Row]:
-    """Return the rows in order: highest speedup, least error or fewest launches first; else as given."""
-    figures: dict[CompareSort, Callable[[Row], float]] = {
-        CompareSort.METHOD: lambda _: 0,
-        CompareSort.SPEEDUP: lambda row: -(row["speedup"] or 0),
-        CompareSort.ERROR: lambda row: row["error_mean"],
-        CompareSort.DRAWN: lambda row: row["samples"],
-    }
-    there = [row for row in rows if row["applicable"]]
-    return [*sorted(there, key=figures[sort]), *(row for row in rows if not row["applicable"])]
+def blocks_of(findings: Findings | None, sort: CompareSort) -> Blocks:
+    """Return the methods done so far: those that can run, in order, and those that cannot."""
+    if findings is None:
+        return Blocks((), ())
+    return blocks(findings.rows, sort, promises(findings.rows, findings.asked.epsilon))
 
 
 def standing(findings: Findings | None, session: Session) -> str:
@@ -130,6 +129,9 @@ def what_to_say(findings: Findings | None, row: Row | None, session: Session) ->
         return findings.problem
     if findings is None or row is None:
         return ""
+    if row["method"] == CANNOT_RUN:
+        without = [each for each in findings.rows if not each["applicable"]]
+        return f"{cannot_run_text(without)}; e says why, and what would help"
     if not row["applicable"]:
         return str(row["reason"])
     method = method_named(row["method"])
@@ -142,6 +144,7 @@ def what_to_say(findings: Findings | None, row: Row | None, session: Session) ->
     beyond = _beyond_root(target_of(findings.asked))
     if "min_samples" in method.target_fields and beyond and _is_root_faster(findings, row):
         notes.insert(0, beyond)
+    notes[:0] = _plan_notes(findings, row)
     return "; ".join([f"{row['method']}: {method.source}", *_hours(row, session), *notes])
 
 
@@ -152,6 +155,17 @@ def _hours(row: Row, session: Session) -> list[str]:
         return []
     taken = hours(study.counts.total_duration_ns / row["speedup"], slowdown)
     return [f"{quantities.hours(taken)} of one machine, simulated {slowdown:g} times slower"]
+
+
+def _plan_notes(findings: Findings, row: Row) -> list[str]:
+    """Return which other methods have its plan, and where it promises less than is asked for."""
+    same = [each["method"] for each in findings.rows if each["same_as"] == row["method"]]
+    notes = [f"its plan is also that of {' and '.join(same)}"] if same else []
+    epsilon = findings.asked.epsilon
+    if promise_of(row, epsilon) == WIDER:
+        bound, asked = quantities.share(row["bound_with_noise"]), quantities.share(epsilon)
+        notes.append(f"bounds the simulated total by {bound}, not by the {asked} asked for")
+    return notes
 
 
 def _is_root_faster(findings: Findings, joint: Row) -> bool:
@@ -181,7 +195,10 @@ def _figures_of(row: Row) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CompareLine:
-    """One method: its letter and style as in the scatter, and its figures, or words in their place."""
+    """One method, or several of one plan: letter and style as in the scatter, and figures or words.
+
+    ``method`` is the first of them, or `CANNOT_RUN`.
+    """
 
     method: str
     symbol: str
@@ -190,37 +207,70 @@ class CompareLine:
     has_figures: bool
 
 
-def compare_lines(
-    rows: Sequence[Row], doing: tuple[str, str] | None, width: int, *, ascii_only: bool
-) -> tuple[str, list[CompareLine]]:
-    """Return the heading and a line a method, none wider than `width`.
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the table shows.
 
-    Parameters
+    Attributes
     ----------
-    rows : those that apply have figures, the others their reason.
-    doing : a method under way, and what it does, which is the last line.
+    found : the methods done.
+    doing : a method under way, and what it does.
+    explained : whether those that cannot run have a line each, with the reason, instead of one in all.
     """
-    there = [row for row in rows if row["applicable"]]
+
+    found: Blocks = Blocks((), ())
+    doing: tuple[str, str] | None = None
+    explained: bool = False
+
+    @property
+    def methods(self) -> list[str]:
+        """The method of each line; of several of one plan the first."""
+        return [
+            *(each.methods[0] for each in self.found.can_run),
+            *(() if self.doing is None else (self.doing[0],)),
+            *(row["method"] for row in self.cannot_run),
+        ]
+
+    @property
+    def cannot_run(self) -> Sequence[Row]:
+        """A row a method that cannot run, or one for all of them."""
+        rows = self.found.cannot_run
+        if self.explained or not rows:
+            return rows
+        return [{"method": CANNOT_RUN, "applicable": False, "reason": f"[e] {cannot_run_text(rows)}"}]
+
+    def place_of(self, method: str | None) -> str | None:
+        """Return the method of the line that stands for a method; the first line if none does."""
+        methods = self.methods
+        if method in methods or not methods:
+            return method if methods else None
+        for each in self.found.can_run:
+            if method in each.methods:
+                return each.methods[0]
+        without = [CANNOT_RUN, *(row["method"] for row in self.found.cannot_run)]
+        return self.cannot_run[0]["method"] if self.cannot_run and method in without else methods[0]
+
+
+def compare_lines(shown: Shown, width: int, *, ascii_only: bool) -> tuple[str, list[CompareLine]]:
+    """Return the heading and the lines, none wider than `width`."""
+    there = shown.found.can_run
     heading, *figures = _figures(there, width - _MARK_CELLS) if there else ["method"]
-    texts = iter(figures)
     lines = [
-        _line(
-            row["method"], next(texts) if row["applicable"] else _reason(row), has_figures=row["applicable"]
-        )
-        for row in rows
+        _line(each.methods[0], text, has_figures=True) for each, text in zip(there, figures, strict=True)
     ]
-    if doing is not None:
-        method, words = doing
+    if shown.doing is not None:
+        method, words = shown.doing
         lines.append(_line(method, f"{method}: {words}", has_figures=False))
+    lines += [_line(row["method"], _reason(row), has_figures=False) for row in shown.cannot_run]
     return (
         fitted(" " * _MARK_CELLS + heading, width, ascii_only=ascii_only),
         [_within(line, width - _MARK_CELLS, ascii_only=ascii_only) for line in lines],
     )
 
 
-def _figures(rows: Sequence[Row], width: int) -> list[str]:
+def _figures(methods: Sequence[Merged], width: int) -> list[str]:
     """Return a heading and rows with as many columns as fit, spaced as widely as there is room."""
-    columns: list[Column] = comparison_columns(rows, width)
+    columns: list[Column] = comparison_columns(methods, width)
     wide = table(columns).split("\n")
     return wide if len(wide[0]) <= width else table(columns, gap=" ").split("\n")
 
@@ -231,7 +281,8 @@ def _reason(row: Row) -> str:
 
 
 def _line(method: str, text: str, *, has_figures: bool) -> CompareLine:
-    return CompareLine(method, *method_mark(method), text, has_figures)
+    mark = (" ", 0) if method == CANNOT_RUN else method_mark(method)
+    return CompareLine(method, *mark, text, has_figures)
 
 
 def _within(line: CompareLine, width: int, *, ascii_only: bool) -> CompareLine:
@@ -241,8 +292,7 @@ def _within(line: CompareLine, width: int, *, ascii_only: bool) -> CompareLine:
 
 def table_title(findings: Findings | None, session: Session, sort: CompareSort) -> tuple[str, str]:
     """Return what the methods are sorted by, and how far the comparison is."""
-    order = "" if sort is CompareSort.METHOD else f" by {sort.value}"
-    return f"[4] Methods{order}", standing(findings, session)
+    return f"[4] Methods{_ORDER_WORDS[sort]}", standing(findings, session)
 
 
 def scatter_title(row: Row | None) -> tuple[str, str]:
@@ -259,8 +309,13 @@ def draw_scatter(rows: list[Row], selected: str | None, ascii_only: bool, width:
     return comparison_scatter(rows, width, height, ascii_only=ascii_only, selected=selected)
 
 
+def printed_by(asked: CompareOptions, sort: CompareSort, *, explained: bool) -> CompareOptions:
+    """Return the options of the table as it is shown."""
+    return replace(asked, sort=sort, reasons=explained)
+
+
 def compare_command(asked: CompareOptions, rows: Sequence[Row], scatter: tuple[int, int] | None) -> str:
-    """Return the `compare` command of the methods done so far, in the order of the table.
+    """Return the `compare` command of the methods done so far.
 
     Parameters
     ----------

@@ -17,17 +17,19 @@ from tui.app.actions import APP, COMPARE, VIEW, bindings
 from tui.app.compare.comparing import ComparisonEnded, MethodCompared, MethodProgress, start_comparing
 from tui.app.compare.panes import CompareTable, CompareWords, MethodHighlighted, PageChanged
 from tui.app.compare.presenter import (
-    CompareSort,
+    CANNOT_RUN,
     Ending,
     Findings,
+    Shown,
     asked_of,
+    blocks_of,
     compare_command,
     draw_scatter,
     invitation,
     is_compared_unasked,
     next_sort,
+    printed_by,
     scatter_title,
-    sorted_rows,
     table_title,
     what_to_say,
 )
@@ -36,9 +38,13 @@ from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.state import Session
+from tui.options.choices import CompareSort
+from tui.options.commands import CompareOptions
 from tui.options.flags import error_text
 from tui.output.writer import Canvas
-from tui.text.comparison import Row, comparison_text, scatter_text
+from tui.text.comparison.rows import Row
+from tui.text.comparison.scatter import scatter_text
+from tui.text.comparison.table import comparison_text
 
 
 class CompareScreen(ViewScreen):
@@ -51,16 +57,18 @@ class CompareScreen(ViewScreen):
     AUTO_FOCUS = "CompareTable"
     ABOUT: ClassVar[str] = (
         "Every method plans this workload by the same options, and each plan is drawn 100 times. Drawn is "
-        "how many launches it simulates; bound is what it promises of the total, group of any kernel group; "
-        "mean, p95 and max are the errors of the draws, within is the share of them within epsilon. In the "
-        "scatter right is faster and down is less wrong; letters side by side share a place. No method takes "
-        "your split decisions."
+        "how many launches it simulates; simulated is what it promises of the simulated total, bound of the "
+        "profiled total, group of any kernel group; mean, p95 and max are the errors of the draws, within is "
+        "the share of them within epsilon. Best first is by promise (within epsilon, above it, none), then "
+        "by speedup; methods of one plan share a row. In the scatter right is faster and down is less wrong; "
+        "letters side by side share a place. No method takes your split decisions."
     )
 
     def __init__(self) -> None:
         super().__init__()
         self._findings: Findings | None = None
-        self._sort = CompareSort.METHOD
+        self._sort = CompareSort.BEST
+        self._explained = False
         self._generation = 0
         self._cancel: Callable[[], None] | None = None
         self._drawn: tuple[list[Row], str | None] | None = None
@@ -175,7 +183,8 @@ class CompareScreen(ViewScreen):
         findings, session = self._findings, self.session
         doing = None if findings is None else findings.doing
         table = self.query_one(CompareTable)
-        table.show(self._rows(), doing, invitation(session))
+        shown = Shown(blocks_of(findings, self._sort), doing, self._explained)
+        table.show(shown, invitation(session))
         beyond = len(table.methods) - table.page
         more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
         left, right = table_title(findings, session, self._sort)
@@ -184,10 +193,13 @@ class CompareScreen(ViewScreen):
         self._show_scatter()
 
     def _rows(self) -> list[Row]:
-        return [] if self._findings is None else sorted_rows(self._findings.rows, self._sort)
+        """Return the rows in the order that they came in."""
+        return [] if self._findings is None else list(self._findings.rows)
 
     def _highlighted(self) -> Row | None:
         method = self.query_one(CompareTable).highlighted
+        if method == CANNOT_RUN:
+            return {"method": CANNOT_RUN, "applicable": False}
         return next((row for row in self._rows() if row["method"] == method), None)
 
     def _show_words(self) -> None:
@@ -220,6 +232,11 @@ class CompareScreen(ViewScreen):
         self._sort = next_sort(self._sort)
         self._show()
 
+    def action_reasons(self) -> None:
+        """Say why methods cannot run, or name them only."""
+        self._explained = not self._explained
+        self._show()
+
     def action_move(self, rows: int) -> None:
         """Move the cursor."""
         self.query_one(CompareTable).move(rows)
@@ -232,7 +249,7 @@ class CompareScreen(ViewScreen):
     def action_take(self) -> None:
         """Plan by the method under the cursor."""
         method = self.query_one(CompareTable).highlighted
-        if method is None:
+        if not method:
             return
         if method == self.session.options.method:
             self.app.say(f"the plan is by {method} already")
@@ -248,14 +265,18 @@ class CompareScreen(ViewScreen):
         if self._is_scatter_meant():
             text = scatter_text(rows, canvas, *self.query_one(Chart).printed_size)
             return PaneText("kernelpoint-compare-scatter", text + "\n")
-        return PaneText("kernelpoint-compare", comparison_text(rows, canvas) + "\n")
+        return PaneText("kernelpoint-compare", comparison_text(rows, self._asked(), canvas) + "\n")
+
+    def _asked(self) -> CompareOptions:
+        """Return the options of the command that prints the table."""
+        findings = self._findings
+        options = asked_of(self.session) if findings is None else findings.asked
+        return printed_by(options, self._sort, explained=self._explained)
 
     def command(self) -> str:
         """`compare` of the methods done so far, as the table has them, by the options they were asked by."""
-        findings = self._findings
-        options = asked_of(self.session) if findings is None else findings.asked
         scatter = self.query_one(Chart).printed_size if self._is_scatter_meant() else None
-        return compare_command(options, self._rows(), scatter)
+        return compare_command(self._asked(), self._rows(), scatter)
 
     def _is_scatter_meant(self) -> bool:
         return self.focused is self.query_one(Chart)

@@ -1,0 +1,1 @@
+"""Single iteration: one iteration of a loop, times the number of iterations."""

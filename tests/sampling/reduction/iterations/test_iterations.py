@@ -1,0 +1,129 @@
+"""The iterations of a loop, with whatever stands before, behind and between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from sampling.reduction.iterations.iterations import Iterations, find_iterations
+from sampling.reduction.iterations.stretches import BLOCKS
+from tests.sampling.reduction.iterations.test_stretches import by_hand, sequences
+
+#: Launches that occur nowhere else.
+PROLOGUE = list(range(100, 110))
+EPILOGUE = list(range(200, 207))
+LAYER = [1, 2, 3, 4, 2, 5]
+
+
+def found_in(codes: Sequence[int]) -> Iterations:
+    found = find_iterations(np.array(codes))
+    assert found is not None
+    return found
+
+
+def figures(found: Iterations) -> tuple[int, int, int, int, int]:
+    return found.launches, len(found.first), found.start, found.stop, found.in_a_row
+
+
+def test_a_loop_between_a_prologue_and_an_epilogue() -> None:
+    found = found_in(PROLOGUE + LAYER * 20 + EPILOGUE)
+    assert figures(found) == (6, 20, 10, 130, 20)
+    assert found.first.tolist() == list(range(10, 130, 6))
+    assert (found.equal_launches, found.repeated) == (120, 120)
+
+
+def test_the_loop_around_other_loops_is_the_one_that_counts() -> None:
+    step = [50, *LAYER * 12, 51, *[6, 7, 8] * 12, 52]
+    assert figures(found_in(PROLOGUE + step * 8)) == (len(step), 8, 10, 10 + 8 * len(step), 8)
+    assert figures(found_in(step * 2 + EPILOGUE)) == (len(step), 2, 0, 2 * len(step), 2)
+
+
+def test_a_loop_that_is_repeated_twice_yields_to_one_within_it_that_is_most_of_it() -> None:
+    """Two epochs of fifty steps each, with a few launches after each: a step is the iteration."""
+    epoch = LAYER * 50 + EPILOGUE
+    assert figures(found_in(epoch * 2)) == (6, 100, 0, 607, 50)
+    assert found_in(epoch * 3).launches == len(epoch)
+
+
+def test_parts_of_iterations_at_the_ends_belong_to_the_loop() -> None:
+    found = found_in(LAYER[3:] + LAYER * 9 + LAYER[:2])
+    assert figures(found) == (6, 9, 0, 59, 9)
+    # Where an iteration begins cannot be seen; it is counted from the first launch on.
+    assert found.first[0] == 0
+
+
+def test_iterations_with_a_launch_more_now_and_then_are_counted_apart() -> None:
+    steps = [[*LAYER, 99] if number in (7, 20, 30) else LAYER for number in range(40)]
+    found = found_in([*PROLOGUE, *(code for step in steps for code in step)])
+    # With the launch more, the first six are as ever.
+    assert figures(found) == (6, 40, 10, 10 + 240 + 3, 13)
+    odd = [LAYER[:4] if number in (7, 20, 30) else LAYER for number in range(40)]
+    found = found_in([code for step in odd for code in step])
+    assert figures(found) == (6, 37, 0, 234, 12)
+    assert np.diff(found.first).tolist().count(6 + 4) == 3
+
+
+def test_two_kinds_of_steps_in_any_order() -> None:
+    """No stretch is long: the kind that most launches repeat is the iteration."""
+    rng = np.random.default_rng(3)
+    kinds = (list(range(20)), [*range(10), *range(30, 40)])
+    codes = [code for is_other in rng.random(2_000) < 0.3 for code in kinds[int(is_other)]]
+    found = found_in(codes)
+    assert found.launches == 20
+    assert 0.65 < found.equal_launches / len(codes) < 0.75
+
+
+@pytest.mark.parametrize("codes", [[], [3], [1, 2], [1, 2, 3, 4, 5], list(range(500))])
+def test_where_nothing_repeats_there_is_no_loop(codes: list[int]) -> None:
+    assert find_iterations(np.array(codes, dtype=np.int64)) is None
+
+
+def test_one_kernel_alone_is_a_loop_of_one_launch() -> None:
+    assert figures(found_in([5] * 1_000)) == (1, 1_000, 0, 1_000, 1_000)
+
+
+@given(codes=sequences(most=400))
+def test_what_is_found_is_a_loop(codes: list[int]) -> None:
+    found = find_iterations(np.array(codes))
+    if found is None:
+        return
+    one = codes[found.first[0] : found.first[0] + found.launches]
+    assert all(codes[first : first + found.launches] == one for first in found.first.tolist())
+    assert (np.diff(found.first) >= found.launches).all()
+    assert 0 <= found.start <= found.first[0]
+    assert found.first[-1] + found.launches <= found.stop <= len(codes)
+    assert found.in_a_row >= 2
+    assert found.in_a_row * found.launches <= found.repeated <= len(codes)
+
+
+def chosen_by_hand(codes: list[int]) -> set[int]:
+    """Return the lengths that the iteration may have by the rule, all stretches considered."""
+    stretches = by_hand(codes)
+    whole = {
+        period for start, stop, period in stretches if stop - start >= max(2 / 3 * len(codes), 3 * period)
+    }
+    if whole:
+        return whole
+    loops: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for start, stop, period in stretches:
+        one = codes[start : start + period]
+        rotation = min(tuple(one[at:] + one[:at]) for at in range(period))
+        loops.setdefault(rotation, []).append((start, stop))
+    repeated = {
+        one: len({at for start, stop in places for at in range(start, stop)}) for one, places in loops.items()
+    }
+    nearly = [one for one, launches in repeated.items() if launches >= 2 / 3 * max(repeated.values())]
+    thrice = [one for one in nearly if any(stop - start >= 3 * len(one) for start, stop in loops[one])]
+    return {max(len(one) for one in thrice or nearly)}
+
+
+@given(codes=sequences(most=BLOCKS))
+def test_the_iteration_is_the_one_of_the_rule(codes: list[int]) -> None:
+    found = find_iterations(np.array(codes))
+    if found is None:
+        assert not by_hand(codes)
+    else:
+        assert found.launches in chosen_by_hand(codes)
