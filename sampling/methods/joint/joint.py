@@ -18,7 +18,7 @@ from sampling.arrays import FloatArray
 from sampling.methods.joint.calibration import calibrated
 from sampling.methods.joint.candidates import Candidates, candidates
 from sampling.methods.joint.forced_nodes import forced_nodes
-from sampling.methods.joint.pooling import Grouped, cheapest_groups
+from sampling.methods.joint.pooling import Grouped, cheapest_groups, floor_ns
 from sampling.methods.joint.price_search import group_prices, prices
 from sampling.methods.joint.priced_forest import priced_forest
 from sampling.methods.joint.solution import PricedTrees, Solution
@@ -113,7 +113,7 @@ def _solved(request: SplitRequest[Options]) -> PricedTrees:
 
     def found_for(groups: PlanGroups) -> Grouped:
         plan = planned(groups, target)
-        if not plan.solution.for_interval:
+        if not plan.solution.for_interval or floor_ns(groups.counts, 2) >= plan.solution.sampled_ns:
             return plan
         # Two samples of every stratum tell all spreads as well, and may cost less than many of some.
         other = planned(groups, replace(target, min_samples=2))

@@ -49,13 +49,28 @@ def cheapest_groups(
     best = found_for(pooled(counts, small))
     if not best.groups.is_pool.any() or not set(overrides) <= {group.key for group in counts.groups}:
         return best
-    kept = small & best.groups.pooled_kernels & ~_cheaper_alone(counts, target, best)
-    for in_pool in (kept, np.zeros(len(small), dtype=np.bool_)):
-        groups = pooled(counts, in_pool) if in_pool.any() else unpooled(counts)
+    all_pooled = best.groups.pooled_kernels
+    kept = all_pooled & ~_cheaper_alone(counts, target, best)
+    ways = [pooled(counts, kept)] if (kept != all_pooled).any() else []
+    if not ways or ways[0].is_pool.any():
+        ways.append(unpooled(counts))
+    for groups in ways:
+        if floor_ns(groups.counts, target.min_samples) >= best.solution.sampled_ns:
+            continue
         other = found_for(groups)
         if other.solution.sampled_ns < best.solution.sampled_ns:
             best = other
     return best
+
+
+def floor_ns(counts: DurationCounts, min_samples: int) -> float:
+    """Return the least time that a plan of some groups samples: that of the least samples of every group.
+
+    Of strata with N_i launches each has min(m_min, N_i) >= min(m_min, N) N_i / N, so they take
+    min(m_min, N) mu together.
+    """
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    return float(np.dot(np.minimum(min_samples, counts.group_launches), mean_ns))
 
 
 def _may_be_pooled(counts: DurationCounts, target: Target, overrides: Overrides) -> BoolArray:
