@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.estimation.interval import Uncertainty
 from sampling.estimation.moderated import moderated
 from sampling.estimation.moments import Moments
@@ -58,17 +58,20 @@ class Population:
 
     Attributes
     ----------
-    x, stratum, when : (n,) duration, stratum, and place in the run from 0 to 1 of each launch.
-    launches, mean_x, samples, group : (s,) of each stratum.
+    x, stratum, kernel, when : (n,) duration, stratum, kernel group, and place in the run from 0 to 1 of each
+        launch.
+    launches, mean_x, samples, group, pooled : (s,) of each stratum; the strata of all pools are of one group.
     """
 
     x: FloatArray
     stratum: IntArray
+    kernel: IntArray
     when: FloatArray
     launches: IntArray
     mean_x: FloatArray
     samples: IntArray
     group: IntArray
+    pooled: BoolArray
 
     @property
     def total_x(self) -> float:
@@ -80,24 +83,29 @@ def population(path: Path, group_by: GroupBy, target: Target) -> Population:
     """Plan a profile and return all its launches; strata that last no time are left out."""
     profile = read_profile([str(path)])
     counts = count_durations(profile, Grouping(group_by))
-    strata = make_design(counts, "joint", target, 0).strata
+    design = make_design(counts, "joint", target, 0)
+    strata, groups = design.strata, design.groups
+    assert groups is not None
     listed = list_launches(profile, counts)
     # The launches in the order of the reduction's pairs, and in that order strata are contiguous.
-    order = np.lexsort((listed.duration_ns, listed.group))
+    order = np.lexsort((listed.duration_ns, groups.group_of[listed.group]))
     by_start = np.argsort(strata.start)
-    first = counts.launches_before[strata.start[by_start]]
+    first = groups.counts.launches_before[strata.start[by_start]]
     stratum = np.searchsorted(first, np.arange(len(order)), side="right") - 1
     lasting = strata.mean_ns[by_start] > 0
     kept = lasting[stratum]
     rows = by_start[lasting]
+    pooled = groups.is_pool[strata.group[rows]]
     return Population(
         listed.duration_ns[order][kept].astype(np.float64),
         (np.cumsum(lasting) - 1)[stratum[kept]],
+        listed.group[order][kept],
         (order / len(order))[kept],
         strata.launches[rows],
         strata.mean_ns[rows],
         strata.samples[rows],
-        strata.group[rows],
+        np.where(pooled, len(groups.is_pool), strata.group[rows]),
+        pooled,
     )
 
 
@@ -114,9 +122,9 @@ def _declared(rng: np.random.Generator, made: Population, draws: int) -> FloatAr
 
 def _by_kernel(rng: np.random.Generator, made: Population, draws: int) -> FloatArray:
     """The spread within differs from kernel to kernel, lognormal 0.8 about 5 %."""
-    groups = int(made.group.max()) + 1
-    cov = 0.05 * np.exp(0.8 * rng.standard_normal((draws, groups)))
-    return _cycles(rng, made, draws, 0.3, cov[:, made.group[made.stratum]])
+    kernels = int(made.kernel.max()) + 1
+    cov = 0.05 * np.exp(0.8 * rng.standard_normal((draws, kernels)))
+    return _cycles(rng, made, draws, 0.3, cov[:, made.kernel])
 
 
 def _wide(rng: np.random.Generator, made: Population, draws: int) -> FloatArray:
@@ -145,9 +153,9 @@ def _cycles(
     rng: np.random.Generator, made: Population, draws: int, between: float, within: FloatArray | float
 ) -> FloatArray:
     """Return (draws, n) cycles with a spread between kernels and one within."""
-    kernel = lognormal(rng, between, (draws, int(made.group.max()) + 1))
+    kernel = lognormal(rng, between, (draws, int(made.kernel.max()) + 1))
     noise = lognormal(rng, within, (draws, len(made.x)))
-    return np.asarray(made.x * kernel[:, made.group[made.stratum]] * noise)
+    return np.asarray(made.x * kernel[:, made.kernel] * noise)
 
 
 CASES = {
@@ -197,7 +205,7 @@ class Draws:
             made.launches.astype(np.float64),
             mean_x,
             made.group,
-            np.zeros(len(mean_x), dtype=np.bool_),
+            made.pooled,
             samples.astype(np.float64),
             (1 + x) * mean_x,
             (self._mean[draws] + y) * mean_x,
@@ -368,7 +376,8 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--min-samples", type=int, default=2)
+    parser.add_argument("--min-samples", type=int, default=1)
+    parser.add_argument("--pool-below", type=float, default=Target().pool_below)
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--profiles", default=",".join(PROFILES))
     parser.add_argument("--targets", default=",".join(map(str, TARGETS)))
@@ -379,7 +388,8 @@ def main() -> None:
     started = time.perf_counter()
     for name in asked.profiles.split(","):
         for group_by in (GroupBy.NAME, GroupBy.LAUNCH):
-            made = population(asked.folder / PROFILES[name], group_by, Target(min_samples=asked.min_samples))
+            target = Target(min_samples=asked.min_samples, pool_below=asked.pool_below)
+            made = population(asked.folder / PROFILES[name], group_by, target)
             found += cells(name, group_by, made, asked.draws, asked.cases.split(","), targets)
             print(f"{name} by {group_by.value}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
     if asked.cells:
