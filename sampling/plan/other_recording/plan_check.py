@@ -262,13 +262,21 @@ def recorded_design(plan: PlanFile) -> Design | None:
 
 
 def _recorded_spread(plan: PlanFile, clusters: Clusters, target: Target) -> CycleSpread:
-    """Return what was declared, as `declared_spread` does; kernels in a pool are taken as very small."""
-    own = ~np.array([stratum.pooled for stratum in plan.strata])
-    is_pool = np.ones(int(clusters.group.max()) + 1, dtype=np.bool_)
-    is_pool[clusters.group[own]] = False
+    """Return what was declared, as `declared_spread` does.
+
+    The file does not tell the kernels of strata that span them. Those in a pool are taken as very small, and
+    all others as one: then the bound is never too small.
+    """
+    spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
+    pool = np.array([is_pool_key(stratum.key) for stratum in plan.strata])
+    # One group more, for the kernels of strata that span more than small ones.
+    groups = int(clusters.group.max()) + 2
+    is_pool = np.ones(groups, dtype=np.bool_)
+    is_pool[clusters.group[~spans]] = False
     time_ns = clusters.launches * clusters.mean_ns
-    own_ns = np.bincount(clusters.group[own], time_ns[own], minlength=len(is_pool))
-    return cycle_spread(target, own_ns / max(time_ns.sum(), 1), np.arange(len(is_pool)), is_pool)
+    held_by = np.where(spans, groups - 1, clusters.group)[~pool]
+    share = np.bincount(held_by, time_ns[~pool], minlength=groups) / max(time_ns.sum(), 1)
+    return cycle_spread(target, share, np.arange(groups), is_pool)
 
 
 def is_random(plan: PlanFile) -> bool:

@@ -12,7 +12,7 @@ from sampling.estimation.moderated import moderated
 from sampling.estimation.moments import moments
 from sampling.estimation.sample import Sample
 from sampling.reduction.group_by import GroupBy
-from sampling.strata.target import Target
+from tests.targets import UNPOOLED
 
 PROFILE = Path(__file__).resolve().parents[3] / "sample_data" / "resnet50-like.sqlite"
 DRAWS = 400
@@ -22,7 +22,7 @@ SLACK = 4 * np.sqrt(0.93 * 0.07 / DRAWS)
 
 @pytest.fixture(scope="module")
 def made() -> Population:
-    return population(PROFILE, GroupBy.NAME, Target())
+    return population(PROFILE, GroupBy.NAME, UNPOOLED)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from sampling.estimation.plan_estimate import NOT_RANDOM, PlanEstimate, estimate
 from sampling.estimation.topped_up_plan import top_up
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.plan_groups import POOL_NAME
 from sampling.simulators.results import SimulatedLaunches
 
 Written = Callable[..., PlanFile]
@@ -60,7 +61,10 @@ def test_cycles_that_follow_durations_give_the_whole_exactly(written: Written) -
     assert ipc.value.ratio == pytest.approx(2 / 3)
     assert "one note" in found.notes
     assert sum(total.total for _, total in found.groups) == pytest.approx(of(found, "cycles"))
-    assert {key for key, _ in found.groups} == {stratum.key for stratum in plan.strata}
+    # All pools are compared with each other.
+    keys = {POOL_NAME if stratum.pooled else stratum.key for stratum in plan.strata}
+    assert {key for key, _ in found.groups} == keys
+    assert POOL_NAME in keys
     assert found.missing == ((), ())
 
 

@@ -42,6 +42,7 @@ def strata_of(counts: DurationCounts, method: str, target: Target, *settings: st
 
 def check_strata(counts: DurationCounts, strata: Strata) -> None:
     """Strata hold every launch once, and at least one of each is drawn."""
+    counts = counts if strata.groups is None else strata.groups.counts
     assert strata.start[0] == 0
     assert strata.stop[-1] == len(counts.count)
     assert (strata.start[1:] == strata.stop[:-1]).all()

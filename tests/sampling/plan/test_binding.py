@@ -16,13 +16,14 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target, normal_quantile
+from tests.targets import LIKE_ROOT, UNPOOLED
 
 Groups = dict[str, list[int]]
 TableOf = Callable[..., LaunchTable]
 Mixture = Callable[..., Groups]
 
 NAME = GroupBy.NAME
-LOOSEST = Target(group_epsilon=None, min_samples=1, noise_floor=0)
+LOOSEST = replace(LIKE_ROOT, group_epsilon=None)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
+from tests.targets import UNPOOLED
 
 TableOf = Callable[..., LaunchTable]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -83,7 +85,7 @@ def test_a_wrong_slowdown(slowdown: float) -> None:
 def test_hours_by_hand(launch_table: TableOf) -> None:
     """Two launches of 3 ms and two of 6 ms, a million times slower: 18,000 s are 5 hours."""
     table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
-    one = studied(table, "joint", Target(noise_floor=0))
+    one = studied(table, "joint", replace(UNPOOLED, noise_floor=0))
     plan = drawn_plan(one.counts, one.design, 0)
     taken = simulation_hours(plan, 1e6)
     assert (taken.drawn, taken.expected) == (5.0, 5.0)
@@ -140,18 +142,19 @@ def test_the_rest_of_what_is_asked_stays(table: LaunchTable) -> None:
 
 def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: TableOf) -> None:
     """Equal durations, two launches each: 9 ms x 2 are 5 h; one each, by the least samples or ROOT, 2.5 h."""
+    target = replace(UNPOOLED, min_freedom=0)
     table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
-    read = studied(table, "joint")
+    read = studied(table, "joint", target)
     with pytest.raises(BudgetError) as caught:
-        study_within(read, Target(), NAME, Budget("2.5h", 2.5, 1e6))
+        study_within(read, target, NAME, Budget("2.5h", 2.5, 1e6))
     assert caught.value.message == (
         "even at epsilon 0.999 a plan takes 5h of simulation, more than `budget=2.5h` at a slowdown of 1e+06"
     )
     assert caught.value.remedy == "give `budget=5h`, or `min_samples=1`, or `method=root`"
     with pytest.raises(BudgetError) as caught:
-        study_within(read, Target(), NAME, Budget("2.4h", 2.4, 1e6))
+        study_within(read, target, NAME, Budget("2.4h", 2.4, 1e6))
     assert caught.value.remedy == "give `budget=5h`"
-    assert study_within(read, Target(), NAME, Budget("5h", 5, 1e6)).design.samples == 4
+    assert study_within(read, target, NAME, Budget("5h", 5, 1e6)).design.samples == 4
 
 
 @pytest.mark.parametrize(
@@ -160,21 +163,21 @@ def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: Tab
 )
 def test_what_it_takes_is_a_budget_that_fits(launch_table: TableOf, slowdown: float, said: str) -> None:
     table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
-    read = studied(table, "joint")
+    read = studied(table, "joint", UNPOOLED)
     with pytest.raises(BudgetError, match=f"takes {said} of simulation"):
-        study_within(read, Target(), NAME, Budget("x", 1e-9, slowdown))
-    assert study_within(read, Target(), NAME, written_budget(said, slowdown)).design.samples == 4
+        study_within(read, UNPOOLED, NAME, Budget("x", 1e-9, slowdown))
+    assert study_within(read, UNPOOLED, NAME, written_budget(said, slowdown)).design.samples == 4
 
 
 def test_a_method_that_picks_has_none(table: LaunchTable) -> None:
     given = ("single-iteration.first=0", "single-iteration.last=9", "single-iteration.iterations=9")
     read = studied(table, "single-iteration", settings=given)
     with pytest.raises(OptionError, match="looks at no epsilon"):
-        study_within(read, Target(), NAME, Budget("1h", 1, 10))
+        study_within(read, UNPOOLED, NAME, Budget("1h", 1, 10))
 
 
 def test_decisions_of_the_users_do_not_go_with_it(table: LaunchTable) -> None:
     key = studied(table, "root").counts.groups[0].key
     read = studied(table, "root", overrides={key: {"": Verdict.KEEP}})
     with pytest.raises(OptionError, match="your decisions"):
-        study_within(read, Target(), NAME, Budget("1h", 1, 10))
+        study_within(read, UNPOOLED, NAME, Budget("1h", 1, 10))

@@ -102,9 +102,11 @@ def plan_file(
     profile: Profile, counts: DurationCounts, folder: Path, method: str = "root", *, replace: bool = False
 ) -> PlanFile:
     """Make a plan, write it, and read it back."""
-    plan = drawn_plan(counts, make_design(counts, method, Target(with_replacement=replace), 2), 2)
+    target = Target(with_replacement=replace)
+    plan = drawn_plan(counts, make_design(counts, method, target, 2), 2)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
     options = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": replace, "method": method}
+    options |= {"noise_floor": target.noise_floor, "kernel_spread": target.kernel_spread}
     path = folder / "plan.json"
     path.write_text(json.dumps(plan_document(profile, counts, plan, launches, options=options)))
     return read_plan(str(path))

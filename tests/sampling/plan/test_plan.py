@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,11 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
+from sampling.reduction.plan_groups import is_pool_key
 from sampling.reduction.region import Region
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
+from tests.targets import UNPOOLED
 
 Build = Callable[..., LaunchTable]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -79,7 +82,7 @@ def written(document: Any, folder: Path) -> str:
 @pytest.mark.parametrize("method", method_names(random=True))
 def test_a_plan_stands_for_every_launch(method: str, with_replacement: bool, profile: LaunchTable) -> None:
     counts = count_durations(profile, Grouping(GroupBy.NAME))
-    target = Target(with_replacement=with_replacement)
+    target = replace(UNPOOLED, with_replacement=with_replacement)
     plan = drawn_plan(counts, make_design(counts, method, target, 1), 1)
     strata = plan.design.strata
     assert strata.launches.sum() == counts.launches == profile.launches
@@ -164,7 +167,9 @@ def test_a_plan_file_reads_back_as_it_was_written(
         assert len(stratum.launches) == stratum.samples
         assert all(stratum.low_ns <= launch.duration_ns <= stratum.high_ns for launch in stratum.launches)
         if method != "random":
-            assert {launch.name for launch in stratum.launches} == {stratum.key.split(" ")[0]}
+            names = {launch.name for launch in stratum.launches}
+            assert stratum.pooled or names == {stratum.key.split(" ")[0]}
+            assert stratum.pooled == is_pool_key(stratum.key)
 
 
 FEW_DIGITS = 20
@@ -179,7 +184,7 @@ def test_a_plan_of_very_many_groups_is_a_line_a_stratum(launch_table: Build, tmp
     path = tmp_path / "profile"
     path.touch()
     profile = launch_table(2 * processes * names, durations, process=process, location=path)
-    made = make_plan(profile)
+    made = make_plan(profile, method="root", epsilon=0.2)
     write_plan(made, tmp_path / "plan.json")
     text = (tmp_path / "plan.json").read_text()
     document = json.loads(text)

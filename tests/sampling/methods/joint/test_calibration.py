@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
+from sampling.reduction.plan_groups import unpooled
 from sampling.strata.repeated_draws import drawn_errors
 from sampling.strata.target import Target
 from sampling.strata.variance import total_variance
+from tests.targets import LIKE_ROOT, UNPOOLED, spread_within
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -36,7 +39,7 @@ def all_errors(counts: DurationCounts, design: Design, draws: int) -> np.ndarray
 def test_one_skewed_stratum_keeps_its_bound(counts_of: CountsOf) -> None:
     """The probability is exact: of m launches of a stratum of both kinds, k are long."""
     counts = counts_of({"k": [10_000] * 915 + [11_290] * 85})
-    target = Target(0.05, min_samples=1, noise_floor=0.0, group_epsilon=None)
+    target = replace(LIKE_ROOT, group_epsilon=None)
     design = make_design(counts, "joint", target, 0)
     total = counts.total_duration_ns
     if len(design.strata) == 2:
@@ -55,10 +58,10 @@ def test_one_skewed_stratum_keeps_its_bound(counts_of: CountsOf) -> None:
 @pytest.mark.parametrize(
     "target",
     [
-        Target(0.05, min_samples=1, noise_floor=0.0),
-        Target(0.02, min_samples=1, noise_floor=0.0, group_epsilon=None),
-        Target(0.1),
-        Target(0.05, confidence=0.8, min_samples=1, noise_floor=0.0, group_epsilon=0.1),
+        replace(LIKE_ROOT, group_epsilon=0.25),
+        replace(LIKE_ROOT, epsilon=0.02, group_epsilon=None),
+        replace(UNPOOLED, epsilon=0.1),
+        replace(LIKE_ROOT, confidence=0.8, group_epsilon=0.1),
     ],
 )
 def test_the_stated_share_of_draws_is_within_each_bound(
@@ -96,7 +99,7 @@ def test_every_groups_own_bound_holds_in_its_draws(seed: int, counts_of: CountsO
 
 def test_the_seed_of_a_plan_does_not_change_its_strata(counts_of: CountsOf, mixture: Mixture) -> None:
     counts = counts_of(mixture(3, groups=6, launches=500))
-    target = Target(0.02, min_samples=1, noise_floor=0.0)
+    target = replace(LIKE_ROOT, epsilon=0.02, group_epsilon=0.25)
     first, second = (make_design(counts, "joint", target, seed) for seed in (0, 12345))
     assert first.strata.samples.tolist() == second.strata.samples.tolist()
     assert first.bound == second.bound
@@ -116,7 +119,7 @@ def test_a_published_methods_bound_is_what_its_draws_reach(
 def test_what_is_printed_of_other_draws(sample_data: Path) -> None:
     profile = read_profile([str(sample_data / "resnet50-like.sqlite")])
     counts = count_durations(profile, Grouping(GroupBy.LAUNCH))
-    design = make_design(counts, "joint", Target(0.02, min_samples=1, noise_floor=0.0), 0)
+    design = make_design(counts, "joint", replace(LIKE_ROOT, epsilon=0.02, group_epsilon=0.25), 0)
     errors = np.abs(all_errors(counts, design, 8000).sum(axis=1))
     share = float((errors <= 0.02 * counts.total_duration_ns).mean())
     assert design.share_within_epsilon == pytest.approx(share, abs=0.02)
@@ -129,12 +132,14 @@ def test_of_very_many_groups_those_without_a_choice_follow_a_smaller_budget(
     monkeypatch.setattr(candidates, "_MOST_GROUPS", 3)
     groups = {f"k{index}": [100, 140, 180] * 40 for index in range(40)}
     counts = counts_of({"skewed": [10_000] * 915 + [11_290] * 85, **groups})
-    target = Target(0.02, min_samples=1, noise_floor=0.0, group_epsilon=None)
+    target = replace(LIKE_ROOT, epsilon=0.02, group_epsilon=None)
     design = make_design(counts, "joint", target, 0)
     errors = np.abs(all_errors(counts, design, 8000).sum(axis=1)) / counts.total_duration_ns
     assert (errors <= 0.02 * (1 + 1e-9)).mean() >= 0.94
     assert design.sampled_duration_ns < 0.5 * counts.total_duration_ns
-    closed = solve(counts, target).solution(group_budgets(counts, target), budget_of(counts, target) / 100)
+    groups_of_plan = unpooled(counts)
+    budgets = group_budgets(groups_of_plan, target, spread_within(counts, 0.0))
+    closed = solve(groups_of_plan, target).solution(budgets, budget_of(counts, target) / 100)
     left = closed.clusters.launches - closed.samples
     variance = total_variance(closed.clusters.with_samples(closed.samples))
     assert variance.sum() <= budget_of(counts, target) / 100 * (1 + 1e-9)

@@ -16,6 +16,7 @@ from sampling.methods.joint.priced_forest import PricedForest, priced_forest
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.forest import forest_of
 from sampling.strata.strata import Clusters, measured_clusters
+from tests.targets import spread_within
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -33,7 +34,7 @@ def forest(counts: DurationCounts, min_samples: int, noise_floor: float) -> Pric
         epsilon=1e-6,
         z=1.959964,
         min_samples=min_samples,
-        noise_floor=noise_floor,
+        cycles=spread_within(counts, noise_floor),
     )
 
 
@@ -69,7 +70,7 @@ def found(
     chosen = np.ones(priced.groups, dtype=np.bool_)
     parts = [
         each.cheapest(prices[each.group], min_samples)
-        for each in ranges_of(counts, priced, prices, chosen, noise_floor)
+        for each in ranges_of(counts, priced, prices, chosen, spread_within(counts, noise_floor))
     ]
     group, start, stop = (
         np.concatenate([part[column] for part in parts]) if parts else np.zeros(0, dtype=np.int64)
@@ -124,7 +125,9 @@ def test_never_dearer_than_the_tree_and_sometimes_cheaper(
     for price in 10.0 ** np.arange(-9, -3):
         prices = np.full(priced.groups, price)
         tree = priced.decisions(prices).least[: priced.groups]
-        fixed = FixedStrata.of(found(counts, priced, price, 1, 0.0), priced.groups, 1, 0.0)
+        fixed = FixedStrata.of(
+            found(counts, priced, price, 1, 0.0), priced.groups, 1, spread_within(counts, 0.0)
+        )
         cut = fixed.cut(prices)
         exact = fixed.time_ns(cut) + price * fixed.variance(cut)
         has = exact > 0
@@ -139,7 +142,7 @@ def test_of_very_many_durations_the_trees_boundaries_are_looked_at(counts_of: Co
     counts = counts_of({"k": rng.integers(1000, 100_000, 3000).tolist()})
     assert len(counts.count) > MOST_DURATIONS
     priced = forest(counts, 1, 0.0)
-    (ranges,) = ranges_of(counts, priced, np.array([1e-6]), np.ones(1, dtype=np.bool_), 0.0)
+    (ranges,) = ranges_of(counts, priced, np.array([1e-6]), np.ones(1, dtype=np.bool_), spread_within(counts, 0.0))
     assert 3 <= ranges.boundary.shape[1] <= MOST_BOUNDARIES + 1
     tree_starts = set(priced.start.tolist()) | {len(counts.count)}
     assert set(ranges.boundary[0].tolist()) <= tree_starts

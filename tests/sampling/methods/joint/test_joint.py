@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.joint.joint import METHOD, Options, budget_of, group_budgets, solve
+from sampling.methods.joint.joint import METHOD, Options, solution_of, solve
 from sampling.methods.joint.price_search import common_price, group_prices, prices
 from sampling.methods.joint.priced_forest import PricedForest, priced_forest
 from sampling.methods.method import SolvedTogether, SplitRequest
@@ -24,6 +24,7 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup
+from sampling.reduction.plan_groups import unpooled
 from sampling.reduction.region import Region
 from sampling.splitting.forest import UNSPLIT, ClusterForest, forest_of
 from sampling.splitting.groups import Overrides
@@ -31,6 +32,7 @@ from sampling.splitting.tree import SplitTree, Verdict
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 from sampling.strata.variance import bound, group_bounds
+from tests.targets import LIKE_ROOT, UNPOOLED, spread_within
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -38,8 +40,6 @@ Mixture = Callable[..., dict[str, list[int]]]
 Z = 1.959964
 
 BUNDLED = ("resnet50-like.sqlite", "gpt2-like.json.gz")
-# What ROOT promises, asked of joint.
-LIKE_ROOT = Target(group_epsilon=0.05, min_samples=1, noise_floor=0.0)
 
 DURATIONS = st.one_of(st.integers(0, 4), st.integers(1, 100_000))
 GROUPS = st.lists(st.lists(DURATIONS, min_size=1, max_size=60), min_size=1, max_size=4).map(
@@ -52,6 +52,9 @@ TARGETS = st.builds(
     group_epsilon=st.none() | st.floats(0.01, 0.6),
     min_samples=st.integers(1, 4),
     noise_floor=st.sampled_from([0.0, 0.05, 0.3]),
+    pool_below=st.just(0.0),
+    kernel_spread=st.just(0.0),
+    min_freedom=st.sampled_from([0.0, 8.0]),
 )
 
 
@@ -62,8 +65,8 @@ def strata_of(counts: DurationCounts, target: Target) -> Strata:
 
 def uncalibrated_ns(counts: DurationCounts, target: Target) -> float:
     """Return the sampled time of the plan whose variance holds the bounds, not yet judged by drawing it."""
-    solution = solve(counts, target).solution(group_budgets(counts, target), budget_of(counts, target))
-    return float(np.dot(solution.samples, solution.clusters.mean_ns))
+    groups = unpooled(counts)
+    return solution_of(groups, solve(groups, target), target).sampled_ns
 
 
 def tree_of(
@@ -84,7 +87,7 @@ def forest_for(counts: DurationCounts, target: Target) -> PricedForest:
         epsilon=min(target.epsilon, target.group_epsilon or target.epsilon),
         z=target.z,
         min_samples=target.min_samples,
-        noise_floor=target.noise_floor,
+        cycles=spread_within(counts, target.noise_floor),
     )
 
 
@@ -196,17 +199,17 @@ def test_trees_are_deep_enough_for_the_smaller_of_both_bounds(counts_of: CountsO
     durations = np.random.default_rng(5).integers(1000, 9000, 400).tolist()
     counts = counts_of({"k": durations})
     loose, tight = (
-        strata_of(counts, Target(0.4, group_epsilon=bound, min_samples=1, noise_floor=0))
+        strata_of(counts, replace(LIKE_ROOT, epsilon=0.4, group_epsilon=bound))
         for bound in (0.4, 0.002)
     )
-    fine = strata_of(counts, Target(0.002, group_epsilon=0.002, min_samples=1, noise_floor=0))
+    fine = strata_of(counts, replace(LIKE_ROOT, epsilon=0.002, group_epsilon=0.002))
     assert len(loose) < len(tight)
     assert tight.samples.tolist() == fine.samples.tolist()
 
 
 def test_groups_of_very_different_size_keep_their_bounds() -> None:
     """Sums over all groups must not swallow the small ones: their variances differ by more than 1e16."""
-    target = Target(group_epsilon=0.1, min_samples=1, noise_floor=0.3)
+    target = replace(LIKE_ROOT, group_epsilon=0.1, noise_floor=0.3)
     small = {6: 1, 12: 1, 20: 1, 22: 2, 24: 1, 27: 1, 33: 2, 34: 1, 39: 1}
     counts = reduced({"large": {49_000: 1_900_605, 872_000: 4_112_379}, "small": small})
     design = make_design(counts, "joint", target, 0)
@@ -322,21 +325,21 @@ def test_a_plan_does_not_depend_on_the_plans_before_it(
 def test_groups_of_one_launch_or_of_no_spread(
     groups: dict[str, list[int]], samples: list[int], counts_of: CountsOf
 ) -> None:
-    assert strata_of(counts_of(groups), Target(noise_floor=0.0)).samples.tolist() == samples
+    assert strata_of(counts_of(groups), replace(UNPOOLED, noise_floor=0.0)).samples.tolist() == samples
 
 
 def test_a_group_bound_that_only_a_census_meets(counts_of: CountsOf) -> None:
     counts = counts_of({"a": [1, 1000], "b": [50, 60] * 500})
-    strata = strata_of(counts, Target(group_epsilon=1e-6, min_samples=1))
+    strata = strata_of(counts, replace(LIKE_ROOT, group_epsilon=1e-6, noise_floor=0.05))
     assert strata.launches.sum() == strata.samples.sum() == 1002
-    alone = strata_of(counts, Target(0.05, group_epsilon=0.05, min_samples=1, noise_floor=0))
+    alone = strata_of(counts, LIKE_ROOT)
     assert alone.samples[alone.group == 1].sum() == 2
 
 
 def test_ten_thousand_groups_and_one(counts_of: CountsOf) -> None:
     rng = np.random.default_rng(3)
     counts = counts_of({f"k{index}": rng.integers(1, 2000, 6).tolist() for index in range(10_000)})
-    design = make_design(counts, "joint", Target(), 0)
+    design = make_design(counts, "joint", UNPOOLED, 0)
     assert design.bound_with_noise is not None
     assert design.bound_with_noise <= 0.05
     assert len(np.unique(design.strata.group)) == 10_000
@@ -345,26 +348,28 @@ def test_ten_thousand_groups_and_one(counts_of: CountsOf) -> None:
 def test_small_clusters_far_from_the_rest_are_cut_off(counts_of: CountsOf) -> None:
     """Never stop at a minimum size: two launches in ten thousand hold half the time here."""
     counts = counts_of({"k": [100] * 9_998 + [500_000] * 2})
-    strata = strata_of(counts, Target(noise_floor=0.0))
+    strata = strata_of(counts, replace(UNPOOLED, noise_floor=0.0))
     assert strata.launches.tolist() == [9_998, 2]
     assert strata.samples.tolist() == [2, 2]
 
 
 def test_sampled_time_is_the_promised_floor_where_nothing_varies(counts_of: CountsOf) -> None:
     counts = counts_of({"a": [100] * 50, "b": [7], "c": [30] * 2})
-    assert strata_of(counts, Target(noise_floor=0.0)).sampled_duration_ns == 2 * 100 + 7 + 2 * 30
+    assert strata_of(counts, replace(UNPOOLED, noise_floor=0.0)).sampled_duration_ns == 2 * 100 + 7 + 2 * 30
 
 
 def test_simulated_spread_takes_more_samples(counts_of: CountsOf) -> None:
     """With all durations equal, m is the least with z kappa sqrt(1/m - 1/N) <= epsilon."""
     counts = counts_of({"k": [1000] * 400})
-    strata = strata_of(counts, Target(0.01, group_epsilon=None, noise_floor=0.05, min_samples=1))
+    target = replace(LIKE_ROOT, epsilon=0.01, group_epsilon=None, noise_floor=0.05)
+    strata = strata_of(counts, target)
     expected = next(m for m in range(1, 400) if Z * 0.05 * np.sqrt(1 / m - 1 / 400) <= 0.01)
     assert strata.samples.tolist() == [expected]
     assert bound(strata, 0.95) == 0
     noise = Z * 0.05 * np.sqrt(1 / expected - 1 / 400)
-    assert bound(strata, 0.95, noise_floor=0.05) == pytest.approx(noise, rel=1e-6)
-    assert group_bounds(strata, 0.95, noise_floor=0.05) == pytest.approx([noise], rel=1e-6)
+    variance = spread_within(counts, 0.05).of(strata)
+    assert bound(strata, 0.95, variance) == pytest.approx(noise, rel=1e-6)
+    assert group_bounds(strata, 0.95, variance) == pytest.approx([noise], rel=1e-6)
 
 
 @given(groups=GROUPS, target=TARGETS, verdict=st.sampled_from(Verdict))
@@ -382,14 +387,15 @@ def test_overrides_are_kept_and_the_bounds_still_hold(
         assert tree.nodes[0].overridden
         assert tree.nodes[0].verdict is decided
     limit = target.group_epsilon or np.inf
-    assert (group_bounds(strata, target.confidence, target.noise_floor) <= limit * (1 + 1e-9)).all()
-    assert bound(strata, target.confidence, target.noise_floor) <= target.epsilon * (1 + 1e-9)
+    variance = spread_within(counts, target.noise_floor).of(strata)
+    assert (group_bounds(strata, target.confidence, variance) <= limit * (1 + 1e-9)).all()
+    assert bound(strata, target.confidence, variance) <= target.epsilon * (1 + 1e-9)
 
 
 def test_an_override_may_go_deeper_than_any_price_would(counts_of: CountsOf) -> None:
     counts = counts_of({"k": [100, 101, 102, 103] * 50})
     key = counts.groups[0].key
-    strata = make_design(counts, "joint", Target(), 0, overrides={key: {"L": Verdict.SPLIT}}).strata
+    strata = make_design(counts, "joint", UNPOOLED, 0, overrides={key: {"L": Verdict.SPLIT}}).strata
     assert strata.launches.tolist() == [50, 50, 100]
     with pytest.raises(OptionError, match="cannot be split: all its durations are equal"):
         make_design(counts, "joint", Target(), 0, overrides={key: {"LL": Verdict.SPLIT}})
@@ -432,7 +438,7 @@ def test_a_coarse_step_of_one_group_leaves_what_it_has_to_spare_to_the_others(co
     rng = np.random.default_rng(8)
     groups = {f"k{index}": rng.integers(800, 1200, 300).tolist() for index in range(20)}
     counts = counts_of({"coarse": [1] * 4000 + [30_000] * 4000, **groups})
-    target = Target(0.002, group_epsilon=None, min_samples=1, noise_floor=0.0)
+    target = replace(LIKE_ROOT, epsilon=0.002, group_epsilon=None)
     forest = forest_for(counts, target)
     budget = (target.epsilon * counts.total_duration_ns / target.z) ** 2
     free = np.zeros(forest.groups)
@@ -492,7 +498,8 @@ def test_coverage_over_a_thousand_draws_of_the_bundled_profiles(
     """At the stated 95 %, less three standard errors of 1,000 draws: 92.9 %."""
     counts = bundled(name, by)
     assert covered(counts, Target()) >= 0.929
-    assert covered(counts, Target(group_epsilon=None, noise_floor=0.0)) >= 0.929
+    assert covered(counts, UNPOOLED) >= 0.929
+    assert covered(counts, replace(UNPOOLED, group_epsilon=None, noise_floor=0.0)) >= 0.929
 
 
 @pytest.mark.parametrize("name", BUNDLED)

@@ -33,10 +33,12 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
+from tests.targets import UNPOOLED
 
 Build = Callable[..., LaunchTable]
 Mixture = Callable[..., dict[str, list[int]]]
-OF_JOINT = ("group_epsilon", "min_samples", "noise_floor")
+DECLARED = ("noise_floor", "kernel_spread")
+OF_JOINT = (*DECLARED, "group_epsilon", "min_samples", "pool_below", "min_freedom")
 
 
 def shuffled(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:
@@ -61,8 +63,8 @@ def planned(
     plan = drawn_plan(counts, make_design(counts, method, asked, 2), 2)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
     options = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": replacing, "method": method}
-    if target is not None:
-        options |= {name: getattr(target, name) for name in OF_JOINT}
+    recorded = plan.design.target
+    options |= {name: getattr(recorded, name) for name in (OF_JOINT if method == "joint" else DECLARED)}
     document = plan_document(profile, counts, plan, launches, options=options)
     path = folder / "plan.json"
     path.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
@@ -84,8 +86,18 @@ def test_a_plan_file_is_enough_for_its_bounds(
     plan = planned(profile, counts, tmp_path, method, replacing=replacing)
     recorded, found = recorded_design(plan), planned_design(counts, plan)
     assert recorded is not None
-    unjudged = replace(found, counts=None)
+    unjudged = replace(found, groups=None)
     assert recorded.bound == pytest.approx(unjudged.bound, rel=1e-12)
+    assert recorded.bound_with_noise is not None
+    assert unjudged.bound_with_noise is not None
+    if method == "random":
+        # The file does not tell which kernels its only stratum holds: as much as if there was one.
+        shares = counts.group_duration_ns / counts.total_duration_ns
+        most, known = (1 + 3 * 0.3**2 * squares for squares in (1.0, float(np.dot(shares, shares))))
+        expected = unjudged.bound_with_noise * np.sqrt(most / known)
+        assert recorded.bound_with_noise == pytest.approx(expected, rel=1e-9)
+    else:
+        assert recorded.bound_with_noise == pytest.approx(unjudged.bound_with_noise, rel=1e-12)
     assert recorded.speedup == pytest.approx(found.speedup, rel=1e-12)
     assert recorded.samples == found.samples
     if method == "random":
@@ -103,7 +115,12 @@ def test_launches_that_were_picked_have_no_bound(profile: LaunchTable, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "target", [Target(), Target(group_epsilon=None, min_samples=3, noise_floor=0.2), Target(noise_floor=0.0)]
+    "target",
+    [
+        UNPOOLED,
+        replace(UNPOOLED, group_epsilon=None, min_samples=3, noise_floor=0.2),
+        replace(UNPOOLED, noise_floor=0.0),
+    ],
 )
 def test_a_plan_of_joint_is_read_back_as_it_was_made(
     target: Target, profile: LaunchTable, tmp_path: Path
@@ -115,21 +132,53 @@ def test_a_plan_of_joint_is_read_back_as_it_was_made(
     assert found.target == made.target
     for field in fields(Strata):
         assert np.array_equal(getattr(found.strata, field.name), getattr(made.strata, field.name)), field.name
-    assert (found.strata.noise_floor, found.strata.least_samples) == (target.noise_floor, target.min_samples)
+    assert (found.cycles.within, found.strata.least_samples) == (target.noise_floor, target.min_samples)
     assert recorded is not None
     for name in ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise"):
         assert getattr(found, name) == getattr(made, name), name
-        unjudged = getattr(replace(made, counts=None), name)
+        unjudged = getattr(replace(made, groups=None), name)
         assert getattr(recorded, name) == pytest.approx(unjudged, rel=1e-12), name
     if target.noise_floor:
         assert found.bound_with_noise > found.bound
 
 
-def test_other_methods_know_no_noise(profile: LaunchTable, tmp_path: Path) -> None:
+def test_a_plan_with_pools_is_read_back_as_it_was_made(
+    launch_table: Build, mixture: Mixture, tmp_path: Path
+) -> None:
+    """Of a file the shares of kernels in a pool are not known: taken as nothing, they are next to it."""
+    names, durations = shuffled(mixture(3, groups=6) | {f"small{each}": [200 + each] * 9 for each in range(8)})
+    profile = launch_table(names, durations, location=Path(__file__))
     counts = count_durations(profile, Grouping(GroupBy.NAME))
-    found = planned_design(counts, planned(profile, counts, tmp_path, "root"))
-    assert found.bound_with_noise is None
+    plan = planned(profile, counts, tmp_path, "joint", target=Target())
+    made = make_design(counts, "joint", Target(), 2)
+    found, recorded = planned_design(counts, plan), recorded_design(plan)
+    assert recorded is not None
+    assert made.groups is not None
+    assert made.groups.is_pool.any()
+    assert found.target == made.target
+    for field in fields(Strata):
+        assert np.array_equal(getattr(found.strata, field.name), getattr(made.strata, field.name)), field.name
+    for name in ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise"):
+        assert getattr(found, name) == getattr(made, name), name
+        unjudged = getattr(replace(made, groups=None), name)
+        assert getattr(recorded, name) == pytest.approx(unjudged, rel=1e-3), name
+
+
+def test_a_plan_that_does_not_record_what_is_declared_promises_no_simulated_total(
+    profile: LaunchTable, tmp_path: Path
+) -> None:
+    counts = count_durations(profile, Grouping(GroupBy.NAME))
+    plan = planned(profile, counts, tmp_path, "root")
+    found = planned_design(counts, plan)
+    assert found.bound is not None
+    assert found.bound_with_noise is not None
+    assert found.bound_with_noise > found.bound
     assert found.strata.least_samples == 1
+    earlier = {name: value for name, value in plan.options.items() if name not in DECLARED}
+    before = recorded_design(replace(plan, options=earlier))
+    assert before is not None
+    assert before.bound_with_noise is None
+    assert before.group_bound_with_noise is None
 
 
 @pytest.mark.parametrize(
@@ -142,6 +191,9 @@ def test_other_methods_know_no_noise(profile: LaunchTable, tmp_path: Path) -> No
         {"min_samples": 0},
         {"group_epsilon": [0.25]},
         {"group_epsilon": 5.0},
+        {"pool_below": 1.0},
+        {"kernel_spread": -0.1},
+        {"min_freedom": "8"},
     ],
     ids=repr,
 )

@@ -30,6 +30,7 @@ from sampling.splitting.tree import SplitNode, Verdict
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 from sampling.strata.variance import bound, group_bounds
+from tests.targets import LIKE_ROOT, UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -46,9 +47,9 @@ RULED: dict[str, tuple[str, tuple[str, ...], Target]] = {
 }
 ALL = {
     **RULED,
-    "joint": ("joint", (), Target()),
-    "joint, tight": ("joint", (), Target(0.01, group_epsilon=None)),
-    "joint of ROOT's strata": ("joint", (), Target(0.05, group_epsilon=0.05, min_samples=1, noise_floor=0)),
+    "joint": ("joint", (), UNPOOLED),
+    "joint, tight": ("joint", (), replace(UNPOOLED, epsilon=0.01, group_epsilon=None)),
+    "joint of ROOT's strata": ("joint", (), LIKE_ROOT),
 }
 GROUPS = st.lists(
     st.lists(st.one_of(st.integers(0, 4), st.integers(1, 5000)), min_size=1, max_size=60),
@@ -119,7 +120,7 @@ def test_steps_are_the_decisions_of_all_trees_in_rank_order(
 
 def check_equal(running: Running, judged: Design) -> None:
     """Hold running figures against those of a design with normal errors, but for the rounding of sums."""
-    design = replace(judged, counts=None)
+    design = replace(judged, groups=None)
     assert running.strata == design.strata_count
     assert running.samples == design.samples
     assert running.sampled_duration_ns == pytest.approx(design.sampled_duration_ns, rel=1e-9)

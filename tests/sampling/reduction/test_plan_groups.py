@@ -1,0 +1,182 @@
+"""Pools of small kernel groups: every launch once, by brute force over single launches."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.methods.joint.joint import solve
+from sampling.plan.drawn_launches import find_drawn_launches
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pool_key, pooled, unpooled
+from sampling.reduction.region import Region
+from sampling.strata.drawing import draw
+from sampling.strata.strata import measured_clusters
+from sampling.strata.target import Target
+
+Build = Callable[..., LaunchTable]
+CountsOf = Callable[..., DurationCounts]
+
+# Name, process, device and duration of a launch.
+LAUNCHES = st.lists(
+    st.tuples(st.sampled_from("abcde"), st.integers(0, 1), st.integers(0, 1), st.integers(0, 9)),
+    min_size=1,
+    max_size=60,
+)
+
+
+def table_of(launch_table: Build, launches: list[tuple[str, int, int, int]]) -> LaunchTable:
+    names, process, device, durations = map(list, zip(*launches, strict=True))
+    return launch_table(names, durations, process=process, device=device)
+
+
+def of_launches(
+    counts: DurationCounts, groups: PlanGroups, launches: list[tuple[str, int, int, int]], one_device: bool
+) -> list[int]:
+    """Return the plan's group of each launch, told by its name, process and device alone."""
+    key = {
+        (group.name, group.process, group.device): int(groups.group_of[index])
+        for index, group in enumerate(counts.groups)
+    }
+    return [
+        key[name, None if one_device else process, None if one_device else device]
+        for name, process, device, _ in launches
+    ]
+
+
+@given(launches=LAUNCHES, picked=st.lists(st.booleans(), min_size=20, max_size=20), one_device=st.booleans())
+def test_every_launch_is_in_one_group_and_pools_are_of_one_device(
+    launches: list[tuple[str, int, int, int]], picked: list[bool], one_device: bool, launch_table: Build
+) -> None:
+    counts = count_durations(table_of(launch_table, launches), Grouping(GroupBy.NAME, one_device))
+    in_pool = np.array(picked[: len(counts.groups)])
+    groups = pooled(counts, in_pool)
+    place = [(group.process, group.device) for group in counts.groups]
+    company = Counter(place[index] for index in np.flatnonzero(in_pool))
+    # A kernel group alone in its pool is on its own.
+    expected = [bool(in_pool[index]) and company[place[index]] > 1 for index in range(len(place))]
+    assert groups.pooled_kernels.tolist() == expected
+    of = of_launches(counts, groups, launches, one_device)
+    brute = Counter((group, launch[3]) for group, launch in zip(of, launches, strict=True))
+    made = groups.counts
+    pair_group = np.repeat(np.arange(len(made.groups)), np.diff(made.offsets))
+    pairs = zip(pair_group.tolist(), made.duration_ns.tolist(), strict=True)
+    assert dict(zip(pairs, made.count.tolist(), strict=True)) == brute
+    assert made.launches == counts.launches == len(launches)
+    assert made.total_duration_ns == counts.total_duration_ns
+    assert groups.kernel_duration_ns.tolist() == counts.group_duration_ns.tolist()
+    for index, group in enumerate(made.groups):
+        members = np.flatnonzero(groups.group_of == index)
+        if groups.is_pool[index]:
+            assert len(members) > 1
+            assert {place[member] for member in members} == {(group.process, group.device)}
+            assert group.key == pool_key(group.process, group.device)
+            assert is_pool_key(group.key)
+        else:
+            assert [counts.groups[member] for member in members] == [group]
+            assert not is_pool_key(group.key)
+    assert groups.is_pool.tolist() == sorted(groups.is_pool), "own groups by rank come first"
+    own = [group for group, is_in in zip(counts.groups, expected, strict=True) if not is_in]
+    assert list(made.groups[: len(own)]) == own
+    assert len({group.key for group in made.groups}) == len(made.groups)
+
+
+@given(launches=LAUNCHES, seed=st.integers(0, 99), region=st.sampled_from([Region(), Region(launches=(3, None))]))
+def test_launches_drawn_of_a_pool_are_found(
+    launches: list[tuple[str, int, int, int]], seed: int, region: Region, launch_table: Build
+) -> None:
+    """Everything is drawn, then a part of it: of each the id must lead to its group and duration."""
+    # Ids run through the processes and devices.
+    launches = sorted([*launches, *([("f", 0, 0, 5)] * 3)], key=lambda each: each[1:3])
+    table = table_of(launch_table, launches)
+    counts = count_durations(table, Grouping(GroupBy.NAME), region)
+    groups = pooled(counts, np.ones(len(counts.groups), dtype=np.bool_))
+    made = groups.counts
+    clusters = measured_clusters(
+        made, np.arange(len(made.groups)), made.offsets[:-1].copy(), made.offsets[1:].copy()
+    )
+    key = {
+        (group.name, group.process, group.device): int(groups.group_of[index])
+        for index, group in enumerate(counts.groups)
+    }
+    for samples in (clusters.launches, np.maximum(clusters.launches // 2, 1)):
+        drawn = draw(made, clusters.with_samples(samples), np.random.default_rng(seed))
+        found = find_drawn_launches(table, made, drawn).id
+        assert len(set(found.tolist())) == samples.sum()
+        for number, launch_id in enumerate(found.tolist()):
+            name, process, device, duration = launches[launch_id]
+            assert duration == made.duration_ns[drawn.pair[number]]
+            assert key[name, process, device] == clusters.group[drawn.stratum[number]]
+            assert launch_id >= (region.launches or (0, None))[0]  # type: ignore[operator]
+
+
+def test_a_pool_is_one_group_of_all_durations(counts_of: CountsOf) -> None:
+    counts = counts_of({"large": [100] * 9, "a": [5, 7, 7], "b": [7, 9], "c": [1]})
+    groups = pooled(counts, np.array([False, True, True, False]))
+    made = groups.counts
+    assert [group.name for group in made.groups] == ["large", "c", "(pooled kernels)"]
+    assert groups.group_of.tolist() == [0, 2, 2, 1]
+    assert made.offsets.tolist() == [0, 1, 2, 5]
+    assert made.duration_ns.tolist() == [100, 1, 5, 7, 9]
+    assert made.count.tolist() == [9, 1, 1, 3, 1]
+
+
+def test_a_kernel_group_without_company_is_not_pooled(counts_of: CountsOf, launch_table: Build) -> None:
+    counts = counts_of({"large": [100] * 9, "a": [5]})
+    alone = pooled(counts, np.array([False, True]))
+    assert not alone.is_pool.any()
+    assert alone.counts is counts
+    # One small kernel on each of two devices, too.
+    table = launch_table(["l", "l", "a", "b"], [99, 98, 1, 1], process=[0] * 4, device=[0, 1, 0, 1])
+    of_two = count_durations(table, Grouping(GroupBy.NAME))
+    assert not pooled(of_two, of_two.group_duration_ns < 10).is_pool.any()
+    of_one = count_durations(table, Grouping(GroupBy.NAME, pool_devices=True))
+    assert pooled(of_one, of_one.group_duration_ns < 10).group_of.tolist() == [0, 1, 1]
+
+
+def test_the_same_pool_is_the_same_object_and_few_are_kept(counts_of: CountsOf) -> None:
+    """Plans of one pool share its forest; a look through many pools does not keep them all."""
+    counts = counts_of({f"k{each}": [each + 1] * 3 for each in range(8)})
+    pools = [np.arange(8) >= first for first in range(7)]
+    first = pooled(counts, pools[0])
+    assert pooled(counts, pools[0].copy()) is first
+    assert pooled(counts, pools[1]) is not first
+    assert pooled(counts, pools[0]) is first, "used again, it is kept longest"
+    del first
+    places = [weakref.ref(pooled(counts, each)) for each in pools]
+    gc.collect()
+    assert sum(place() is not None for place in places) <= 4
+
+
+def test_a_reduction_is_not_kept_alive_by_its_pools(counts_of: CountsOf) -> None:
+    counts = counts_of({f"k{each}": [each + 1, 3 * each + 1] * 3 for each in range(8)})
+    groups = pooled(counts, np.arange(8) > 2)
+    solve(groups, Target())
+    places = [weakref.ref(counts), weakref.ref(groups), weakref.ref(groups.counts)]
+    del counts, groups
+    gc.collect()
+    assert [place() for place in places] == [None] * 3
+
+
+@pytest.mark.parametrize(("process", "device"), [(None, None), (0, 0), (4242, 1)])
+def test_the_key_of_a_pool_is_known_again(process: int | None, device: int | None) -> None:
+    assert is_pool_key(pool_key(process, device))
+    assert not is_pool_key("(pooled kernels)2")
+    assert not is_pool_key("void k<(pooled kernels)>")
+
+
+def test_without_pools_the_groups_are_the_kernel_groups(counts_of: CountsOf) -> None:
+    counts = counts_of({"a": [1, 2], "b": [3]})
+    groups = unpooled(counts)
+    assert groups.counts is counts
+    assert (groups.group_of.tolist(), groups.is_pool.tolist()) == ([0, 1], [False, False])

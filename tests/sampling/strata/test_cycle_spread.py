@@ -1,0 +1,234 @@
+"""What is declared of simulated time, against simulated time: variances, and the bounds made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sampling.plan.design import Design, make_design
+from sampling.plan.study import MethodChoice, study
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
+from sampling.reduction.region import Region
+from sampling.strata.cycle_spread import declared_spread
+from sampling.strata.strata import Clusters, Strata, measured_clusters
+from sampling.strata.target import Target
+from sampling.strata.variance import bound
+from tests.targets import UNPOOLED
+
+CountsOf = Callable[..., DurationCounts]
+Mixture = Callable[..., dict[str, list[int]]]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """All launches of a plan, stratum by stratum; kernel and duration of each."""
+
+    strata: Strata
+    kernel: NDArray[np.int64]
+    duration_ns: Floats
+
+    @classmethod
+    def of(cls, kernel: NDArray[np.int64], duration_ns: NDArray[np.int64], design: Design) -> Workload:
+        """Return the launches of kernel groups in the order of the strata, told by group and duration."""
+        assert design.groups is not None
+        counts, strata = design.groups.counts, design.strata
+        whole = strata.group[0] < 0 and len(strata) == 1
+        group = np.zeros(len(kernel), np.int64) if whole else design.groups.group_of[kernel]
+        order = np.lexsort((duration_ns, group))
+        return cls(strata, kernel[order], duration_ns[order].astype(np.float64))
+
+
+def launches_of(counts: DurationCounts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (n,) kernel group and duration of every launch."""
+    kernel = np.repeat(np.arange(len(counts.groups)), np.diff(counts.offsets))
+    return np.repeat(kernel, counts.count), np.repeat(counts.duration_ns, counts.count)
+
+
+def lognormal(rng: np.random.Generator, spread: float, shape: tuple[int, ...]) -> Floats:
+    """Return factors of mean 1 and a coefficient of variation."""
+    sigma = np.sqrt(np.log1p(spread**2))
+    return np.exp(sigma * rng.standard_normal(shape) - sigma**2 / 2)
+
+
+def simulated_errors(made: Workload, draws: int, *, between: float, within: float, seed: int) -> Floats:
+    """Return (draws,) relative errors of simulated totals: every time all cycles and draws are new.
+
+    This is the declaration itself: each kernel group has cycles per nanosecond, and each launch its own.
+    """
+    rng = np.random.default_rng(seed)
+    strata, launches = made.strata, len(made.kernel)
+    cycles = lognormal(rng, between, (draws, int(made.kernel.max()) + 1))[:, made.kernel]
+    cycles *= made.duration_ns
+    cycles *= lognormal(rng, within, (draws, launches))
+    estimate, ends = np.zeros(draws), np.cumsum(strata.launches)
+    for end, size, samples in zip(ends, strata.launches, strata.samples, strict=True):
+        here = cycles[:, end - size : end]
+        if strata.with_replacement:
+            drawn = rng.integers(0, size, (draws, samples))
+        elif samples == size:
+            estimate += here.sum(axis=1)
+            continue
+        else:
+            drawn = np.argpartition(rng.random((draws, size), np.float32), samples, axis=1)[:, :samples]
+        estimate += size * np.take_along_axis(here, drawn, axis=1).mean(axis=1)
+    return np.asarray(estimate / cycles.sum(axis=1) - 1)
+
+
+def plan_of(groups: PlanGroups, cut_at: list[int], samples: list[int], *, replacing: bool = False) -> Strata:
+    """Return the ranges between some pairs as strata."""
+    counts = groups.counts
+    start, stop = np.array(cut_at[:-1]), np.array(cut_at[1:])
+    group = np.searchsorted(counts.offsets, start, side="right") - 1
+    clusters: Clusters = measured_clusters(counts, group, start, stop)
+    return clusters.with_samples(np.array(samples), with_replacement=replacing)
+
+
+def workload(groups: PlanGroups, counts: DurationCounts, strata: Strata) -> Workload:
+    kernel, duration_ns = launches_of(counts)
+    order = np.lexsort((duration_ns, groups.group_of[kernel]))
+    return Workload(strata, kernel[order], duration_ns[order].astype(np.float64))
+
+
+def check_variance(
+    counts: DurationCounts, groups: PlanGroups, strata: Strata, *, between: float, within: float, rel: float
+) -> float:
+    """Hold the deviation of the estimated total against 4,000 simulated ones; return the declared one."""
+    target = Target(noise_floor=within, kernel_spread=between)
+    made = workload(groups, counts, strata)
+    errors = simulated_errors(made, 4000, between=between, within=within, seed=3)
+    declared = bound(strata, 0.95, declared_spread(groups, target).of(strata)) / 1.959964
+    assert declared == pytest.approx(float(np.sqrt((errors**2).mean())), rel=rel)
+    return float(declared)
+
+
+def spread_out(rng: np.random.Generator, mean_ns: float, spread: float, launches: int) -> list[int]:
+    return np.rint(mean_ns * lognormal(rng, spread, (launches,))).astype(int).tolist()
+
+
+@pytest.fixture(scope="module")
+def many(counts_of: CountsOf) -> DurationCounts:
+    """Four kernels of a tenth to a half of the time, and forty of a thousandth or two."""
+    rng = np.random.default_rng(4)
+    large = {f"l{each}": spread_out(rng, 5000.0 * (each + 2), 0.2, 100) for each in range(4)}
+    return counts_of(large | {f"s{each}": spread_out(rng, 300.0 + 9 * each, 0.3, 10) for each in range(40)})
+
+
+@pytest.mark.parametrize("replacing", [False, True])
+@pytest.mark.parametrize(("between", "within"), [(0.3, 0.05), (0.0, 0.3), (0.3, 0.0)])
+def test_the_variance_of_own_strata(
+    between: float, within: float, replacing: bool, many: DurationCounts
+) -> None:
+    groups = unpooled(many)
+    samples = np.maximum(many.group_launches // 20, 1).tolist()
+    strata = plan_of(groups, many.offsets.tolist(), samples, replacing=replacing)
+    check_variance(many, groups, strata, between=between, within=within, rel=0.04)
+
+
+@pytest.mark.parametrize("replacing", [False, True])
+@pytest.mark.parametrize(("between", "within"), [(0.3, 0.05), (0.6, 0.0), (0.0, 0.2)])
+def test_the_variance_of_pools(between: float, within: float, replacing: bool, many: DurationCounts) -> None:
+    """Own groups are simulated whole, so that all variance is the pool's, in two strata."""
+    groups = pooled(many, many.group_duration_ns < 0.01 * many.total_duration_ns)
+    made = groups.counts
+    assert groups.is_pool.tolist() == [False] * 4 + [True]
+    middle = int(made.offsets[4] + made.offsets[5]) // 2
+    cuts = [*made.offsets[:5].tolist(), middle, int(made.offsets[5])]
+    whole = made.group_launches[:4].tolist()
+    strata = plan_of(groups, cuts, [*whole, 6, 12], replacing=replacing)
+    if replacing:
+        # Drawn twice as often as there are launches: next to nothing is left of their variance.
+        strata.samples[:4] *= 20
+    check_variance(many, groups, strata, between=between, within=within, rel=0.05)
+
+
+def test_one_kernel_with_nearly_all_time_cancels_from_the_ratio(counts_of: CountsOf) -> None:
+    """Its cycles are in the total as well, so that the spread between kernels does next to nothing."""
+    rng = np.random.default_rng(1)
+    counts = counts_of({"k": spread_out(rng, 9000, 0.4, 500), "small": spread_out(rng, 100, 0.4, 50)})
+    groups = unpooled(counts)
+    strata = plan_of(groups, counts.offsets.tolist(), [10, 3])
+    found = check_variance(counts, groups, strata, between=0.5, within=0.1, rel=0.03)
+    assert found == pytest.approx(
+        bound(strata, 0.95, declared_spread(groups, Target(noise_floor=0.1, kernel_spread=0)).of(strata))
+        / 1.959964,
+        rel=0.02,
+    )
+
+
+def test_a_groups_own_total_is_free_of_its_kernels_cycles(many: DurationCounts) -> None:
+    groups = unpooled(many)
+    own = declared_spread(groups, Target(noise_floor=0.1, kernel_spread=0.9)).of_own_totals()
+    strata = plan_of(groups, many.offsets.tolist(), [1] * len(many.groups))
+    variance = strata.std_ns**2 * strata.launches / (strata.launches - 1) + (0.1 * strata.mean_ns) ** 2
+    assert own.of(strata) == pytest.approx(variance)
+
+
+def within_bound(design: Design, launches: tuple[NDArray[np.int64], NDArray[np.int64]], draws: int) -> float:
+    """Return the share of simulated totals within the design's bound with noise."""
+    made = Workload.of(*launches, design)
+    target = design.target
+    assert design.bound_with_noise is not None
+    errors = simulated_errors(
+        made, draws, between=target.kernel_spread, within=target.noise_floor, seed=8
+    )
+    return float((np.abs(errors) <= design.bound_with_noise * (1 + 1e-9)).mean())
+
+
+DRAWS = 1500
+# Three standard errors of 1,500 draws, and two of the 4,000 draws that a bound is from.
+ENOUGH = 0.95 - 3 * np.sqrt(0.95 * 0.05 / DRAWS) - 2 * np.sqrt(0.95 * 0.05 / 4000)
+
+
+@pytest.mark.parametrize(
+    ("method", "target"),
+    [
+        ("joint", Target()),
+        ("joint", Target(0.1, kernel_spread=0.6)),
+        ("joint", Target(min_freedom=0, pool_below=0.1)),
+        ("joint", UNPOOLED),
+        ("root", Target()),
+        ("root", Target(0.02, with_replacement=True)),
+        ("stem", Target()),
+        ("allegro", Target()),
+        ("random", Target()),
+    ],
+)
+def test_simulated_totals_are_within_the_bound(method: str, target: Target, many: DurationCounts) -> None:
+    settings = ("random.launches=60",) if method == "random" else ()
+    design = make_design(many, method, target, 0, settings=settings)
+    assert within_bound(design, launches_of(many), DRAWS) >= ENOUGH
+
+
+def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
+    launch_table: Callable[..., LaunchTable], tmp_path: Path
+) -> None:
+    """Clusters by duration, kernels all through them."""
+    rng = np.random.default_rng(6)
+    names = [f"k{each % 30}" for each in range(900)]
+    cluster = rng.integers(0, 3, 900)
+    durations = np.rint(np.array([500, 3000, 8000])[cluster] * lognormal(rng, 0.2, (900,))).astype(int)
+    np.save(tmp_path / "vectors.npy", 10.0 * np.eye(3)[cluster] + rng.normal(0, 0.1, (900, 3)))
+    choice = MethodChoice(
+        "embedding", settings=("embedding.draw=random",), feature_paths=(str(tmp_path / "vectors.npy"),)
+    )
+    known = study(launch_table(names, durations.tolist()), Grouping(), Region(), Target(), choice)
+    design = known.design
+    assert isinstance(design, Design)
+    stratum = design.picks.stratum  # type: ignore[attr-defined]
+    order = np.argsort(stratum, kind="stable")
+    kernel = np.arange(900) % 30
+    made = Workload(design.strata, kernel[order], durations[order].astype(np.float64))
+    errors = simulated_errors(made, DRAWS, between=0.3, within=0.05, seed=8)
+    assert design.bound_with_noise is not None
+    assert (np.abs(errors) <= design.bound_with_noise).mean() >= ENOUGH
+    assert design.bound is not None
+    assert (np.abs(errors) <= design.bound).mean() < 0.9, "the bound of profile time does not hold of it"
