@@ -89,9 +89,16 @@ def profiles_in(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 def planned(counts: DurationCounts, method: str, epsilon: float) -> Design:
     """Return a method's plan for the promise that ROOT makes."""
-    return make_design(
-        counts, method, Target(epsilon, group_epsilon=epsilon, min_samples=1, noise_floor=0.0), 0
+    target = Target(
+        epsilon,
+        group_epsilon=epsilon,
+        min_samples=1,
+        noise_floor=0.0,
+        kernel_spread=0.0,
+        pool_below=0.0,
+        min_freedom=0.0,
     )
+    return make_design(counts, method, target, 0)
 
 
 def main() -> None:
