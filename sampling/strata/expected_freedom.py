@@ -8,7 +8,7 @@ simulator)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from sampling.strata.variance import left_out
 LENT = 4.0
 #: How much more uncertain the common spread is than its degrees of freedom say, for spreads differ.
 COMMON_DOUBT = 2.0
+# So many degrees of freedom of one stratum count for what others are told, where sizes are chosen: kernels
+# differ in their spread, and a few of them, however often simulated, do not tell it.
+_MOST_OF_ONE = 2.0
 # Of the strata that may have one more sample so many are tried at once: those that tell most for their time.
 _TRIED = 12
 
@@ -35,12 +38,14 @@ class ExpectedFreedom:
     pooled : whether the stratum spans kernel groups; these and the others lend among themselves.
     launches : N.
     uncertain : (N mu)^2 times the relative variance that simulated time is declared to have.
+    most_of_one : so many degrees of freedom of a stratum at most count for what others are told.
     """
 
     group: IntArray
     pooled: BoolArray
     launches: IntArray
     uncertain: FloatArray
+    most_of_one: float = np.inf
 
     @classmethod
     def of(cls, clusters: Clusters | Strata, cycles: CycleSpread) -> ExpectedFreedom:
@@ -50,6 +55,10 @@ class ExpectedFreedom:
         _, group = np.unique(compared, return_inverse=True)
         size_ns = clusters.launches * clusters.mean_ns
         return cls(group, pooled, clusters.launches, size_ns**2 * cycles.relative(clusters.group))
+
+    def as_chosen_by(self) -> ExpectedFreedom:
+        """Return them as sizes are chosen by them, more cautious than the interval itself."""
+        return replace(self, most_of_one=_MOST_OF_ONE)
 
     def __call__(self, samples: IntArray) -> FloatArray:
         """Return (...,) the degrees of freedom of samples of some sizes (..., s); inf without uncertainty.
@@ -65,7 +74,7 @@ class ExpectedFreedom:
         uncertainty = np.zeros(parts.shape[:-1])
         unknown = np.zeros(parts.shape[:-1], dtype=np.bool_)
         for members in (self.pooled, ~self.pooled):
-            common = (weight * own)[..., members].sum(axis=-1)
+            common = np.minimum(weight * own, self.most_of_one)[..., members].sum(axis=-1)
             lent = np.minimum(LENT, common)[..., np.newaxis]
             freedom = own[..., members] + lent
             part, known = parts[..., members], freedom > 0
@@ -98,6 +107,7 @@ def with_freedom(strata: ExpectedFreedom, samples: IntArray, cost_ns: FloatArray
     ----------
     samples, cost_ns : (s,) sizes to start from, and what one sample of each costs, above 0.
     """
+    strata = strata.as_chosen_by()
     samples = samples.copy()
     now = float(strata(samples))
     while now < least:

@@ -18,6 +18,7 @@ from sampling.methods.joint.solution import Solution
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
 from sampling.splitting.groups import Overrides
+from sampling.strata.expected_freedom import ExpectedFreedom
 from sampling.strata.target import Target
 
 
@@ -28,6 +29,12 @@ class Grouped:
     groups: PlanGroups
     found: Candidates
     solution: Solution
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom that are expected of an interval, as sizes are chosen by them."""
+        strata = ExpectedFreedom.of(self.solution.clusters, self.found.cycles)
+        return float(strata.as_chosen_by()(self.solution.samples))
 
 
 def cheapest_groups(
