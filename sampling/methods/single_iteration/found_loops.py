@@ -126,10 +126,9 @@ def loop_notes(
     )
     notes = [f"{found}, {share} of the launches and {share_of_time} of the time"]
     if others := sum(loop.found.stop - loop.found.start - loop.found.equal_launches for loop in loops):
-        notes.append(
-            f"{counted(others, 'other launch', 'other launches')} of the loop, between iterations and at its "
-            f"ends, {'counts' if others == 1 else 'count'} as parts of iterations"
-        )
+        count = "counts as part of an iteration" if others == 1 else "count as parts of iterations"
+        which = counted(others, "other launch", "other launches")
+        notes.append(f"{which} of the loop, between iterations and at its ends, {count}")
     if outside := len(launches) - sum(loop.found.stop - loop.found.start for loop in loops):
         notes.append(f"{counted(outside, 'launch', 'launches')} before and after the loop: not counted")
     return tuple(notes)
