@@ -121,7 +121,7 @@ def _grouping(studied: Study, step: _Step) -> Grouping:
 def _reduced(
     studied: Study, grouping: Grouping, reductions: dict[Grouping, DurationCounts]
 ) -> DurationCounts:
-    """Return the launches of the plan by other kernel groups; the profile is read again only where it must be."""
+    """Return the launches of the plan by other kernel groups; the profile is read again only if needed."""
     counts = studied.counts
     if grouping in reductions:
         return reductions[grouping]
