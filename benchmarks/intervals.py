@@ -360,7 +360,7 @@ def _coverage(of: list[Cell]) -> str:
 
 def _geometric(row: dict[str, list[Cell]], field: str) -> str:
     """Return the geometric mean over cells of moderated over plain."""
-    if not row["plain"]:
+    if len(row["plain"]) != len(row["moderated"]):
         return "-"
     values = [[getattr(cell, field) for cell in row[label]] for label in ("moderated", "plain")]
     # Where plain has no interval there is nothing to compare with.

@@ -31,7 +31,7 @@ from sampling.strata.variance import left_out
 _STRATA_SCALES = (8.0, 4.0, 2.8, 2.0, 1.4, 1.0, 0.7, 0.5)
 _SIZE_SCALES = (*(2.0 ** (half / 2) for half in range(-6, 9)), 64.0, 256.0)
 # What it costs to trace and load a launch, over the mean duration: very short ones are not free.
-_OVERHEAD = 1.0
+_OVERHEAD = 0.3
 # Of more groups, those that cost most have a choice.
 _MOST_GROUPS = 2000
 
