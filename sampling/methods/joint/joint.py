@@ -113,17 +113,17 @@ def _solved(request: SplitRequest[Options]) -> PricedTrees:
 
     def found_for(groups: PlanGroups) -> Grouped:
         plan = planned(groups, target)
-        if not plan.solution.for_interval or floor_ns(groups.counts, 2) >= plan.solution.sampled_ns:
+        if not plan.solution.for_interval or floor_ns(groups.counts, 2) >= plan.cost_ns:
             return plan
         # Two samples of every stratum tell all spreads too, and may cost less than many of some. Where they
         # do, a plan that tells as much as they is enough.
         other = planned(groups, replace(target, min_samples=2))
-        if other.solution.sampled_ns >= plan.solution.sampled_ns:
+        if other.cost_ns >= plan.cost_ns:
             return plan
         as_much = replace(target, min_freedom=min(other.freedom, target.min_freedom))
         found = replace(plan.found, target=as_much)
         plan = Grouped(groups, found, solution_of(groups, found, as_much))
-        return min(plan, other, key=lambda each: each.solution.sampled_ns)
+        return min(plan, other, key=lambda each: each.cost_ns)
 
     grouped = cheapest_groups(request.counts, target, overrides, found_for)
     groups, found = grouped.groups, grouped.found
