@@ -15,7 +15,7 @@ from sampling.methods.registry import method_named
 from sampling.plan.design import make_design, speedup_of
 from sampling.plan.study import MethodChoice, Study, method_grouping
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.duration_counts import DurationCounts, count_durations, counts_by_name
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.strata.target import Target
@@ -76,10 +76,10 @@ def what_binds(
 
     Returns
     -------
-    the largest speedup first; empty where the method picks its launches, for then nothing is asked of it.
+    the largest speedup first; empty for a method that looks at single launches: it is not planned anew.
     """
     before = studied.speedup
-    if before is None or not studied.design.random:
+    if before is None or not method_named(studied.choice.method).draws_at_random:
         return ()
     reductions = {studied.counts.grouping: studied.counts}
     steps = list(_steps(target, studied.choice.method, by))
@@ -133,10 +133,15 @@ def _grouping(studied: Study, step: _Step) -> Grouping:
 def _reduced(
     studied: Study, grouping: Grouping, reductions: dict[Grouping, DurationCounts]
 ) -> DurationCounts:
-    """Return the launches of the plan by other kernel groups; the profile is read once for each grouping."""
-    if grouping not in reductions:
+    """Return the launches of the plan by other kernel groups; the profile is read again only if needed."""
+    counts = studied.counts
+    if grouping in reductions:
+        return reductions[grouping]
+    if counts.grouping == Grouping(GroupBy.LAUNCH) and grouping == Grouping(GroupBy.NAME):
+        reductions[grouping] = counts_by_name(studied.profile, counts)
+    else:
         reductions[grouping] = count_durations(
-            studied.profile, grouping, studied.counts.region, selected=studied.counts.selected
+            studied.profile, grouping, counts.region, selected=counts.selected
         )
     return reductions[grouping]
 

@@ -19,6 +19,7 @@ from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
+from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, GroupTable, KernelGroup, group_table
 from sampling.reduction.region import Region, Selection, names_kept, selections
 
@@ -142,6 +143,22 @@ def count_durations(
         selected = selections(profile, region)
     reduction = merged([_reduced_part(profile, grouping, part, progress) for part in _parts(selected)])
     return _grouped(profile, grouping, region, selected, reduction)
+
+
+def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
+    """Return what `count_durations` finds for groups by name, from groups by launch: nothing is read again.
+
+    Parameters
+    ----------
+    counts : of groups that lie in one process and device each.
+    """
+    sequences, name_of = len(profile.sequences), profile.kernels.signature_names()
+    raw = np.flatnonzero(counts.group_of_raw >= 0)
+    by_name = np.empty(len(counts.groups), dtype=np.int64)
+    by_name[counts.group_of_raw[raw]] = name_of[raw // sequences] * sequences + raw % sequences
+    pairs = np.repeat(by_name, np.diff(counts.offsets))
+    reduction = merged([Reduction(pairs, counts.duration_ns, counts.count)])
+    return _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
 
 
 def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:

@@ -105,10 +105,11 @@ async def test_a_wide_and_high_screen_has_all_panes_side_by_side(gpt: str) -> No
             "[t] Strata",
             "[t] Launches",
             "[t] Find",
+            "[b] What binds",
         ):
             assert title in text
         regions = [app.screen.query_one(f"#{pane}-pane").region for pane in DETAILS]
-        assert all(region.width > 70 and region.height > 20 for region in regions)
+        assert all(region.width > 70 and region.height > 12 for region in regions)
         for first, second in pairwise(regions):
             assert not first.overlaps(second)
         await pilot.press("t")
@@ -125,11 +126,12 @@ async def test_t_goes_through_the_details(gpt: str) -> None:
             "Strata": "stratum  launches  drawn",
             "Launches": "launch  stratum  duration",
             "Findings": "Findings",
+            "What binds": "a step looser",
         }
-        for size, name in product([(80, 24), (120, 40)], ("Strata", "Launches", "Findings", "Trade-off")):
+        for size, name in product([(80, 24), (120, 40)], (*list(rows)[1:], "Trade-off")):
             await resized(app, pilot, *size)
             await pilot.press("t")
-            await wait_for(pilot, lambda name=name: f"[t] {name}" in screen_text(app), f"the pane {name}")  # type: ignore[misc]
+            await wait_for(pilot, lambda name=name: f"] {name}" in screen_text(app), f"the pane {name}")  # type: ignore[misc]
             await wait_for(pilot, lambda name=name: rows[name] in screen_text(app), f"what {name} shows")  # type: ignore[misc]
             assert app.focused is form_of(app), "the form keeps the focus"
         await pilot.press("tab", "tab")
@@ -217,9 +219,9 @@ async def test_one_launch_is_no_launches(tmp_path: Path) -> None:
 async def test_where_rows_are_few_the_details_take_the_place_of_the_options(gpt: str) -> None:
     async with running(gpt, (60, 15)) as (app, pilot):
         assert screen_text(app).splitlines()[1].endswith("─ [tab] Costs ─ t more ─")
-        for name in ("Trade-off", "Strata", "Launches", "Findings"):
+        for name in ("Trade-off", "Strata", "Launches", "Findings", "What binds"):
             await pilot.press("t")
-            await wait_for(pilot, lambda name=name: f"[t] {name}" in screen_text(app), f"the pane {name}")  # type: ignore[misc]
+            await wait_for(pilot, lambda name=name: f"] {name}" in screen_text(app), f"the pane {name}")  # type: ignore[misc]
             assert "[3] Options" not in screen_text(app)
         await pilot.press("t")
         await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "the options again")

@@ -117,6 +117,9 @@ SUMMARY = _object(
     findings=_list(FINDING),
     groups=_list(GROUP, minItems=1, maxItems=10),
     plan=_object(method=METHOD, strata=COUNT, samples=COUNT, speedup=_or_null(NUMBER), **BOUNDS),
+    binding=_list(RELAXATION),
+    machine_hours=_or_null(NUMBER),
+    longest_launch_hours=_or_null(NUMBER),
     next=_list(TEXT, minItems=1),
 )
 RESULTS: dict[str, Schema] = {
@@ -174,6 +177,8 @@ RESULTS: dict[str, Schema] = {
             speedup=_or_null(NUMBER),
             **BOUNDS,
             no_plan=_or_null(TEXT),
+            machine_hours=_or_null(NUMBER),
+            binding=_or_null(_list(RELAXATION)),
         ),
         minItems=1,
     ),

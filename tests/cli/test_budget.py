@@ -11,6 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tui.charts import quantities
+
 Run = Any
 Kernelpoint = Callable[..., Run]
 
@@ -175,3 +177,64 @@ def test_options_without_effect_are_said(kernelpoint: Kernelpoint, gpt2: Path) -
     assert "--epsilon: --budget finds the smallest that fits; not used" in within.err
     listed = kernelpoint("sample", gpt2, "--slowdown", "1e6", "--budget", "10m", "--list", "strata")
     assert "not used" not in listed.err
+
+
+@pytest.mark.parametrize("profile", ["resnet", "gpt2"])
+def test_a_summary_says_what_binds_as_sample_does(
+    kernelpoint: Kernelpoint, schemas: ModuleType, request: pytest.FixtureRequest, profile: str
+) -> None:
+    path = request.getfixturevalue(profile)
+    run = kernelpoint("summary", path, "--format", "json")
+    jsonschema.validate(run.json, schemas.envelope("summary"))
+    rows = run.results["binding"]
+    assert rows == results(kernelpoint, "sample", path, "--binding", "--judge", "0")["binding"]
+    assert (run.results["machine_hours"], run.results["longest_launch_hours"]) == (None, None)
+    text = kernelpoint("summary", path).out
+    said = " ".join(text.partition("what binds: ")[2].partition("\nNext")[0].split())
+    assert said.split(", ") == [
+        f"{FLAGS[row['option']]} {row['to']} gives {quantities.ratio(row['speedup'])}" for row in rows[:3]
+    ]
+    plan = text.partition("\nPlan")[2].partition("\nNext")[0]
+    assert max(map(len, plan.splitlines())) <= 80
+
+
+def test_a_summary_has_the_hours_and_the_budget_of_sample(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    for words in (("--slowdown", "1e6"), ("--slowdown", "1e6", "--budget", "1h")):
+        sample = results(kernelpoint, "sample", resnet, *words, "--judge", "0")
+        summary = results(kernelpoint, "summary", resnet, *words)
+        assert summary["plan"]["epsilon"] == sample["epsilon"]
+        for name in ("machine_hours", "longest_launch_hours"):
+            assert summary[name] == sample[name] > 0
+    text = kernelpoint("summary", resnet, *words).out
+    assert "the smallest that fits 1h of simulation" in text
+    assert " of one machine, " in text
+    assert "--epsilon: --budget" in kernelpoint("summary", resnet, *words, "--epsilon", "0.1").err
+    assert "at least 1, not 0.5" in kernelpoint("summary", resnet, "--slowdown", "0.5").failed(2)
+    kernelpoint("summary", resnet, "--slowdown", "1e6", "--budget", "1s").failed(4)
+
+
+def test_a_trade_off_says_what_binds_the_plan(
+    kernelpoint: Kernelpoint, schemas: ModuleType, resnet: Path
+) -> None:
+    words = ("--epsilon", "0.02", "--epsilons", "0.01,0.1", "--slowdown", "1e6")
+    run = kernelpoint("trade-off", resnet, *words, "--binding", "--format", "json")
+    jsonschema.validate(run.json, schemas.envelope("trade-off"))
+    rows = {row["epsilon"]: row for row in run.results}
+    assert sorted(rows) == [0.01, 0.02, 0.1], "the plan's own is among them"
+    sample = ("sample", resnet, *words[:2], *words[4:], "--binding", "--judge", "0")
+    binding = results(kernelpoint, *sample)["binding"]
+    assert binding
+    assert {epsilon: row["binding"] for epsilon, row in rows.items()} == {
+        0.01: None,
+        0.02: binding,
+        0.1: None,
+    }
+    for row in rows.values():
+        assert row["machine_hours"] == pytest.approx(row["sampled_duration_ns"] * 1e6 / 3.6e12)
+    text = " ".join(kernelpoint("trade-off", resnet, *words, "--binding").out.split())
+    assert "At epsilon 0.02, " in text
+    assert f" {FLAGS[binding[0]['option']]} {binding[0]['to']} gives " in text
+    assert "one machine" in text
+    without = kernelpoint("trade-off", resnet, "--epsilons", "0.01,0.05", "--format", "json").results
+    assert [(row["binding"], row["machine_hours"]) for row in without] == [(None, None)] * 2
+    assert "what binds" not in kernelpoint("trade-off", resnet, "--epsilons", "0.01,0.05").out

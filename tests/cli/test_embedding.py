@@ -123,3 +123,16 @@ def test_wrong_files(
     assert run.code in {1, 3}
     assert message in " ".join(run.err.split())
     assert "Traceback" not in run.err
+
+
+def test_what_binds_a_plan_by_vectors_is_not_known(
+    kernelpoint: Kernelpoint, resnet: Path, vectors: Path
+) -> None:
+    words = ("--method", "embedding", "--features", vectors, "--set", "embedding.draw=random")
+    run = kernelpoint("summary", resnet, *words)
+    assert run.code == 0, run.err
+    assert "what binds: not known, for embedding goes by features of single launches" in " ".join(
+        run.out.split()
+    )
+    run = kernelpoint("sample", resnet, *words, "--binding", "--judge", "0", *JSON)
+    assert run.results["binding"] == []

@@ -34,7 +34,7 @@ class StudyReady(Message):
 
     generation: int
     study: Study
-    hours: SimulationHours | None
+    hours: SimulationHours | None = None
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sampling.methods.registry import method_named
 from sampling.plan.binding import Relaxation
 from sampling.plan.budget import SimulationHours, hours
 from sampling.plan.design import AnyDesign
@@ -58,15 +59,15 @@ def hours_lines(design: AnyDesign, costs: PlanCosts) -> list[str]:
 
 
 def hours_forms(taken: SimulationHours | None) -> tuple[str, ...]:
-    """Return what goes behind a speedup where a slowdown is known, the longest wording first."""
+    """Return what goes behind an expected speedup where a slowdown is known, the longest wording first."""
     if taken is None:
         return ("",)
-    drawn, longest = quantities.hours(taken.drawn), quantities.hours(taken.longest_launch)
+    expected, longest = quantities.hours(taken.expected), quantities.hours(taken.longest_launch)
     return (
-        f", {drawn} of one machine, the longest launch {longest}",
-        f", {drawn}, longest launch {longest}",
-        f", {drawn}, longest {longest}",
-        f", {drawn}",
+        f", {expected} of one machine, the longest launch {longest}",
+        f", {expected}, longest launch {longest}",
+        f", {expected}, longest {longest}",
+        f", {expected}",
     )
 
 
@@ -83,6 +84,8 @@ def why_none(design: AnyDesign) -> str:
     """Return why no option binds."""
     if not design.random:
         return f"what binds: nothing, for nothing is asked of {design.method}"
+    if not method_named(design.method).draws_at_random:
+        return f"what binds: not known, for {design.method} goes by features of single launches"
     return "what binds: no option alone, one step looser, gives 5 % more speedup"
 
 

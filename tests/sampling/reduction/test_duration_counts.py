@@ -16,7 +16,13 @@ from sampling.profile import launch_table
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.names import short_name
 from sampling.reduction import duration_counts
-from sampling.reduction.duration_counts import DURATION_BITS, DurationCounts, count_durations, range_std_ns
+from sampling.reduction.duration_counts import (
+    DURATION_BITS,
+    DurationCounts,
+    count_durations,
+    counts_by_name,
+    range_std_ns,
+)
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
@@ -182,6 +188,20 @@ def test_a_region_counts_what_passes_every_filter(
             count_durations(built(launches), grouping, region)
         return
     check_reduction(count_durations(built(launches), grouping, region), kept)
+
+
+@given(launches=profiles(MIXED), exclude=st.sampled_from([(), ("communication",), ("b::",)]))
+def test_groups_by_name_follow_from_those_by_launch(
+    launches: list[Launch], exclude: tuple[str, ...], built: Callable[[list[Launch]], LaunchTable]
+) -> None:
+    patterns = {"communication": "nccl", "b::": "b::"}
+    kept = [each for each in launches if not any(patterns[text] in each.name for text in exclude)]
+    if kept:
+        table = built(launches)
+        counts = count_durations(table, Grouping(GroupBy.LAUNCH), Region(exclude=exclude))
+        by_name = counts_by_name(table, counts)
+        check_reduction(by_name, kept)
+        assert by_name.names == counts.names
 
 
 @given(launches=profiles(MIXED), grouping=st.sampled_from(GROUPINGS))

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, ClassVar
 
-from textual import events, on, work
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.timer import Timer
-from textual.worker import Worker, get_current_worker
+from textual.worker import Worker
 
 from sampling.errors import SamplingError
-from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
-from tui.app.frame.view import ViewScreen
 from tui.app.plan.binding_list import StepTaken
 from tui.app.plan.details import PlanDetails
-from tui.app.plan.files import failure_words, write_plan
+from tui.app.plan.files import failure_words
 from tui.app.plan.option_form import OptionForm, OptionsChanged
 from tui.app.plan.panes import PlanDetailPanes, PlanFigures, PlanFindings, PlanList
 from tui.app.plan.presenter import (
@@ -34,11 +31,11 @@ from tui.app.plan.presenter import (
     pane_text,
     plan_figures,
 )
-from tui.app.plan.prompt import FileWritten, PlaceGiven, PlanPrompt, PromptLeft
+from tui.app.plan.prompt import PlanPrompt
 from tui.app.plan.results.screen import ResultsScreen, opened_again
 from tui.app.plan.steps import Steps
 from tui.app.plan.work import DetailsReady, PlanWork
-from tui.app.planning import CancelledError, throttled
+from tui.app.plan.writing import WritingScreen
 from tui.app.state import Session
 from tui.options.commands import SampleOptions
 from tui.output.writer import Canvas
@@ -50,7 +47,7 @@ _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""
 
 
-class PlanScreen(ViewScreen):
+class PlanScreen(WritingScreen):
     """The options beside the plan's figures, over what else is known of it."""
 
     NAME = "Plan"
@@ -75,7 +72,6 @@ class PlanScreen(ViewScreen):
         self._plan_timer: Timer | None = None
         self._details_open = False
         self._results: ResultsScreen | None = None
-        self._saved: Path | None = None
         self._steps = Steps()
 
     def compose_panes(self) -> ComposeResult:
@@ -303,57 +299,17 @@ class PlanScreen(ViewScreen):
 
     # What leaves the app.
 
-    def action_save(self) -> None:
-        """Ask for a file for the plan."""
-        self._ask(None)
-
-    def action_export(self) -> None:
-        """Ask for a folder for what an exporter makes of the plan."""
-        self._ask(exporter_names()[0])
-
-    def _ask(self, target: str | None) -> None:
-        if self._is_there():
-            self.query_one(PlanPrompt).ask(target)
-
-    def _is_there(self) -> bool:
-        is_there = self.session.doing is None and self._details is not None
-        if not is_there:
-            self.app.say("the plan is being made; ask again once it is there")
-        return is_there
-
-    def action_results(self) -> None:
-        """Open a simulator's results, those that were open before at first."""
-        if self._is_there() and self._details is not None:
-            self._results = opened_again(self._details, self._results, self._saved)
-            self._saved = None
-            self.app.push_screen(self._results)
-
-    @on(PlaceGiven)
-    def _write_there(self, event: PlaceGiven) -> None:
-        self._leave_prompt()
-        if self._details is not None:
-            self._write(self._details, event.path, event.target)
-
-    @on(PromptLeft)
-    def _leave_prompt(self) -> None:
-        self.query_one(PlanPrompt).close()
+    def focus_again(self) -> None:
+        """Go back to the options, or to the details that replace them."""
         top = self.query_one("#plan-top").display
         (self.query_one(OptionForm) if top else self._panes.content(self._panes.chosen)).focus()
 
-    @work(thread=True, exit_on_error=False, group="files")
-    def _write(self, details: PlanDetails, path: Path, target: str | None) -> None:
-        worker = get_current_worker()
-        progress = throttled(lambda *_: None, lambda: worker.is_cancelled)
-        try:
-            words = write_plan(details, path, target, progress)
-            self.post_message(FileWritten(words, path if target is None else None))
-        except CancelledError:
-            return
-
-    @on(FileWritten)
-    def _say_written(self, event: FileWritten) -> None:
-        self._saved = event.plan or self._saved
-        self.app.say(event.words)
+    def action_results(self) -> None:
+        """Open a simulator's results, those that were open before at first."""
+        if self.has_plan() and self._details is not None:
+            self._results = opened_again(self._details, self._results, self.saved)
+            self.saved = None
+            self.app.push_screen(self._results)
 
     def own_text(self) -> PaneText:
         """What the command of the pane prints."""

@@ -1,0 +1,255 @@
+"""What binds the plan and what it takes to simulate, in the views: against the engine's own answers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sampling.plan.binding import Relaxation, what_binds
+from sampling.plan.budget import simulation_hours
+from sampling.splitting.tree import Verdict
+from tests.app.driving import (
+    SIZES,
+    App,
+    Running,
+    opened,
+    planned,
+    resized,
+    screen_text,
+    study_in,
+    view_of,
+    wait_for,
+)
+from tests.app.plan_driving import check_round_trip, details_of, running, screen_of, settled
+from tui.app import planning
+from tui.app.frame import wording
+from tui.app.frame.line import Line
+from tui.app.plan.binding_list import BindingList
+from tui.app.plan.presenter import PlanPane
+from tui.app.plan.steps import Steps
+from tui.charts.quantities import hours, ratio
+from tui.engine.studies import target_of
+from tui.options.commands import GroupBy, OpenOptions, SampleOptions
+from tui.text.binding import binding_forms
+
+LOOSE = OpenOptions(epsilon=0.3, group_epsilon="none", min_samples=1, noise_floor=0.0, group_by=GroupBy.NAME)
+"""Nothing binds: a launch of each kernel is all there is."""
+
+
+def told_by_engine(app: App) -> tuple[Relaxation, ...]:
+    options = app.session.options
+    return what_binds(study_in(app), target_of(options), options.group_by)
+
+
+def line(app: App) -> str:
+    return view_of(app).query_one("#binding", Line).text
+
+
+async def found(app: App, pilot: Running) -> None:
+    await wait_for(pilot, lambda: app.session.binding is not None, "what binds is found")
+
+
+@asynccontextmanager
+async def listing(path: str, **given: Any) -> AsyncIterator[tuple[App, Running]]:
+    """The app in view 3, the list of what binds in focus."""
+    async with running(path, **given) as (app, pilot):
+        await pilot.press("b")
+        await found(app, pilot)
+        await settled(app, pilot)
+        assert screen_of(app).focused_pane is PlanPane.BINDING
+        yield app, pilot
+
+
+def rows(app: App) -> list[str]:
+    widget = view_of(app).query_one(BindingList)
+    return [widget.render_line(row).text.rstrip() for row in range(widget.size.height)]
+
+
+async def test_view_1_says_what_binds_beside_the_findings(resnet: str) -> None:
+    async with opened(resnet, (120, 40)) as (app, pilot):
+        await found(app, pilot)
+        binding = told_by_engine(app)
+        assert app.session.binding == binding
+        assert binding
+        await wait_for(pilot, lambda: line(app).startswith("What binds: "), "the line")
+        for step in binding:
+            assert f" gives {ratio(step.speedup)}" in line(app)
+        for size in SIZES:
+            await resized(app, pilot, *size)
+            text = screen_text(app)
+            assert ("inds: " in text) == (size[1] >= 20), "a small screen has no room for it"
+            assert max(map(len, text.splitlines())) <= size[0]
+        app.plan(replace(app.session.options, epsilon=0.2))
+        await planned(pilot, app)
+        await found(app, pilot)
+        assert app.session.binding == told_by_engine(app) != binding
+
+
+async def test_where_nothing_binds_that_is_said(gpt: str) -> None:
+    async with opened(gpt, options=LOOSE) as (app, pilot):
+        await found(app, pilot)
+        await wait_for(pilot, lambda: "no option alone, one step looser" in line(app), "that nothing does")
+        await pilot.press("3", "b")
+        await wait_for(pilot, lambda: "no option alone" in screen_text(app), "in the list too")
+        await pilot.press("j", "enter", "u")
+        await wait_for(pilot, lambda: "no step of what binds is left" in screen_text(app), "nothing to undo")
+
+
+async def test_no_key_waits_for_what_binds_and_a_new_plan_stops_it(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, release, real = threading.Event(), threading.Event(), planning.binding_of
+
+    def slow(options: Any, study: Any, progress: Any) -> Any:
+        begun.set()
+        while not release.wait(0.01):
+            progress(0, 1, "waiting")
+        return real(options, study, progress)
+
+    monkeypatch.setattr(planning, "binding_of", slow)
+    async with opened(gpt) as (app, pilot):
+        await wait_for(pilot, begun.is_set, "it is looked for")
+        assert "What binds: being found" in screen_text(app)
+        await pilot.press("j", "j")
+        assert app.session.selected == 2
+        app.plan(replace(app.session.options, epsilon=0.2))
+        await planned(pilot, app)
+        release.set()
+        await found(app, pilot)
+        assert app.session.binding == told_by_engine(app)
+
+
+async def test_of_a_large_profile_it_is_found_when_asked(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wording, "MOST_LAUNCHES_UNASKED", 100)
+    async with opened(gpt) as (app, pilot):
+        assert "What binds: [3] [b] finds out" in screen_text(app)
+        await pilot.pause(0.2)
+        assert app.session.binding is None
+        await pilot.press("3")
+        await settled(app, pilot)
+        assert app.session.binding is None
+        await pilot.press("b")
+        await found(app, pilot)
+
+
+async def test_a_step_is_taken_in_view_3_and_taken_back(resnet: str) -> None:
+    async with listing(resnet) as (app, pilot):
+        before, binding = app.session.options, told_by_engine(app)
+        assert rows(app)[1].startswith("> ")
+        for row, step in zip(rows(app)[1:], binding, strict=False):
+            assert row[2:].split()[0] == step.option.replace("_", "-")
+            assert row.split()[-2:] == [ratio(step.speedup), ratio(step.speedup_before)]
+        place = next(place for place, step in enumerate(binding) if step.option == "min_samples")
+        await pilot.press(*["j"] * place, "enter")
+        await wait_for(pilot, lambda: "min-samples is 1 now, not 2" in screen_text(app), "it is said")
+        await settled(app, pilot)
+        assert app.session.options == replace(before, min_samples=1)
+        assert study_in(app).design.speedup == binding[place].speedup
+        assert "min-samples      1" in screen_text(app), "the form has it"
+        await found(app, pilot)
+        assert app.session.binding == told_by_engine(app)
+        assert "min_samples" not in {step.option for step in app.session.binding or ()}
+        command = await check_round_trip(pilot, app, 80)
+        assert "--min-samples 1" in command
+        assert " --binding" in command
+        await pilot.press("u")
+        await wait_for(pilot, lambda: "min-samples is 2 again" in screen_text(app), "it is said")
+        await settled(app, pilot)
+        assert app.session.options == before
+
+
+async def test_the_method_can_be_a_step(resnet: str) -> None:
+    async with listing(resnet) as (app, pilot):
+        place = [step.option for step in told_by_engine(app)].index("method")
+        await pilot.press(*["j"] * place, "enter")
+        await wait_for(pilot, lambda: "method is root now, not joint" in screen_text(app), "it is said")
+        await settled(app, pilot)
+        assert study_in(app).design.method == "root"
+
+
+async def test_the_list_is_in_sight_at_every_size(resnet: str) -> None:
+    async with listing(resnet) as (app, pilot):
+        for size in SIZES:
+            await resized(app, pilot, *size)
+            await pilot.press("b")
+            await settled(app, pilot)
+            text = screen_text(app)
+            assert "[b] What binds" in text
+            assert "> min-samples" in text or "> method" in text
+            assert max(map(len, text.splitlines())) <= size[0]
+        await resized(app, pilot, 60, 15)
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "back to the options")
+
+
+def test_steps_that_do_not_hold_any_more_are_not_taken_back() -> None:
+    steps, options = Steps(), SampleOptions()
+    first, _ = steps.take(options, Relaxation("epsilon", 0.05, 0.1, 2.0, 3.0))
+    second, words = steps.take(first, Relaxation("group_epsilon", 0.25, "none", 3.0, 4.0))
+    assert (second.epsilon, second.group_epsilon) == (0.1, "none")
+    assert words == "group-epsilon is none now, not 0.25; u takes it back"
+    undone = steps.undo(replace(second, group_epsilon="0.5"))
+    assert undone is not None
+    back, words = undone
+    assert (back.epsilon, back.group_epsilon) == (0.05, "0.5"), "what was edited since stays"
+    assert words == "epsilon is 0.05 again"
+    assert steps.undo(back) is None
+    grouped, _ = steps.take(options, Relaxation("group_by", "launch", "name", 2.0, 3.0))
+    assert grouped == replace(options, group_by=GroupBy.NAME)
+
+
+async def test_a_step_keeps_the_decisions(gpt: str) -> None:
+    async with listing(gpt, options=OpenOptions(method="root", group_by=GroupBy.NAME)) as (app, pilot):
+        app.decide({study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}, "root")
+        await settled(app, pilot)
+        await pilot.press("b")
+        await found(app, pilot)
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: app.session.options.epsilon == 0.1, "the step")
+        await settled(app, pilot)
+        assert len(app.session.overrides) == 1
+
+
+async def test_hours_stand_beside_every_speedup(resnet: str) -> None:
+    async with running(resnet, (120, 40), options=OpenOptions(slowdown=1e6)) as (app, pilot):
+        taken = simulation_hours(details_of(app).plan, 1e6)
+        assert app.session.hours == taken
+        expected, longest = hours(taken.expected), hours(taken.longest_launch)
+        assert f", {expected}" in screen_text(app).splitlines()[-2]
+        for name in ("drawn", "machine", "this draw"):
+            assert f" {name} " in screen_text(app)
+        assert f"{hours(taken.drawn)} on one, {expected} expected, longest launch {longest}" in screen_text(
+            app
+        )
+        assert "--slowdown 1000000.0" in await check_round_trip(pilot, app, 120)
+        for key in ("1", "2", "4"):
+            await pilot.press(key)
+            await wait_for(
+                pilot, lambda: f", {expected}" in screen_text(app).splitlines()[-2], "the line of the plan"
+            )
+        await pilot.press("enter")
+        await wait_for(
+            pilot, lambda: f"{expected} of one machine, simulated 1e+06 times" in screen_text(app), "view 4"
+        )
+
+
+async def test_without_a_slowdown_nothing_is_said_of_hours(gpt: str) -> None:
+    async with running(gpt) as (app, _):
+        assert app.session.hours is None
+        assert " machine " not in screen_text(app)
+
+
+def test_a_line_drops_the_last_options_first(gpt: str) -> None:
+    steps = (Relaxation("min_samples", 2, 1, 10.0, 30.0), Relaxation("epsilon", 0.05, 0.1, 10.0, 20.0))
+    study = planning.load_study(SampleOptions(profiles=(gpt,)), {}, lambda *_: None)
+    assert binding_forms(steps, study.design) == [
+        "What binds: min-samples 1 gives 30.0x, epsilon 0.1 gives 20.0x",
+        "Binds: min-samples 1 30.0x, epsilon 0.1 20.0x",
+        "What binds: min-samples 1 gives 30.0x",
+        "Binds: min-samples 1 30.0x",
+    ]
