@@ -66,13 +66,14 @@ async def test_options_and_figures_are_in_sight_at_every_size(gpt: str) -> None:
             await resized(app, pilot, *size)
             await settled(app, pilot)
             text, plan = screen_text(app), details_of(app).plan
-            for field in OPTION_FIELDS:
+            # Where rows are few the form scrolls to the cursor.
+            for field in OPTION_FIELDS if size[1] > 30 else OPTION_FIELDS[:8]:
                 assert any(line.lstrip("> ").startswith(field.label) for line in text.splitlines()), (
                     field.label
                 )
             assert f"{plan.samples} of 13,920" in text
             assert f"strata    {plan.design.strata_count}" in text
-            for name in ("sampled", "speedup", "bound", "group", "floor", "judged", "within", "this draw"):
+            for name in ("sampled", "speedup", "promise", "bound", "judged", "within", "this draw"):
                 assert f" {name} " in text
             judgement = details_of(app).judgement
             assert judgement is not None

@@ -37,7 +37,19 @@ from tui.engine.studies import target_of
 from tui.options.commands import GroupBy, OpenOptions, SampleOptions
 from tui.text.binding import binding_forms
 
-LOOSE = OpenOptions(epsilon=0.3, group_epsilon="none", min_samples=1, noise_floor=0.0, group_by=GroupBy.NAME)
+DEAR = OpenOptions(pool_below=0.0, min_samples=2)
+"""Two launches of every stratum of every kernel group."""
+
+LOOSE = OpenOptions(
+    epsilon=0.3,
+    group_epsilon="none",
+    pool_below=0.01,
+    kernel_spread=0.0,
+    min_samples=1,
+    min_freedom=0.0,
+    noise_floor=0.0,
+    group_by=GroupBy.NAME,
+)
 """Nothing binds: a launch of each kernel is all there is."""
 
 
@@ -57,7 +69,7 @@ async def found(app: App, pilot: Running) -> None:
 @asynccontextmanager
 async def listing(path: str, **given: Any) -> AsyncIterator[tuple[App, Running]]:
     """The app in view 3, the list of what binds in focus."""
-    async with running(path, **given) as (app, pilot):
+    async with running(path, **{"options": DEAR, **given}) as (app, pilot):
         await pilot.press("b")
         await found(app, pilot)
         await settled(app, pilot)
@@ -148,14 +160,14 @@ async def test_a_step_is_taken_in_view_3_and_taken_back(resnet: str) -> None:
         await pilot.press(*["j"] * place, "enter")
         await wait_for(pilot, lambda: "min-samples is 1 now, not 2" in screen_text(app), "it is said")
         await settled(app, pilot)
-        assert app.session.options == replace(before, min_samples=1)
+        assert app.session.options == replace(before, min_samples=None), "the default is not given"
         assert study_in(app).design.speedup == binding[place].speedup
         assert "min-samples      1" in screen_text(app), "the form has it"
         await found(app, pilot)
         assert app.session.binding == told_by_engine(app)
         assert "min_samples" not in {step.option for step in app.session.binding or ()}
         command = await check_round_trip(pilot, app, 80)
-        assert "--min-samples 1" in command
+        assert "--min-samples" not in command
         assert " --binding" in command
         await pilot.press("u")
         await wait_for(pilot, lambda: "min-samples is 2 again" in screen_text(app), "it is said")

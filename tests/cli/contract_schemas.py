@@ -104,7 +104,10 @@ METHOD_ON_PROFILE = {
     "error_max": NUMBER,
 }
 RELAXATION = _object(
-    option=_one_of("epsilon", "group_epsilon", "min_samples", "noise_floor", "group_by", "method"),
+    option=_one_of(
+        *("epsilon", "group_epsilon", "min_samples", "noise_floor", "kernel_spread", "pool_below"),
+        *("min_freedom", "group_by", "method"),
+    ),
     speedup_before=NUMBER,
     speedup=NUMBER,
     machine_hours=_or_null(NUMBER),
