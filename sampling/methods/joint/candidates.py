@@ -114,6 +114,7 @@ class Candidates:
             origin=_true_origin(self.priced, price, origin, clusters),
             root_epsilon=np.where(is_root, scale, 0.0),
             for_interval=bool((samples > needed).any()),
+            for_bounds_ns=float(np.dot(needed, clusters.mean_ns)),
         )
 
     def _sizes_without_choice(

@@ -17,6 +17,7 @@ import numpy as np
 from sampling.arrays import FloatArray
 from sampling.methods.joint.calibration import calibrated
 from sampling.methods.joint.candidates import Candidates, candidates
+from sampling.methods.joint.finer_strata import with_finer_strata
 from sampling.methods.joint.forced_nodes import forced_nodes
 from sampling.methods.joint.pooling import Grouped, cheapest_groups, floor_ns
 from sampling.methods.joint.price_search import group_prices, prices
@@ -31,7 +32,7 @@ from sampling.reduction.plan_groups import PlanGroups
 from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides, groups_overridden
 from sampling.strata.cycle_spread import CycleSpread, declared_spread
-from sampling.strata.target import Target
+from sampling.strata.target import LEAST_EPSILON, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +114,31 @@ def _solved(request: SplitRequest[Options]) -> PricedTrees:
 
     def found_for(groups: PlanGroups) -> Grouped:
         plan = planned(groups, target)
-        if not plan.solution.for_interval or floor_ns(groups.counts, 2) >= plan.cost_ns:
+        if not plan.solution.for_interval:
+            return plan
+        plan = with_finer_strata(plan, target, lambda asked: planned(groups, asked))
+        if floor_ns(groups.counts, 2) >= plan.cost_ns:
             return plan
         # Two samples of every stratum tell all spreads too, and may cost less than many of some. Where they
         # do, a plan that tells as much as they is enough.
         other = planned(groups, replace(target, min_samples=2))
         if other.cost_ns >= plan.cost_ns:
             return plan
-        as_much = replace(target, min_freedom=min(other.freedom, target.min_freedom))
+        as_much = replace(plan.found.target, min_freedom=min(other.freedom, target.min_freedom))
         found = replace(plan.found, target=as_much)
         plan = Grouped(groups, found, solution_of(groups, found, as_much))
         return min(plan, other, key=lambda each: each.cost_ns)
 
     grouped = cheapest_groups(request.counts, target, overrides, found_for)
     groups, found = grouped.groups, grouped.found
-    target = found.target
+    # What is judged is what was asked for, though the strata may be those of a smaller bound.
+    share, group_epsilon = found.target.epsilon / target.epsilon, found.target.group_epsilon
+    target = replace(found.target, epsilon=target.epsilon, group_epsilon=target.group_epsilon)
 
     def solved_for(inner: Target, group_share: FloatArray) -> PricedTrees:
-        solution = solution_of(groups, found, inner, group_share)
+        epsilon = max(inner.epsilon * share, LEAST_EPSILON)
+        made_for = replace(inner, epsilon=epsilon, group_epsilon=group_epsilon)
+        solution = solution_of(groups, found, made_for, group_share)
         return PricedTrees(groups, target, found.cycles, solution, overrides)
 
     return calibrated(groups, target, found.cycles, solved_for)

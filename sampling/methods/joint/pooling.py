@@ -16,13 +16,17 @@ from sampling.arrays import BoolArray
 from sampling.methods.joint.candidates import Candidates
 from sampling.methods.joint.solution import Solution
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
+from sampling.reduction.plan_groups import PlanGroups, pooled
 from sampling.splitting.groups import Overrides
 from sampling.strata.expected_freedom import ExpectedFreedom
 from sampling.strata.target import Target
 
 # Of each launch, over the mean duration.
 _COST_OF_A_LAUNCH = 0.05
+# Each time is a plan of its own.
+_MOST_TIMES = 2
+# Where larger groups may be pooled, pools of the smaller ones alone are looked at as well.
+_BELOW = (0.1, 0.03, 0.01)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +59,9 @@ def cheapest_groups(
 ) -> Grouped:
     """Return the groups whose plan takes least time, of a few ways to pool those below ``pool_below``.
 
-    All of them are pooled; those that cost less on their own at that plan's price are not; none is. A kernel
-    group on which the user decided is never pooled, and where one decided on a pool all that may be are.
+    All of them are pooled; those that cost less on their own at that plan's price are not, and again at the
+    price of the plan that follows; the smaller ones alone are; none is. A kernel group on which the user
+    decided is never pooled, and where one decided on a pool all that may be are.
 
     Parameters
     ----------
@@ -66,18 +71,29 @@ def cheapest_groups(
     best = found_for(pooled(counts, small))
     if not best.groups.is_pool.any() or not set(overrides) <= {group.key for group in counts.groups}:
         return best
-    all_pooled = best.groups.pooled_kernels
-    kept = all_pooled & ~_cheaper_alone(counts, target, best)
-    ways = [pooled(counts, kept)] if (kept != all_pooled).any() else []
-    if not ways or ways[0].is_pool.any():
-        ways.append(unpooled(counts))
-    for groups in ways:
+    share = counts.group_duration_ns / counts.total_duration_ns
+    latest, looked_at = best, [best.groups]
+    for _ in range(_MOST_TIMES):
+        groups = pooled(counts, small & ~_cheaper_alone(counts, target, latest))
+        if any(np.array_equal(groups.group_of, each.group_of) for each in looked_at):
+            break
+        looked_at.append(groups)
         if floor_ns(groups.counts, target.min_samples) >= best.cost_ns:
+            break
+        latest = found_for(groups)
+        best = min(best, latest, key=_cost_ns)
+    for below in (*(each for each in _BELOW if each < target.pool_below), 0.0):
+        groups = pooled(counts, small & (share < below))
+        if any(np.array_equal(groups.group_of, each.group_of) for each in looked_at):
             continue
-        other = found_for(groups)
-        if other.cost_ns < best.cost_ns:
-            best = other
+        looked_at.append(groups)
+        if floor_ns(groups.counts, target.min_samples) < best.cost_ns:
+            best = min(best, found_for(groups), key=_cost_ns)
     return best
+
+
+def _cost_ns(plan: Grouped) -> float:
+    return plan.cost_ns
 
 
 def floor_ns(counts: DurationCounts, min_samples: int) -> float:

@@ -48,6 +48,7 @@ class Solution:
     origin : (groups,) where each group's strata are from, an `Origin`.
     root_epsilon : (groups,) the bound that ROOT's trees were grown for, in the groups that have its strata.
     for_interval : whether strata have more samples than the bounds need, so that an interval follows.
+    for_bounds_ns : the sampled time that the bounds alone need.
     """
 
     priced: PricedForest
@@ -57,6 +58,7 @@ class Solution:
     origin: IntArray
     root_epsilon: FloatArray
     for_interval: bool = False
+    for_bounds_ns: float = 0.0
 
     @property
     def sampled_ns(self) -> float:

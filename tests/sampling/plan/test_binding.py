@@ -16,7 +16,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target, normal_quantile
-from tests.targets import LIKE_ROOT, UNPOOLED
+from tests.targets import LIKE_ROOT
 
 Groups = dict[str, list[int]]
 TableOf = Callable[..., LaunchTable]

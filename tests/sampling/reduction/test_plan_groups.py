@@ -91,7 +91,9 @@ def test_every_launch_is_in_one_group_and_pools_are_of_one_device(
     assert len({group.key for group in made.groups}) == len(made.groups)
 
 
-@given(launches=LAUNCHES, seed=st.integers(0, 99), region=st.sampled_from([Region(), Region(launches=(3, None))]))
+@given(
+    launches=LAUNCHES, seed=st.integers(0, 99), region=st.sampled_from([Region(), Region(launches=(3, None))])
+)
 def test_launches_drawn_of_a_pool_are_found(
     launches: list[tuple[str, int, int, int]], seed: int, region: Region, launch_table: Build
 ) -> None:

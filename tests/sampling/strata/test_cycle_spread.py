@@ -40,7 +40,7 @@ class Workload:
     def of(cls, kernel: NDArray[np.int64], duration_ns: NDArray[np.int64], design: Design) -> Workload:
         """Return the launches of kernel groups in the order of the strata, told by group and duration."""
         assert design.groups is not None
-        counts, strata = design.groups.counts, design.strata
+        strata = design.strata
         whole = strata.group[0] < 0 and len(strata) == 1
         group = np.zeros(len(kernel), np.int64) if whole else design.groups.group_of[kernel]
         order = np.lexsort((duration_ns, group))
@@ -177,9 +177,7 @@ def within_bound(design: Design, launches: tuple[NDArray[np.int64], NDArray[np.i
     made = Workload.of(*launches, design)
     target = design.target
     assert design.bound_with_noise is not None
-    errors = simulated_errors(
-        made, draws, between=target.kernel_spread, within=target.noise_floor, seed=8
-    )
+    errors = simulated_errors(made, draws, between=target.kernel_spread, within=target.noise_floor, seed=8)
     return float((np.abs(errors) <= design.bound_with_noise * (1 + 1e-9)).mean())
 
 

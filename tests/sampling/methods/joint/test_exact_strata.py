@@ -142,7 +142,9 @@ def test_of_very_many_durations_the_trees_boundaries_are_looked_at(counts_of: Co
     counts = counts_of({"k": rng.integers(1000, 100_000, 3000).tolist()})
     assert len(counts.count) > MOST_DURATIONS
     priced = forest(counts, 1, 0.0)
-    (ranges,) = ranges_of(counts, priced, np.array([1e-6]), np.ones(1, dtype=np.bool_), spread_within(counts, 0.0))
+    (ranges,) = ranges_of(
+        counts, priced, np.array([1e-6]), np.ones(1, dtype=np.bool_), spread_within(counts, 0.0)
+    )
     assert 3 <= ranges.boundary.shape[1] <= MOST_BOUNDARIES + 1
     tree_starts = set(priced.start.tolist()) | {len(counts.count)}
     assert set(ranges.boundary[0].tolist()) <= tree_starts

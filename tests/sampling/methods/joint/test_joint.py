@@ -199,8 +199,7 @@ def test_trees_are_deep_enough_for_the_smaller_of_both_bounds(counts_of: CountsO
     durations = np.random.default_rng(5).integers(1000, 9000, 400).tolist()
     counts = counts_of({"k": durations})
     loose, tight = (
-        strata_of(counts, replace(LIKE_ROOT, epsilon=0.4, group_epsilon=bound))
-        for bound in (0.4, 0.002)
+        strata_of(counts, replace(LIKE_ROOT, epsilon=0.4, group_epsilon=bound)) for bound in (0.4, 0.002)
     )
     fine = strata_of(counts, replace(LIKE_ROOT, epsilon=0.002, group_epsilon=0.002))
     assert len(loose) < len(tight)

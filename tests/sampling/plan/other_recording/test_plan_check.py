@@ -146,7 +146,9 @@ def test_a_plan_with_pools_is_read_back_as_it_was_made(
     launch_table: Build, mixture: Mixture, tmp_path: Path
 ) -> None:
     """Of a file the shares of kernels in a pool are not known: taken as nothing, they are next to it."""
-    names, durations = shuffled(mixture(3, groups=6) | {f"small{each}": [200 + each] * 9 for each in range(8)})
+    names, durations = shuffled(
+        mixture(3, groups=6) | {f"small{each}": [200 + each] * 9 for each in range(8)}
+    )
     profile = launch_table(names, durations, location=Path(__file__))
     counts = count_durations(profile, Grouping(GroupBy.NAME))
     plan = planned(profile, counts, tmp_path, "joint", target=Target())

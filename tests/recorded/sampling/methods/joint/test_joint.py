@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 
 import pytest
 
-from sampling.profile.profile import Profile
-from sampling.readers.registry import read_profile
-from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
-from sampling.reduction.grouping import Grouping
 from sampling.strata.target import Target
 from tests.sampling.methods.joint.test_joint import (
     costs_no_more_than_root,
@@ -36,21 +31,6 @@ ALSO_REAL = (
     "nsys-sqlite/p2000-sort-nsys2020.4.sqlite",
     "nsys-csv/cloverleaf_gpu_trace.csv",
 )
-
-
-@pytest.fixture(scope="module")
-def reduced(shared_data: Path) -> Callable[[str, GroupBy], DurationCounts]:
-    """Return the reduction of a profile, each read once."""
-
-    @cache
-    def profile_of(name: str) -> Profile:
-        return read_profile([str(shared_data / name)])
-
-    @cache
-    def counts_of(name: str, by: GroupBy) -> DurationCounts:
-        return count_durations(profile_of(name), Grouping(by))
-
-    return counts_of
 
 
 @pytest.mark.parametrize("name", REAL)
