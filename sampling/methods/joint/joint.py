@@ -112,11 +112,15 @@ def _solved(request: SplitRequest[Options]) -> PricedTrees:
         found = solve(groups, asked, overrides, request.progress)
         return Grouped(groups, found, solution_of(groups, found, asked))
 
+    def telling(plan: Grouped, freedom: float) -> Grouped:
+        found = replace(plan.found, target=replace(plan.found.target, min_freedom=freedom))
+        return Grouped(plan.groups, found, solution_of(plan.groups, found, found.target))
+
     def found_for(groups: PlanGroups) -> Grouped:
-        plan = planned(groups, target)
-        if not plan.solution.for_interval:
-            return plan
-        plan = with_finer_strata(plan, target, lambda asked: planned(groups, asked))
+        coarse = planned(groups, target)
+        if not coarse.solution.for_interval:
+            return coarse
+        plan = with_finer_strata(coarse, target, lambda asked: planned(groups, asked))
         if floor_ns(groups.counts, 2) >= plan.cost_ns:
             return plan
         # Two samples of every stratum tell all spreads too, and may cost less than many of some. Where they
@@ -124,10 +128,9 @@ def _solved(request: SplitRequest[Options]) -> PricedTrees:
         other = planned(groups, replace(target, min_samples=2))
         if other.cost_ns >= plan.cost_ns:
             return plan
-        as_much = replace(plan.found.target, min_freedom=min(other.freedom, target.min_freedom))
-        found = replace(plan.found, target=as_much)
-        plan = Grouped(groups, found, solution_of(groups, found, as_much))
-        return min(plan, other, key=lambda each: each.cost_ns)
+        freedom = min(other.freedom, target.min_freedom)
+        ways = (other, telling(coarse, freedom), telling(plan, freedom))
+        return min(ways, key=lambda each: each.cost_ns)
 
     grouped = cheapest_groups(request.counts, target, overrides, found_for)
     groups, found = grouped.groups, grouped.found
