@@ -71,6 +71,7 @@ GROUP = _object(
     max_ns=NS,
     clusters=_or_null(COUNT),
     samples=_or_null(COUNT),
+    pooled={"type": "boolean"},
 )
 NODE = _object(
     index=INDEX,
@@ -88,7 +89,9 @@ NODE = _object(
     reason=TEXT,
     left=_or_null(COUNT),
     right=_or_null(COUNT),
+    pooled={"type": "boolean"},
 )
+POOLED = _object(groups=INDEX, share=FRACTION)
 DIGEST: Schema = {"type": "string", "pattern": "^[0-9a-f]{16}$"}
 ERRORS = {"error_mean": NUMBER, "error_p95": NUMBER, "within_epsilon": FRACTION}
 METHOD_ON_PROFILE = {
@@ -120,6 +123,8 @@ SUMMARY = _object(
     findings=_list(FINDING),
     groups=_list(GROUP, minItems=1, maxItems=10),
     plan=_object(method=METHOD, strata=COUNT, samples=COUNT, speedup=_or_null(NUMBER), **BOUNDS),
+    promise=TEXT,
+    pooled=POOLED,
     binding=_list(RELAXATION),
     machine_hours=_or_null(NUMBER),
     longest_launch_hours=_or_null(NUMBER),
@@ -161,7 +166,12 @@ RESULTS: dict[str, Schema] = {
         **BOUNDS,
         bound_with_noise=_or_null(NUMBER),
         group_bound_with_noise=_or_null(NUMBER),
-        calibrated=_or_null(_object(draws=COUNT, within_epsilon=FRACTION)),
+        calibrated=_or_null(
+            _object(draws=COUNT, within_epsilon=FRACTION, simulated_within_epsilon=_or_null(FRACTION))
+        ),
+        promise=TEXT,
+        pooled=POOLED,
+        degrees_of_freedom=_or_null(NUMBER),
         estimate_ns=NUMBER,
         error=NUMBER,
         floor_ns=NUMBER,

@@ -77,12 +77,15 @@ def test_quiet_does_not_silence_errors(kernelpoint: Kernelpoint) -> None:
 
 
 def test_unused_options_are_named(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    words = ("tree", resnet, "--group-epsilon", "0.2", "--noise-floor", "0.1")
-    note = kernelpoint(*words).err
-    assert "--group-epsilon" in note
-    assert "--noise-floor" in note
+    words = ("tree", resnet, "--method", "root", "--group-epsilon", "0.2", "--pool-below", "0.1")
+    note = kernelpoint(*words, "--noise-floor", "0.1").err
+    assert "--group-epsilon, --pool-below: for the method joint alone; not used" in note
     assert "--min-samples" not in note
-    assert "not used" in note
+    assert "--noise-floor" not in note, "every bound of the simulated total looks at it"
+    picks = ("--method", "single-iteration", "--set", "single-iteration.first=0")
+    ends = ("--set", "single-iteration.last=55", "--set", "single-iteration.iterations=100")
+    note = kernelpoint("sample", resnet, *picks, *ends, "--noise-floor", "0.1").err
+    assert "--noise-floor: for methods that draw at random; not used" in note
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv"])

@@ -64,12 +64,13 @@ def test_where_the_curve_is_level_the_reason_is_said(kernelpoint: Kernelpoint, g
     def last(*words: object) -> str:
         return " ".join(kernelpoint("trade-off", gpt2, *words).out.partition("\n\nFrom")[2].split())
 
-    assert last("--epsilons", "0.001,0.2,0.5,0.7") == (
-        "epsilon 0.2 on the plan stays the same: the bound of each kernel group, 0.25, and 2 launches a "
+    assert last("--epsilons", "0.001,0.2,0.5,0.7", "--pool-below", "0", "--min-samples", "2") == (
+        "epsilon 0.2 on the plan stays the same: the bound of each kernel group, 0.25 and 2 launches a "
         "stratum ask for more than epsilon does."
     )
-    assert last("--epsilons", "0.5,0.7", "--group-epsilon", "none", "--min-samples", "1").startswith(
-        "epsilon 0.5 on the plan stays the same: 1 launch a stratum"
+    assert last("--epsilons", "0.5,0.7", "--group-epsilon", "none", "--pool-below", "0") == (
+        "epsilon 0.5 on the plan stays the same: 1 launch a stratum and 8 degrees of freedom ask for more than "
+        "epsilon does."
     )
     assert last("--epsilons", "0.1,0.5", "--method", "random") == "epsilon 0.1 on the plan stays the same."
     assert last("--epsilons", "0.001,0.002", "--method", "root") == ""
@@ -110,7 +111,8 @@ def test_sample_lists_its_strata(kernelpoint: Kernelpoint, gpt2: Path) -> None:
     plan = kernelpoint("sample", gpt2, "-o", "-").json
     rows = results(kernelpoint, "sample", gpt2, "--list", "strata")
     assert rows == [
-        {"stratum": number} | {name: value for name, value in stratum.items() if name != "launches"}
+        {"stratum": number, "pooled": False}
+        | {name: value for name, value in stratum.items() if name != "launches"}
         for number, stratum in enumerate(plan["strata"])
     ]
     assert kernelpoint("sample", gpt2, "--list", "strata", "--format", "jsonl").jsonl == rows

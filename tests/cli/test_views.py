@@ -37,8 +37,13 @@ def test_groups_agree_with_the_totals(kernelpoint: Kernelpoint, resnet: Path, gr
     assert sum(row["launches"] for row in groups) == info["launches"]
     assert sum(row["total_duration_ns"] for row in groups) == info["total_duration_ns"]
     assert sum(row["share"] for row in groups) == pytest.approx(1)
-    assert sum(row["clusters"] for row in groups) == sample["strata"]
-    assert sum(row["samples"] for row in groups) == sample["samples"]
+    own, pooled = ([row for row in groups if row["pooled"] is which] for which in (False, True))
+    strata = results(kernelpoint, "sample", resnet, "--list", "strata")
+    assert sum(row["clusters"] for row in own) == sum(not row["pooled"] for row in strata)
+    assert sum(row["samples"] for row in own) == sum(row["samples"] for row in strata if not row["pooled"])
+    assert {(row["clusters"], row["samples"]) for row in pooled} == {(None, None)}
+    share = pytest.approx(sum(row["share"] for row in pooled))
+    assert sample["pooled"] == {"groups": len(pooled), "share": share}
     for row in groups:
         assert row["min_ns"] <= row["mean_ns"] <= row["max_ns"]
         assert row["mean_ns"] == pytest.approx(row["total_duration_ns"] / row["launches"])
@@ -65,7 +70,8 @@ def test_groups_are_sorted_and_cut(
     kernelpoint: Kernelpoint, resnet: Path, groups: Rows, sort: str, column: str, upwards: bool
 ) -> None:
     rows = results(kernelpoint, "groups", resnet, "--sort", sort)
-    values = [row[column] for row in rows]
+    # A group that is pooled has none of its own.
+    values = [0 if row[column] is None else row[column] for row in rows]
     assert values == sorted(values, reverse=not upwards)
     assert sorted(rows, key=lambda row: row["rank"]) == groups, "the rank is that of the total, always"
     assert results(kernelpoint, "groups", resnet, "--sort", sort, "--top", "3") == rows[:3]

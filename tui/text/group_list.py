@@ -56,6 +56,11 @@ def _values(of: GroupStatistics, sort: GroupSort) -> np.ndarray | None:
         GroupSort.LAUNCHES: of.launches,
         GroupSort.MEAN: of.mean_ns,
         GroupSort.COV: of.cov,
-        GroupSort.CLUSTERS: of.clusters,
-        GroupSort.SAMPLES: of.samples,
+        GroupSort.CLUSTERS: _own(of.clusters, of),
+        GroupSort.SAMPLES: _own(of.samples, of),
     }.get(sort)
+
+
+def _own(values: np.ndarray | None, of: GroupStatistics) -> np.ndarray | None:
+    """Return what groups have; those that are pooled have none of their own, and come last."""
+    return None if values is None else np.where(of.pooled, 0, values)

@@ -139,10 +139,13 @@ def level_text(known: TradeOff) -> str | None:
     text = f"From epsilon {first:g} on the plan stays the same"
     if "group_epsilon" not in method_named(known.method).target_fields:
         return f"{text}."
-    asked = counted(known.target.min_samples, "launch", "launches") + " a stratum"
-    if known.target.group_epsilon is not None:
-        asked = f"the bound of each kernel group, {known.target.group_epsilon:g}, and {asked}"
-    return f"{text}: {asked} ask for more than epsilon does."
+    target = known.target
+    asked = [counted(target.min_samples, "launch", "launches") + " a stratum"]
+    if target.group_epsilon is not None:
+        asked.insert(0, f"the bound of each kernel group, {target.group_epsilon:g}")
+    if target.min_samples == 1 and target.min_freedom:
+        asked.append(f"{target.min_freedom:g} degrees of freedom")
+    return f"{text}: {' and '.join(asked)} ask for more than epsilon does."
 
 
 def level_forms(known: TradeOff) -> tuple[str, ...]:
