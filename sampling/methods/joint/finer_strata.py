@@ -38,9 +38,7 @@ def with_finer_strata(plan: Grouped, target: Target, found_for: Callable[[Target
         return best
     # So does a smaller bound of the groups.
     smaller = replace(target, group_epsilon=_GROUP_EPSILON)
-    return min(
-        best, _finer(found_for(smaller), smaller, found_for), key=lambda each: each.cost_ns
-    )
+    return min(best, _finer(found_for(smaller), smaller, found_for), key=lambda each: each.cost_ns)
 
 
 def _finer(plan: Grouped, target: Target, found_for: Callable[[Target], Grouped]) -> Grouped:

@@ -20,6 +20,7 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import SplitTree, Verdict
 from sampling.strata.target import LEAST_EPSILON, Target
 from sampling.strata.variance import bound
+from tests.targets import UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
@@ -64,7 +65,7 @@ def test_a_point_in_figures(counts_of: CountsOf) -> None:
 
 
 def test_a_looser_bound_costs_no_more_and_every_bound_holds(counts: DurationCounts) -> None:
-    target = Target(group_epsilon=None)
+    target = replace(UNPOOLED, group_epsilon=None)
     epsilons = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
     points = list(trade_off(counts, "joint", target, 0, epsilons))
     for tight, loose in pairwise(points):

@@ -78,11 +78,13 @@ def reduced(sample_data: Path, counts_of: CountsOf, mixture: Mixture) -> Reduced
 BUNDLED = tuple(
     f"{name} {by}" for name in ("resnet50-like.sqlite", "gpt2-like.json.gz") for by in ("name", "launch")
 )
-MADE = ("mixture 1", "mixture 3", "small 0", "small 5")
+MADE = ("mixture 3", "small 0", "small 5")
+# More are looked at by `benchmarks/looser_options.py`.
+SOME = (BUNDLED[0], BUNDLED[3], "small 5")
 
 
 @given(groups=GROUPS, target=TARGETS)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_what_is_promised_is_kept_with_pools(
     groups: dict[str, list[int]], target: Target, counts_of: CountsOf
 ) -> None:
@@ -173,7 +175,9 @@ def test_a_decision_on_a_pool(reduced: Reduced) -> None:
 
 
 def cost(counts: DurationCounts, **asked: Any) -> float:
-    return planned(counts, Target(**asked)).sampled_duration_ns
+    """Return the sampled time, and for each launch a twentieth of the mean duration: to trace and load it."""
+    design = planned(counts, Target(**asked))
+    return design.sampled_duration_ns + 0.05 * counts.total_duration_ns / counts.launches * design.samples
 
 
 @pytest.mark.parametrize("name", [*BUNDLED, *MADE])
@@ -216,7 +220,7 @@ LOOSER: dict[str, Sequence[Any]] = {
 OF_SHARES = ("noise_floor", "kernel_spread")
 
 
-@pytest.mark.parametrize("name", [*BUNDLED, *MADE])
+@pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize("option", LOOSER)
 def test_a_looser_option_costs_no_more(option: str, name: str, reduced: Reduced) -> None:
     """By two in a hundred at most: the choice of strata is not exact."""
