@@ -15,9 +15,9 @@ from sampling.methods.joint.pooling import Grouped
 from sampling.strata.target import LEAST_EPSILON, Target
 
 # Bounds are of a grid, so that a looser epsilon looks at all that a tighter one looks at.
-_STEP = 0.5
+_STEP = 0.5**0.5
 # Of an epsilon near 1 so many lead below 0.001.
-_MOST_BOUNDS = 10
+_MOST_BOUNDS = 20
 # A looser bound of the groups, or none, looks at what this one looks at.
 _GROUP_EPSILON = 0.25
 # Where the bounds alone take this share of the time, nothing is looked at.
