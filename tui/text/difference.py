@@ -68,9 +68,9 @@ def _warnings(found: Difference) -> list[str]:
         said.append("processes or devices differ, so kernels are matched without them")
     by_name = sum(_changed_shape(found, kernel) for kernel in found.kernels)
     if by_name:
-        are = "kernel has" if by_name == 1 else "kernels have"
+        have, are = ("kernel has", "is") if by_name == 1 else ("kernels have", "are")
         said.append(
-            f"{by_name:,} {are} other grids or blocks after than before, and are matched by name alone"
+            f"{by_name:,} {have} other grids or blocks after than before, and {are} matched by name alone"
         )
     return said
 
@@ -182,7 +182,7 @@ def difference_text(found: Difference, options: DifferenceOptions, canvas: Canva
     room = max(canvas.width - taken, _LEAST_LABEL)
     labels = [shortened(label, room, ascii_only=canvas.ascii_only) for label in _labels(found, options.top)]
     lines = [
-        *_heading(found, options),
+        *_heading(found, options, canvas),
         "",
         table([*columns, Column("kernel", labels, to_right=False)], ascii_only=canvas.ascii_only),
     ]
@@ -192,13 +192,14 @@ def difference_text(found: Difference, options: DifferenceOptions, canvas: Canva
     return "\n".join([*lines, *textwrap.wrap(_meaning(found), canvas.width)])
 
 
-def _heading(found: Difference, options: DifferenceOptions) -> list[str]:
+def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> list[str]:
+    lines = []
     sides = (("before: ", options.before, found.before), ("after:  ", options.after, found.after))
-    lines = [
-        f"{word}{quantities.duration(int(side.total_ns.sum()))}, "
-        f"{counted(int(side.launches.sum()), 'launch', 'launches')}, {path}"
-        for word, path, side in sides
-    ]
+    for word, path, side in sides:
+        launches = counted(int(side.launches.sum()), "launch", "launches")
+        line = f"{word}{quantities.duration(int(side.total_ns.sum()))}, {launches}, "
+        room = max(canvas.width - len(line), _LEAST_LABEL)
+        lines.append(line + shortened(path, room, ascii_only=canvas.ascii_only))
     of = Counter(kernel.status for kernel in found.kernels)
     change = _signed(found.total_after_ns - found.total_before_ns)
     kernels = f"{counted(of[Status.BOTH], 'kernel')} in both"

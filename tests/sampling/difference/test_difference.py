@@ -58,8 +58,8 @@ def test_kernels_are_matched_by_name_and_shape_then_by_name(part: Callable[..., 
     assert [kernel.name for kernel in found.kernels] == ["gemm", "norm", "old", "new", "copy"]
     norm = found.kernels[1]
     assert (norm.grid, norm.block, norm.shapes_before, norm.shapes_after) == (None, None, 1, 2)
-    assert (found.total_before_ns, found.total_after_ns) == (242, 189)
-    assert found.ratio == pytest.approx(189 / 242)
+    assert (found.total_before_ns, found.total_after_ns) == (242, 179)
+    assert found.ratio == pytest.approx(179 / 242)
     assert found.ratios.ratio[1] == pytest.approx(10.5 / 10)
     assert not found.without_places
 
@@ -88,7 +88,7 @@ def test_other_processes_and_devices_are_left_out(part: Callable[..., ProfilePar
     assert not difference_between(here, part(BEFORE, device=[1, 0, 0, 0, 0])).without_places
     found = difference_between(here, part(BEFORE, device=[3] * 5, process=[77] * 5))
     assert found.without_places
-    assert found.kernels[0].key == "copy <<<1x1x1, 1x1x1>>>" or "process" not in found.kernels[0].key
+    assert {kernel.key for kernel in found.kernels} >= {"copy <<<1x1x1, 1x1x1>>>", "gemm <<<8x1x1, 8x1x1>>>"}
     assert {kernel.device for kernel in found.kernels} == {None}
     assert {kernel.status for kernel in found.kernels} == {"both"}
     assert found.change_ns.tolist() == [0] * 4
