@@ -273,20 +273,22 @@ def _interval(low: float, high: float) -> str:
 
 def _labels(found: Difference, most: int | None) -> list[str]:
     """Return the kernels in a few words, by their whole names where the functions' own are the same."""
-    short = [_label(found, kernel, short_name(kernel.name)) for kernel in found.kernels[:most]]
+    kernels = found.kernels[:most]
+    with_place = len({(kernel.process, kernel.device) for kernel in found.kernels}) > 1
+    tails = [_label_end(found, kernel, with_place=with_place) for kernel in kernels]
+    short = [short_name(kernel.name) + tail for kernel, tail in zip(kernels, tails, strict=True)]
     times = Counter(short)
     return [
-        label if times[label] == 1 else _label(found, kernel, kernel.name)
-        for label, kernel in zip(short, found.kernels, strict=False)
+        label if times[label] == 1 else kernel.name + tail
+        for label, kernel, tail in zip(short, kernels, tails, strict=True)
     ]
 
 
-def _label(found: Difference, kernel: MatchedKernel, name: str) -> str:
-    if _changed_shape(found, kernel):
-        return f"{name} ({_shapes(kernel)})"
-    words = [name]
+def _label_end(found: Difference, kernel: MatchedKernel, *, with_place: bool) -> str:
+    """Return what tells kernels of one name apart: the grid, or that it changed, and where they ran."""
+    words = [f"({_shapes(kernel)})"] if _changed_shape(found, kernel) else []
     if kernel.grid is not None:
         words.append("x".join(map(str, kernel.grid)))
-    if kernel.device is not None and len({(each.process, each.device) for each in found.kernels}) > 1:
+    if with_place and kernel.device is not None:
         words.append(f"process {kernel.process} device {kernel.device}")
-    return " ".join(words)
+    return "".join(f" {word}" for word in words)
