@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sampling.api import MadePlan, make_plan, read_profile, write_plan
+    from sampling.difference.difference import Difference, ProfilePart, difference_between
     from sampling.errors import SamplingError
     from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
     from sampling.estimation.topped_up_plan import top_up
@@ -24,14 +25,17 @@ if TYPE_CHECKING:
     from sampling.simulators.results import read_result_files
 
 __all__ = [
+    "Difference",
     "ExportChoices",
     "MadePlan",
     "PlanEstimate",
     "PlanFile",
     "PlanJudgement",
     "Profile",
+    "ProfilePart",
     "Region",
     "SamplingError",
+    "difference_between",
     "estimate_plan",
     "export_plan",
     "judge_plan",
@@ -45,14 +49,17 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Difference": "sampling.difference.difference",
     "ExportChoices": "sampling.simulators.exporting.choices",
     "MadePlan": "sampling.api",
     "PlanFile": "sampling.plan.plan_file",
     "PlanJudgement": "sampling.plan.other_recording.plan_judgement",
     "Profile": "sampling.profile.profile",
+    "ProfilePart": "sampling.difference.difference",
     "Region": "sampling.reduction.region",
     "SamplingError": "sampling.errors",
     "PlanEstimate": "sampling.estimation.plan_estimate",
+    "difference_between": "sampling.difference.difference",
     "estimate_plan": "sampling.estimation.plan_estimate",
     "export_plan": "sampling.simulators.registry",
     "judge_plan": "sampling.plan.other_recording.plan_judgement",

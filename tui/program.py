@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
 from tui.options.flags import error_text
-from tui.registry import FIRST_WORDS, SECOND_WORDS, command_named
+from tui.registry import ALIASES, FIRST_WORDS, SECOND_WORDS, command_named
 from tui.terminal import diagnostics, interruption
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import ExitCode
@@ -85,6 +85,8 @@ def _is_ascii_wanted(arguments: list[str]) -> bool:
 def _with_command(arguments: list[str]) -> list[str]:
     """Put `open` before a first word that is no command: it is a profile, or an option of `open`.
 
+    Another word for a command becomes the command's own.
+
     Raises
     ------
     ProfileError : there is no such profile, and it reads like a command misspelt.
@@ -95,6 +97,8 @@ def _with_command(arguments: list[str]) -> list[str]:
         from tui.scale.typed_values import with_flags_repeated
 
         return ["scale", *with_flags_repeated(_with_scale_command(arguments[1:]))]
+    if arguments and arguments[0] in ALIASES:
+        return [ALIASES[arguments[0]], *arguments[1:]]
     if not arguments or arguments[0] in FIRST_WORDS:
         return arguments
     first = arguments[0]

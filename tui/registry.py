@@ -58,6 +58,11 @@ COMMANDS: dict[str, Command] = {
     ),
     "compare": Command("commands:CompareOptions", "tui.commands.compare", "All methods on one profile."),
     "judge": Command("commands:JudgeOptions", "tui.commands.judge", "A plan's error on a profile."),
+    "difference": Command(
+        "difference:DifferenceOptions",
+        "tui.commands.difference",
+        "Two profiles, or two parts of one, kernel by kernel (also: diff).",
+    ),
     "align": Command(
         "commands:AlignOptions", "tui.commands.align", "Whether a trace has the launches of a plan's profile."
     ),
@@ -99,8 +104,11 @@ COMMANDS: dict[str, Command] = {
 #: The families of commands, with their one-line help.
 FAMILIES: dict[str, str] = {"scale": "From two small simulated GPUs to a big one."}
 
+#: Other first words for commands.
+ALIASES: dict[str, str] = {"diff": "difference"}
+
 #: What a first word may be, to be a command.
-FIRST_WORDS = tuple(dict.fromkeys(name.split()[0] for name in COMMANDS))
+FIRST_WORDS = (*dict.fromkeys(name.split()[0] for name in COMMANDS), *ALIASES)
 
 #: What a second word may be, after the name of a family.
 SECOND_WORDS = {

@@ -232,6 +232,7 @@ def command_lines(
         "trade-off": ("trade-off", resnet, "--epsilons", "0.01,0.05,0.2"),
         "compare": ("compare", resnet, "--repeats", "5"),
         "judge": ("judge", plan_file, resnet, "--repeats", "20"),
+        "difference": ("difference", f"{resnet}@:2800", f"{resnet}@2800:"),
         "align": ("align", plan_file, names),
         "estimate": ("estimate", plan_file, cycles_of(plan_file, folder / "cycles.csv")),
         "methods": ("methods",),

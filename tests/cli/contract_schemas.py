@@ -130,7 +130,36 @@ SUMMARY = _object(
     longest_launch_hours=_or_null(NUMBER),
     next=_list(TEXT, minItems=1),
 )
+SIDE = _object(launches=INDEX, total_ns=NS, mean_ns=_or_null(NUMBER), share=FRACTION)
+DIFFERENCE = _object(
+    before=TEXT,
+    after=TEXT,
+    total_before_ns=NS,
+    total_after_ns=NS,
+    ratio=_or_null(NUMBER),
+    confidence=FRACTION,
+    kernels=_list(
+        _object(
+            key=TEXT,
+            name=TEXT,
+            grid=DIMENSIONS,
+            block=DIMENSIONS,
+            process=_or_null(INDEX),
+            device=_or_null(INDEX),
+            status=_one_of("both", "appeared", "vanished"),
+            matched_by=_or_null(_one_of("launch", "name", "short-name", "stem-script")),
+            before=SIDE,
+            after=SIDE,
+            change_ns={"type": "integer"},
+            ratio=_or_null(NUMBER),
+            low=_or_null(NUMBER),
+            high=_or_null(NUMBER),
+        ),
+        minItems=1,
+    ),
+)
 RESULTS: dict[str, Schema] = {
+    "difference": DIFFERENCE,
     "summary": SUMMARY,
     "open": SUMMARY,
     "demo": SUMMARY,

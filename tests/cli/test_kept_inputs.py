@@ -86,6 +86,7 @@ def test_inputs_are_found_in_every_command_that_has_any() -> None:
     assert {option.name for _, option in INPUTS} == {
         *("profiles", "plan", "logs", "files", "file", "traces", "features", "overrides", "mpki_from"),
         *("instructions_from", "trace", "results", "manifests", "against"),
+        *("before", "after"),
     }
 
 

@@ -1,6 +1,6 @@
 """The files that a command reads: declared by the type of its options, and never written over.
 
-An option or argument that names a file to read is annotated `InputFile` (or `FeatureFile`); that is
+An option or argument that names a file to read is annotated `InputFile` (or one of the others below); that is
 all: the parser hands the paths to `reading`, and the one writer of files asks `is_read`.
 """
 
@@ -28,9 +28,11 @@ class Reads:
     Attributes
     ----------
     after_equals : whether the file may follow an equals sign, as in NAME=FILE.
+    before_at : whether a part of the file may be named behind an at sign, as in FILE@RANGE.
     """
 
     after_equals: bool = False
+    before_at: bool = False
 
     def paths(self, text: str) -> Iterator[str]:
         """Yield what the file may be called."""
@@ -38,10 +40,13 @@ class Reads:
         if self.after_equals:
             # The name and the path may both contain equals signs.
             yield from (text[place + 1 :] for place, letter in enumerate(text) if letter == "=")
+        if self.before_at:
+            yield from (text[:place] for place, letter in enumerate(text) if letter == "@")
 
 
 InputFile = Annotated[str, Reads()]
 FeatureFile = Annotated[str, Reads(after_equals=True)]
+PartOfFile = Annotated[str, Reads(before_at=True)]
 
 
 def input_files(options: Any) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ _FIELDS = (
     *("total_duration_ns", "estimate_ns", "error"),
     *("repeats", "error_mean", "error_p95", "error_max", "within_epsilon"),
 )
+_SHOWN_BY = "`kernelpoint difference` shows the two kernel by kernel"
 _SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 
@@ -71,9 +72,12 @@ def _comparison(found: PlanJudgement) -> str:
     if differing == 0:
         return "all launches of the two have the same name, grid and block in the same order"
     if differing == 1:
-        return "1 launch has another name, grid or block here, and was matched by its order alone"
+        return (
+            f"1 launch has another name, grid or block here, and was matched by its order alone; {_SHOWN_BY}"
+        )
     many = "some" if differing is None else quantities.count(differing)
-    return f"{many} launches have another name, grid or block here, and were matched by their order alone"
+    matched = "and were matched by their order alone"
+    return f"{many} launches have another name, grid or block here, {matched}; {_SHOWN_BY}"
 
 
 def judgement_text(results: dict[str, Any]) -> str:

@@ -32,7 +32,8 @@ _OTHER_PROGRAM = (
 )
 _OTHER_ORDER = f"launches are probably missing, added or in another order here: {_OTHER_PROGRAM}"
 _OTHER_NAMES = Wording(
-    "if it is the same program and its kernels merely have other names or grids here, give `names_may_differ`"
+    "if it is the same program and its kernels merely have other names or grids here, give "
+    "`names_may_differ`; `kernelpoint difference` shows the two recordings kernel by kernel"
 )
 
 

@@ -1,0 +1,1 @@
+"""Two profiles, or two parts of one, kernel by kernel."""

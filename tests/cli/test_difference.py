@@ -1,0 +1,194 @@
+"""`difference`: two profiles, or two parts of one, in every form, and the check of the total."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tui.engine.differing import file_and_part
+
+Kernelpoint = Callable[..., Any]
+JSON = ("--format", "json")
+
+
+def write(path: Path, launches: Sequence[tuple[str, int, int]], device: int = 0) -> Path:
+    """Write launches as name, grid, duration."""
+    names, grids, durations = (list(column) for column in zip(*launches, strict=True))
+    count = len(names)
+    ones = [1] * count
+    columns = {"name": names, "duration_ns": durations, "device": [device] * count}
+    columns |= {f"grid_{axis}": grids if axis == "x" else ones for axis in "xyz"}
+    columns |= {f"block_{axis}": ones for axis in "xyz"}
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    launches = [("void gemm<float>(float*)", 8, 1000 + index % 7) for index in range(40)]
+    return write(
+        tmp_path_factory.mktemp("d") / "before.parquet", [*launches, ("norm", 4, 500), ("old", 1, 70)]
+    )
+
+
+@pytest.fixture(scope="module")
+def after(before: Path) -> Path:
+    launches = [("void gemm<float>(float*)", 8, 1200 + index % 7) for index in range(40)]
+    return write(before.with_name("after.parquet"), [*launches, ("norm", 5, 500), ("ne|w`", 1, 30)], device=1)
+
+
+def test_what_changed_stands_first(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
+    run = kernelpoint("difference", before, after, *JSON)
+    found = run.results
+    assert found["total_before_ns"] == 40_000 + sum(index % 7 for index in range(40)) + 570
+    assert found["total_after_ns"] - found["total_before_ns"] == 40 * 200 - 40
+    assert found["ratio"] == found["total_after_ns"] / found["total_before_ns"]
+    gemm, old, new, norm = found["kernels"]
+    assert gemm["key"] == "void gemm<float>(float*) <<<8x1x1, 1x1x1>>>"
+    assert gemm["change_ns"] == 8000
+    assert (gemm["status"], gemm["matched_by"]) == ("both", "launch")
+    assert 1 < gemm["low"] < gemm["ratio"] < gemm["high"] < 1.3
+    assert gemm["before"]["launches"] == gemm["after"]["launches"] == 40
+    assert (old["status"], new["status"]) == ("vanished", "appeared")
+    assert new["before"] == {"launches": 0, "total_ns": 0, "mean_ns": None, "share": 0}
+    assert [old["ratio"], new["ratio"], norm["low"]] == [None] * 3
+    assert (norm["key"], norm["matched_by"], norm["change_ns"]) == ("norm", "name", 0)
+    assert run.json["warnings"] == [
+        "processes or devices differ, so kernels are matched without them",
+        "1 kernel has other grids or blocks after than before, and is matched by name alone",
+    ]
+    assert all(text in run.err for text in run.json["warnings"])
+
+
+def test_diff_is_the_same_command(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
+    long, short = (kernelpoint(word, before, after, "-q") for word in ("difference", "diff"))
+    assert (short.code, short.stdout, short.stderr) == (0, long.stdout, b"")
+    assert "kernelpoint difference" in kernelpoint("diff", "--help").out
+    assert "diff A B" not in kernelpoint("diff", before).failed(2)
+
+
+def test_the_table_says_what_the_figures_are(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
+    lines = kernelpoint("difference", before, after, "--top", "2").out.splitlines()
+    assert lines[2] == "total 1.196x (+7.96 us); 2 kernels in both, 1 appeared, 1 vanished"
+    assert lines[4].split() == ["change", "before", "after", "launches", "mean", "interval", "kernel"]
+    assert lines[5].split()[:2] == ["+8.00", "us"]
+    assert lines[5].endswith("gemm 8x1x1")
+    assert lines[6].split() == ["-70", "ns", "70", "ns", "-", "1", "gone", "-", "old", "1x1x1"]
+    assert lines[7] == "and 2 more kernels, +30 ns together"
+    assert "takes launches as independent" in " ".join(lines[8:])
+    whole = kernelpoint("difference", before, after).out
+    assert "norm (1 other shape)" in whole
+
+
+def test_markdown_is_a_table_for_a_review(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
+    lines = kernelpoint("difference", before, after, "--format", "markdown").out.splitlines()
+    assert {line.replace("\\|", "").count("|") for line in lines} == {8}
+    assert lines[0] == "| kernel | change | before | after | launches | mean ratio | 95.0 % interval |"
+    assert lines[2].startswith("| **total** | +7.96 us (1.196x) | 40.7 us | 48.6 us | 42 |")
+    assert lines[3].startswith("| `void gemm<float>(float*) <<<8x1x1, 1x1x1>>>` | +8.00 us |")
+    assert lines[5].startswith("| `` ne\\|w` <<<1x1x1, 1x1x1>>> `` | +30 ns | - | 30 ns | 1 | new | - |")
+    assert len(lines) == 2 + 1 + 4
+
+
+@pytest.mark.parametrize(("most", "code"), [("0.19", 4), ("0.2", 0), ("0", 4)])
+def test_a_total_that_grew_is_4(
+    kernelpoint: Kernelpoint, before: Path, after: Path, most: str, code: int
+) -> None:
+    run = kernelpoint("difference", before, after, "-q", "--fail-above", most)
+    assert run.code == code
+    assert run.out.startswith("before: 40.7 us")
+    said = f"error: the total kernel time grew by 0.19565 of what it was (+7.96 us), which is above {most}\n"
+    assert run.err == (f"kernelpoint: {said}" if code else "")
+
+
+def test_a_total_that_shrank_is_fine_and_percent_is_not_meant(
+    kernelpoint: Kernelpoint, before: Path, after: Path
+) -> None:
+    assert kernelpoint("difference", after, before, "--fail-above", "0").code == 0
+    assert "did you mean 0.05?" in kernelpoint("difference", before, after, "--fail-above", "5").failed(2)
+
+
+def test_regions_are_of_both_sides(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
+    found = kernelpoint("difference", before, after, "--include", "gemm", "--launches", "0:10", *JSON).results
+    assert [kernel["before"]["launches"] for kernel in found["kernels"]] == [10]
+    assert found["launches_after"] == 10
+    said = kernelpoint("difference", before, after, "--include", "^old$").failed(4)
+    assert "--include '^old$' leaves no launch" in said
+    assert "this is said of the second profile" in said
+
+
+def test_two_parts_of_one_file(kernelpoint: Kernelpoint, gpt2: Path) -> None:
+    sides = [f"{gpt2}@ProfilerStep#{step}" for step in (1, 2)]
+    found = kernelpoint("difference", *sides, *JSON).results
+    for side, step in (("before", 1), ("after", 2)):
+        alone = kernelpoint("info", gpt2, "--range", f"ProfilerStep#{step}", *JSON).results
+        assert found[f"total_{side}_ns"] == alone["total_duration_ns"]
+        assert found[f"launches_{side}"] == alone["launches"]
+    by_ids = kernelpoint("difference", f"{gpt2}@:100", f"{gpt2}@100:250", *JSON).results
+    assert (by_ids["launches_before"], by_ids["launches_after"]) == (100, 150)
+    from_stdin = kernelpoint(
+        "difference", *JSON, "--", "-@:100", "-@100:250", stdin=gpt2.read_bytes()
+    ).results
+    assert from_stdin["kernels"] == by_ids["kernels"]
+
+
+def test_a_part_is_said_once(kernelpoint: Kernelpoint, gpt2: Path) -> None:
+    said = kernelpoint("difference", f"{gpt2}@:100", gpt2, "--launches", "0:5").failed(2)
+    assert "@:100 and --launches 0:5 both say which launches count; give one of them" in said
+    said = kernelpoint("difference", gpt2, f"{gpt2}@ProfilerStep#1", "--range", "Step").failed(2)
+    assert "@ProfilerStep#1 and --range Step both" in said
+    assert "--range is empty" in kernelpoint("difference", gpt2, f"{gpt2}@").failed(2)
+    assert "leaves no launch" in kernelpoint("difference", gpt2, f"{gpt2}@no such range").failed(4)
+    assert "nowhere.sqlite: " in kernelpoint("difference", gpt2, "nowhere.sqlite@step@7").failed(3)
+
+
+def test_a_file_with_an_at_sign_is_that_file(
+    kernelpoint: Kernelpoint, before: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(before, "a@0:1")
+    assert kernelpoint("difference", "a@0:1", "a@0:1@0:2", *JSON).results["launches_before"] == 42
+    shutil.copy(before, "a")
+    assert file_and_part("a@0:1") == ("a@0:1", None)
+    assert file_and_part("a@0:1@step@2") == ("a@0:1", "step@2")
+    assert file_and_part("a@0:2") == ("a", "0:2")
+    assert file_and_part("b@x@y") == ("b", "x@y")
+    assert file_and_part("-@x") == ("-", "x")
+
+
+def test_a_part_of_a_file_keeps_the_file(kernelpoint: Kernelpoint, before: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own@2"
+    shutil.copy(before, own)
+    for words in ((f"{own}@0:2", before), (before, f"{own}@step@1")):
+        assert "is what the command reads" in kernelpoint("difference", *words, "-o", own).failed(2)
+    assert own.read_bytes() == before.read_bytes()
+
+
+@pytest.mark.parametrize("confidence", ["0", "1", "95"])
+def test_a_confidence_is_a_fraction(
+    kernelpoint: Kernelpoint, before: Path, after: Path, confidence: str
+) -> None:
+    said = kernelpoint("difference", before, after, "--confidence", confidence).failed(2)
+    assert "--confidence is a fraction" in said
+
+
+def test_a_judgement_of_other_names_speaks_of_it(
+    kernelpoint: Kernelpoint, before: Path, tmp_path: Path
+) -> None:
+    """The same launches with a kernel renamed: which kernels they are now, `difference` tells."""
+    launches = [("gemm_v2", 8, 1000 + index % 7) for index in range(40)]
+    renamed = write(tmp_path / "renamed.parquet", [*launches, ("norm", 4, 500), ("old", 1, 70)])
+    plan = tmp_path / "plan.json"
+    assert kernelpoint("sample", before, "--method", "root", "-o", plan).code == 0
+    assert "`kernelpoint difference` shows the two recordings" in kernelpoint("judge", plan, renamed).failed(
+        1
+    )
+    forced = kernelpoint("judge", plan, renamed, "--align", "order")
+    assert "40 launches have another name, grid or block here" in forced.err
+    assert "`kernelpoint difference` shows the two kernel by kernel" in forced.err

@@ -1,0 +1,170 @@
+"""Two profiles kernel by kernel: against a count of every launch by hand."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.difference.difference import Difference, ProfilePart, difference_between
+from sampling.errors import EmptySelectionError
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+
+Launches = list[tuple[str, int, int]]  # name, grid, duration
+LaunchTables = Callable[..., LaunchTable]
+
+BEFORE: Launches = [("gemm", 8, 100), ("gemm", 8, 120), ("norm", 4, 10), ("copy", 1, 5), ("old", 1, 7)]
+AFTER: Launches = [("gemm", 8, 150), ("norm", 5, 10), ("norm", 6, 11), ("copy", 1, 5), ("new", 2, 3)]
+
+
+@pytest.fixture
+def part(launch_table: LaunchTables) -> Callable[..., ProfilePart]:
+    """Build a profile of launches."""
+
+    def build(launches: Launches, region: Region | None = None, **columns: Any) -> ProfilePart:
+        names, grids, durations = zip(*launches, strict=True)
+        return ProfilePart(launch_table(names, durations, grid_x=grids, **columns), region or Region())
+
+    return build
+
+
+def rows(found: Difference) -> dict[str, tuple[Any, ...]]:
+    """Status, what it is matched by, launches and totals of each kernel, by its key."""
+    columns = (found.before.launches, found.after.launches, found.before.total_ns, found.after.total_ns)
+    return {
+        kernel.key: (kernel.status, kernel.matched_by, *(int(column[index]) for column in columns))
+        for index, kernel in enumerate(found.kernels)
+    }
+
+
+def test_kernels_are_matched_by_name_and_shape_then_by_name(part: Callable[..., ProfilePart]) -> None:
+    found = difference_between(part(BEFORE), part(AFTER))
+    shape = " <<<{0}x1x1, {0}x1x1>>> process 0 device 0"
+    assert rows(found) == {
+        "gemm" + shape.format(8): ("both", "launch", 2, 1, 220, 150),
+        "norm process 0 device 0": ("both", "name", 1, 2, 10, 21),
+        "old" + shape.format(1): ("vanished", None, 1, 0, 7, 0),
+        "new" + shape.format(2): ("appeared", None, 0, 1, 0, 3),
+        "copy" + shape.format(1): ("both", "launch", 1, 1, 5, 5),
+    }
+    assert [kernel.name for kernel in found.kernels] == ["gemm", "norm", "old", "new", "copy"]
+    norm = found.kernels[1]
+    assert (norm.grid, norm.block, norm.shapes_before, norm.shapes_after) == (None, None, 1, 2)
+    assert (found.total_before_ns, found.total_after_ns) == (242, 179)
+    assert found.ratio == pytest.approx(179 / 242)
+    assert found.ratios.ratio[1] == pytest.approx(10.5 / 10)
+    assert not found.without_places
+
+
+def test_a_spread_of_several_shapes_is_that_of_all_their_launches(part: Callable[..., ProfilePart]) -> None:
+    shapes = [("norm", 4 + index % 3, 10 + 7 * index) for index in range(12)]
+    after = [("norm", 99, 10), *[("norm", 98, 50)] * 11]
+    found = difference_between(part(shapes), part(after))
+    durations = np.array([duration for _, _, duration in shapes])
+    assert found.before.variance.tolist() == pytest.approx([durations.var() / durations.mean() ** 2])
+    assert (found.kernels[0].shapes_before, found.kernels[0].shapes_after) == (3, 2)
+    assert found.ratios.low[0] < found.ratios.ratio[0] < found.ratios.high[0]
+
+
+@pytest.mark.parametrize("by", [GroupBy.NAME, GroupBy.SHORT_NAME])
+def test_groups_without_shapes_are_matched_by_their_own_key(
+    part: Callable[..., ProfilePart], by: GroupBy
+) -> None:
+    found = difference_between(part(BEFORE), part(AFTER), Grouping(by))
+    assert {kernel.matched_by for kernel in found.kernels} == {by, None}
+    assert rows(found)["norm process 0 device 0"][2:] == (1, 2, 10, 21)
+
+
+def test_other_processes_and_devices_are_left_out(part: Callable[..., ProfilePart]) -> None:
+    here = part(BEFORE, device=[0, 1, 0, 0, 0])
+    assert not difference_between(here, part(BEFORE, device=[1, 0, 0, 0, 0])).without_places
+    found = difference_between(here, part(BEFORE, device=[3] * 5, process=[77] * 5))
+    assert found.without_places
+    assert {kernel.key for kernel in found.kernels} >= {"copy <<<1x1x1, 1x1x1>>>", "gemm <<<8x1x1, 8x1x1>>>"}
+    assert {kernel.device for kernel in found.kernels} == {None}
+    assert {kernel.status for kernel in found.kernels} == {"both"}
+    assert found.change_ns.tolist() == [0] * 4
+    asked = difference_between(here, here, Grouping(pool_devices=True))
+    assert not asked.without_places
+
+
+def test_two_parts_of_one_profile(part: Callable[..., ProfilePart]) -> None:
+    whole = part(BEFORE)
+    first, last = (
+        ProfilePart(whole.profile, Region(launches=window, exclude=("copy",))) for window in ((0, 1), (1, 5))
+    )
+    found = difference_between(first, last)
+    assert [kernel.name for kernel in found.kernels] == ["gemm", "norm", "old"]
+    assert found.total_before_ns == 100
+    assert found.total_after_ns == 137
+    assert found.is_above(0.36)
+    assert not found.is_above(0.37)
+
+
+def test_what_leaves_nothing_says_of_which_profile(part: Callable[..., ProfilePart]) -> None:
+    empty = Region(launches=(9, 10)), Region(include=("^none$",))
+    for region in empty:
+        for which, sides in (
+            ("first", (part(BEFORE, region), part(AFTER))),
+            ("second", (part(BEFORE), part(AFTER, region))),
+        ):
+            with pytest.raises(EmptySelectionError) as caught:
+                difference_between(*sides)
+            assert caught.value.__notes__ == [f"this is said of the {which} profile"]
+
+
+def test_totals_of_nothing(part: Callable[..., ProfilePart]) -> None:
+    nothing, something = part([("a", 1, 0)]), part([("a", 1, 4)])
+    found = difference_between(nothing, something)
+    assert found.ratio is None
+    assert np.isnan(found.ratios.ratio).all()
+    assert found.is_above(0.5)
+    assert not difference_between(nothing, nothing).is_above(0.0)
+    assert not difference_between(something, nothing).is_above(0.0)
+
+
+LAUNCHES = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c"]), st.integers(0, 3), st.integers(0, 10**6)),
+    min_size=1,
+    max_size=40,
+)
+
+
+@given(before=LAUNCHES, after=LAUNCHES)
+def test_every_launch_is_counted_in_one_kernel(
+    launch_table: LaunchTables, before: Launches, after: Launches
+) -> None:
+    parts = []
+    for launches in (before, after):
+        names, grids, durations = zip(*launches, strict=True)
+        parts.append(ProfilePart(launch_table(names, durations, grid_x=grids)))
+    found = difference_between(*parts)
+    shapes = [{(name, grid) for name, grid, _ in launches} for launches in (before, after)]
+    both = shapes[0] & shapes[1]
+    left = {name for name, _ in shapes[0] - both} & {name for name, _ in shapes[1] - both}
+    expected: dict[tuple[str, int | None], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for side, launches in enumerate((before, after)):
+        for name, grid, duration in launches:
+            by_name = (name, grid) not in both and name in left
+            row = expected[name, None if by_name else grid]
+            row[side] += 1
+            row[2 + side] += duration
+    told = {
+        (kernel.name, None if kernel.matched_by == "name" else (kernel.grid or (0,))[0]): list(row[2:])
+        for kernel, row in zip(found.kernels, rows(found).values(), strict=True)
+    }
+    assert told == dict(expected)
+    changes = np.abs(found.change_ns)
+    assert (changes[:-1] >= changes[1:]).all()
+    for kernel, launches_before, launches_after in zip(
+        found.kernels, found.before.launches, found.after.launches, strict=True
+    ):
+        assert (kernel.status == "both") == (launches_before > 0 and launches_after > 0)

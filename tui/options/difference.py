@@ -1,0 +1,35 @@
+"""The options of `difference`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tui.options.commands import RegionOptions
+from tui.options.field import argument, option
+from tui.options.input_files import PartOfFile
+
+
+@dataclass(frozen=True)
+class DifferenceOptions(RegionOptions):
+    """`difference`."""
+
+    before: PartOfFile = argument(
+        "",
+        "A profile, whole or a part of it: @TEXT is an NVTX or annotation range as --range takes it, @A:B "
+        "launch ids as --launches takes them. A file whose own name is all of this is that file.",
+        "A[@RANGE]",
+    )
+    after: PartOfFile = argument("", "What it is compared with; it may be the same file.", "B[@RANGE]")
+    top: int | None = option(
+        None, "Only the N kernels that changed most.", "--top", "-n", metavar="N", least=1
+    )
+    confidence: float = option(
+        0.95, "Of the intervals of the ratios.", "--confidence", metavar="X", fraction=True
+    )
+    fail_above: float | None = option(
+        None,
+        "Exit 4 if the total kernel time of B is above that of A by more than this fraction of A's.",
+        "--fail-above",
+        metavar="X",
+        fraction=True,
+    )

@@ -1,0 +1,294 @@
+"""Two profiles kernel by kernel, as `difference` gives them in every form."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from sampling.difference.difference import Difference
+from sampling.difference.matching import MatchedKernel, Status
+from sampling.difference.mean_ratio import LEAST_LAUNCHES, Durations
+from sampling.json_text import finite
+from sampling.profile.names import short_name
+from sampling.text import counted
+from tui.charts import quantities
+from tui.options.choices import OutputFormat
+from tui.options.difference import DifferenceOptions
+from tui.output.writer import Answer, Canvas
+from tui.terminal.tables import Column, shortened, table
+
+_LEAST_LABEL = 12
+_EXACT_COUNT_BELOW = 100_000
+_GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
+_KERNEL_FIELDS = ("launches", "total_ns", "mean_ns", "share")
+_FLAT_FIELDS = dict(
+    zip(_KERNEL_FIELDS, ("launches_{}", "total_{}_ns", "mean_{}_ns", "share_{}"), strict=True)
+)
+
+
+def difference_answer(found: Difference, options: DifferenceOptions) -> Answer:
+    """Return the answer; JSON nests the two sides of a kernel, Markdown is for a person who reviews."""
+    rows = kernel_rows(found, options.top)
+    is_markdown = options.format is OutputFormat.MARKDOWN
+    return Answer(
+        "difference",
+        {
+            "before": options.before,
+            "after": options.after,
+            "launches_before": int(found.before.launches.sum()),
+            "launches_after": int(found.after.launches.sum()),
+            "total_before_ns": found.total_before_ns,
+            "total_after_ns": found.total_after_ns,
+            "ratio": found.ratio,
+            "confidence": found.confidence,
+            "matched_without_places": found.without_places,
+            "kernels_in_all": len(found.kernels),
+            "kernels": rows,
+        },
+        lambda canvas: difference_text(found, options, canvas),
+        rows=review_rows(found, options.top) if is_markdown else [_flat(row) for row in rows],
+        warnings=tuple(_warnings(found)),
+    )
+
+
+def growth_text(found: Difference, allowed: float) -> str:
+    """Return in words that the total grew by more than is allowed."""
+    change = _signed(found.total_after_ns - found.total_before_ns)
+    by = "from 0" if found.ratio is None else f"by {found.ratio - 1:.6g} of what it was"
+    return f"the total kernel time grew {by} ({change}), which is above {allowed:g}"
+
+
+def _warnings(found: Difference) -> list[str]:
+    said = []
+    if found.without_places:
+        said.append("processes or devices differ, so kernels are matched without them")
+    by_name = sum(_changed_shape(found, kernel) for kernel in found.kernels)
+    if by_name:
+        have, are = ("kernel has", "is") if by_name == 1 else ("kernels have", "are")
+        said.append(
+            f"{by_name:,} {have} other grids or blocks after than before, and {are} matched by name alone"
+        )
+    return said
+
+
+def _changed_shape(found: Difference, kernel: MatchedKernel) -> bool:
+    """Return whether a kernel of both sides is matched by name although kernel groups have shapes."""
+    return kernel.matched_by is not None and kernel.matched_by is not found.grouping.by
+
+
+def kernel_rows(found: Difference, most: int | None = None) -> list[dict[str, Any]]:
+    """Return the kernels that changed most, as JSON lists them; what is not known is None."""
+    before, after = _side_rows(found.before), _side_rows(found.after)
+    of = found.ratios
+    ratios = np.stack((of.ratio, of.low, of.high), axis=1).tolist()
+    change_ns = found.change_ns.tolist()
+    return [
+        {
+            "key": kernel.key,
+            "name": kernel.name,
+            "grid": None if kernel.grid is None else list(kernel.grid),
+            "block": None if kernel.block is None else list(kernel.block),
+            "process": kernel.process,
+            "device": kernel.device,
+            "status": kernel.status.value,
+            "matched_by": None if kernel.matched_by is None else kernel.matched_by.value,
+            "shapes_before": kernel.shapes_before,
+            "shapes_after": kernel.shapes_after,
+            "before": before[index],
+            "after": after[index],
+            "change_ns": change_ns[index],
+            **dict(zip(("ratio", "low", "high"), finite(ratios[index]), strict=True)),
+        }
+        for index, kernel in enumerate(found.kernels[:most])
+    ]
+
+
+def _side_rows(side: Durations) -> list[dict[str, Any]]:
+    columns = (side.launches, side.total_ns, side.mean_ns, side.share)
+    return [
+        {name: finite(value) for name, value in zip(_KERNEL_FIELDS, values, strict=True)}
+        for values in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a kernel as one row of a table, without objects in it."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if name in ("before", "after"):
+            flat |= {column.format(name): value[part] for part, column in _FLAT_FIELDS.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def review_rows(found: Difference, most: int | None = None) -> list[dict[str, str]]:
+    """Return the total and the kernels that changed most, in words: the table of a pull request."""
+    columns = _columns(found, most, "mean ratio", f"{quantities.share(found.confidence)} interval")
+    names = [_code(_described(found, kernel)) for kernel in found.kernels[:most]]
+    rows = [
+        {"kernel": name, **{column.heading: column.cells[index] for column in columns}}
+        for index, name in enumerate(names)
+    ]
+    total = {
+        "kernel": "**total**",
+        **dict(zip((each.heading for each in columns), _totals(found), strict=True)),
+    }
+    return [total, *rows]
+
+
+def _totals(found: Difference) -> list[str]:
+    """Return the cells of the columns for all kernels together."""
+    before, after = found.total_before_ns, found.total_after_ns
+    launches = _counts(int(found.before.launches.sum()), int(found.after.launches.sum()))
+    return [
+        f"{_signed(after - before)} ({_total_ratio(found)})",
+        quantities.duration(before),
+        quantities.duration(after),
+        launches,
+        "",
+        "",
+    ]
+
+
+def _described(found: Difference, kernel: MatchedKernel) -> str:
+    """Return a kernel's whole key, and where it is matched by name how many shapes it has on either side."""
+    return f"{kernel.key} ({_shapes(kernel)})" if _changed_shape(found, kernel) else kernel.key
+
+
+def _shapes(kernel: MatchedKernel) -> str:
+    after = counted(kernel.shapes_after, "other shape")
+    return f"{kernel.shapes_before:,} -> {after}" if kernel.shapes_before > 1 else after
+
+
+def _code(text: str) -> str:
+    """Return text as Markdown's code, in which nothing is a tag, a link or a mention."""
+    text = " ".join(text.split())
+    longest = max(
+        (len(run) for run in "".join(mark if mark == "`" else " " for mark in text).split()), default=0
+    )
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"{fence}{text}{fence}"
+
+
+def difference_text(found: Difference, options: DifferenceOptions, canvas: Canvas) -> str:
+    """Return the totals, and the kernels as a table no wider than the canvas."""
+    columns = _columns(found, options.top)
+    taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
+    room = max(canvas.width - taken, _LEAST_LABEL)
+    labels = [shortened(label, room, ascii_only=canvas.ascii_only) for label in _labels(found, options.top)]
+    lines = [
+        *_heading(found, options, canvas),
+        "",
+        table([*columns, Column("kernel", labels, to_right=False)], ascii_only=canvas.ascii_only),
+    ]
+    left = found.change_ns[len(labels) :]
+    if len(left):
+        lines.append(f"and {counted(len(left), 'more kernel')}, {_signed(int(left.sum()))} together")
+    return "\n".join([*lines, *textwrap.wrap(_meaning(found), canvas.width)])
+
+
+def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> list[str]:
+    lines = []
+    sides = (("before: ", options.before, found.before), ("after:  ", options.after, found.after))
+    for word, path, side in sides:
+        launches = counted(int(side.launches.sum()), "launch", "launches")
+        line = f"{word}{quantities.duration(int(side.total_ns.sum()))}, {launches}, "
+        room = max(canvas.width - len(line), _LEAST_LABEL)
+        lines.append(line + shortened(path, room, ascii_only=canvas.ascii_only))
+    of = Counter(kernel.status for kernel in found.kernels)
+    change = _signed(found.total_after_ns - found.total_before_ns)
+    kernels = f"{counted(of[Status.BOTH], 'kernel')} in both"
+    more = [f"{of[status]:,} {status}" for status in (Status.APPEARED, Status.VANISHED) if of[status]]
+    return [*lines, f"total {_total_ratio(found)} ({change}); {', '.join([kernels, *more])}"]
+
+
+def _meaning(found: Difference) -> str:
+    return (
+        f"mean: ratio of mean durations; its {quantities.share(found.confidence)} interval takes launches as "
+        f"independent, and needs {LEAST_LAUNCHES} on both sides."
+    )
+
+
+def _columns(
+    found: Difference, most: int | None, mean: str = "mean", interval: str = "interval"
+) -> list[Column]:
+    """Return the figures of the kernels that changed most; the last two headings may say more."""
+    before, after, ratios = found.before, found.after, found.ratios
+    kernels = found.kernels[:most]
+    shown = range(len(kernels))
+    return [
+        Column("change", [_signed(ns) for ns in found.change_ns[:most].tolist()]),
+        Column("before", [_total(before, index) for index in shown]),
+        Column("after", [_total(after, index) for index in shown]),
+        Column(
+            "launches", [_counts(int(before.launches[index]), int(after.launches[index])) for index in shown]
+        ),
+        Column(
+            mean,
+            [
+                _GONE.get(kernel.status) or _ratio(float(ratios.ratio[index]))
+                for index, kernel in enumerate(kernels)
+            ],
+        ),
+        Column(interval, [_interval(float(ratios.low[index]), float(ratios.high[index])) for index in shown]),
+    ]
+
+
+def _total(side: Durations, index: int) -> str:
+    return quantities.duration(int(side.total_ns[index])) if side.launches[index] else quantities.UNKNOWN
+
+
+def _counts(before: int, after: int) -> str:
+    """Return the launches of the two sides, once where they are as many or on one side alone."""
+    texts = [
+        quantities.count(count) if count < _EXACT_COUNT_BELOW else quantities.si(count)
+        for count in dict.fromkeys((before or after, after or before))
+    ]
+    return "->".join(texts)
+
+
+def _signed(ns: int) -> str:
+    return f"+{quantities.duration(ns)}" if ns > 0 else quantities.duration(ns)
+
+
+def _ratio(ratio: float) -> str:
+    """Return a ratio with three decimals where it is small: what changed by a per cent is to be seen."""
+    return f"{ratio:.3f}x" if 0.001 <= ratio < 9.9995 else quantities.ratio(ratio)
+
+
+def _total_ratio(found: Difference) -> str:
+    return quantities.UNKNOWN if found.ratio is None else _ratio(found.ratio)
+
+
+def _interval(low: float, high: float) -> str:
+    if math.isnan(low):
+        return quantities.UNKNOWN
+    return f"{_ratio(low).removesuffix('x')}-{_ratio(high).removesuffix('x')}"
+
+
+def _labels(found: Difference, most: int | None) -> list[str]:
+    """Return the kernels in a few words, by their whole names where the functions' own are the same."""
+    kernels = found.kernels[:most]
+    with_place = len({(kernel.process, kernel.device) for kernel in found.kernels}) > 1
+    tails = [_label_end(found, kernel, with_place=with_place) for kernel in kernels]
+    short = [short_name(kernel.name) + tail for kernel, tail in zip(kernels, tails, strict=True)]
+    times = Counter(short)
+    return [
+        label if times[label] == 1 else kernel.name + tail
+        for label, kernel, tail in zip(short, kernels, tails, strict=True)
+    ]
+
+
+def _label_end(found: Difference, kernel: MatchedKernel, *, with_place: bool) -> str:
+    """Return what tells kernels of one name apart: the grid, or that it changed, and where they ran."""
+    words = [f"({_shapes(kernel)})"] if _changed_shape(found, kernel) else []
+    if kernel.grid is not None:
+        words.append("x".join(map(str, kernel.grid)))
+    if with_place and kernel.device is not None:
+        words.append(f"process {kernel.process} device {kernel.device}")
+    return "".join(f" {word}" for word in words)
