@@ -95,7 +95,7 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     with_replacement = bool(plan.options.get("with_replacement"))
     copies = np.maximum(np.rint(times[there]).astype(np.int64), 1) if with_replacement else 1
     rows = np.repeat(np.flatnonzero(there), copies)
-    compared = _compared(plan)
+    compared = compared_keys(plan)
     number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
     names = tuple(results.metrics)
     return Sample(
@@ -112,7 +112,7 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     )
 
 
-def _compared(plan: PlanFile) -> list[str]:
+def compared_keys(plan: PlanFile) -> list[str]:
     """Return (s,) the key of the group whose strata each is compared with; all pools are one."""
     return [POOL_NAME if is_pool_key(stratum.key) else stratum.key for stratum in plan.strata]
 
@@ -270,7 +270,7 @@ def _speedup(
 def _groups(
     plan: PlanFile, sample: Sample, metric: str, confidence: float, interval: IntervalName
 ) -> tuple[tuple[str, Estimate], ...]:
-    keys = list(dict.fromkeys(_compared(plan)))
+    keys = list(dict.fromkeys(compared_keys(plan)))
     found = estimate_groups(sample, metric, confidence, interval)
     return tuple((keys[group], replace(made, notes=made.notes)) for group, made in found.items())
 

@@ -205,7 +205,9 @@ def _seen_lines(found: PlanEstimate) -> Iterator[str]:
         yield f"seen within strata: {quantities.share(seen.within)} ({freedom} of freedom{said})"
     if seen.between is not None:
         kernels = counted(seen.kernel_groups, "kernel", "kernels")
-        yield f"seen between {kernels}: {quantities.share(seen.between)}"
+        spread = found.plan.options.get("kernel_spread")
+        said = f" ({quantities.share(spread)} declared)" if spread else ""
+        yield f"seen between {kernels}: {quantities.share(seen.between)}{said}"
 
 
 def unmet_text(total: Estimate, target: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sampling.estimation.estimate import Estimate
-from sampling.estimation.plan_estimate import CYCLES, PlanEstimate
+from sampling.estimation.plan_estimate import CYCLES, PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.profile.names import short_name
 from tui.charts import quantities
@@ -47,8 +47,8 @@ def compared_groups(found: PlanEstimate) -> list[ComparedGroup]:
     There are none where launches were picked.
     """
     profiled_ns: dict[str, float] = {}
-    for stratum in found.plan.strata:
-        profiled_ns[stratum.key] = profiled_ns.get(stratum.key, 0.0) + stratum.size * stratum.mean_ns
+    for key, stratum in zip(compared_keys(found.plan), found.plan.strata, strict=True):
+        profiled_ns[key] = profiled_ns.get(key, 0.0) + stratum.size * stratum.mean_ns
     totals = dict(found.groups)
     if not totals:
         return []
