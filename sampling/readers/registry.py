@@ -33,6 +33,8 @@ _MODULES = (
     "sampling.readers.kineto.trace",
     "sampling.readers.nsys.csv_trace",
     "sampling.readers.pipit_csv",
+    "sampling.readers.rocm.csv_trace",
+    "sampling.readers.nvprof.trace",
 )
 
 
