@@ -160,8 +160,11 @@ class _Process:
         from sampling.readers.rocm.json_records import Dispatch, records
 
         parts: list[dict[str, IntArray]] = [{name: np.zeros(0, dtype=np.int64) for name in _COLUMNS}]
-        for piece in records(self._recording.buffer_records.kernel_dispatch, Dispatch, self._path):
-            parts.append({name: _integers(map(of, piece), len(piece)) for name, of in _COLUMNS.items()})
+        lists = self._recording.buffer_records
+        parts += [
+            {name: _integers(map(of, piece), len(piece)) for name, of in _COLUMNS.items()}
+            for piece in records(lists.kernel_dispatch, Dispatch, self._path)
+        ]
         return {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
 
     def _calls(self) -> tuple[IntArray, IntArray]:

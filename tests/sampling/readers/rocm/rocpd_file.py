@@ -1,4 +1,4 @@
-"""A writer of rocprofv3's SQLite database with the tables of its schema 3, and the JSON of the same recording."""
+"""A writer of rocprofv3's SQLite database, with the tables of its schema 3, and of its JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 #: The columns that rocprofv3 7.0 writes, without foreign keys and defaults.
 TABLES = {
     "string": "id INTEGER PRIMARY KEY, guid TEXT, string TEXT",
-    "info_process": "id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, command TEXT, environment TEXT",
+    "info_process": (
+        "id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, command TEXT, environment TEXT"
+    ),
     "info_agent": (
         "id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, type TEXT, absolute_index INTEGER, "
         "logical_index INTEGER, type_index INTEGER, name TEXT, product_name TEXT, extdata TEXT"
@@ -23,8 +25,8 @@ TABLES = {
         "correlation_id INTEGER, extdata TEXT"
     ),
     "region": (
-        'id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "end" BIGINT, '
-        "name_id INTEGER, event_id INTEGER, extdata TEXT"
+        "id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "
+        '"end" BIGINT, name_id INTEGER, event_id INTEGER, extdata TEXT'
     ),
     "kernel_dispatch": (
         "id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, agent_id INTEGER, "

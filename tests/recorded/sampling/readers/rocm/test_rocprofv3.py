@@ -15,9 +15,11 @@ from tests.sampling.readers.launches_told import Told, read, told
 def test_the_database_is_read_as_its_own_view_lists_it(shared_data: Path) -> None:
     path = shared_data / "rocm" / "mi300x-gemm-rocprofv3.db"
     query = """
-        SELECT K.pid, A.type_index, K.name, K.start, K."end" - K.start, K.queue_id, K.grid_x, K.grid_y, K.grid_z,
-               K.workgroup_x, K.workgroup_y, K.workgroup_z
-        FROM kernels K JOIN rocpd_kernel_dispatch D ON D.id = K.id JOIN rocpd_info_agent A ON A.id = D.agent_id
+        SELECT K.pid, A.type_index, K.name, K.start, K."end" - K.start, K.queue_id,
+               K.grid_x, K.grid_y, K.grid_z, K.workgroup_x, K.workgroup_y, K.workgroup_z
+        FROM kernels K
+        JOIN rocpd_kernel_dispatch D ON D.id = K.id
+        JOIN rocpd_info_agent A ON A.id = D.agent_id
         JOIN regions R ON R.stack_id = K.stack_id ORDER BY R.start
     """
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
