@@ -17,6 +17,10 @@ NANOSECONDS = {
     b"h": 3_600_000_000_000,
 }
 
+#: How the name of a row begins that is a copy or a memset.
+NO_KERNEL = b"[CUDA mem"
+PRINT_AGAIN = "print the trace again with `nvprof --print-gpu-trace --log-file FILE`"
+
 _IN_COLUMNS = rb"[ \t]*Start {2,}Duration {2,}Grid Size {2,}Block Size {2,}[^\r\n]* {2,}Name"
 _AS_CSV = rb'"?Start"?,"?Duration"?,"?Grid X"?,[^\r\n]*'
 _HEADER = re.compile(

@@ -13,8 +13,10 @@ from sampling.profile.profile import KernelTable, LaunchOrder, Profile, ProfileF
 from sampling.progress import Progress
 from sampling.readers.csv_cells import Part, first_line, header_cells, lines_before, pieces
 from sampling.readers.input_file import HEAD_BYTES, InputFile
+from sampling.readers.nvprof.csv_rows import RowsOfCsv
+from sampling.readers.nvprof.devices import Devices
 from sampling.readers.nvprof.dialect import TraceHeader, find_header, has_banner, rows_end
-from sampling.readers.nvprof.rows import Devices, Rows, RowsInColumns, RowsOfCsv
+from sampling.readers.nvprof.printed_rows import RowsInColumns
 
 FORMAT = "nvprof"
 
@@ -65,7 +67,7 @@ class _Trace:
         self.header: TraceHeader | None = None
         self._file = file
         self._kernels = kernels
-        self._rows: Rows | None = None
+        self._rows: RowsInColumns | RowsOfCsv | None = None
         self._ended = False
 
     def take(self, offset: int, text: bytes) -> None:
@@ -100,7 +102,7 @@ class _Trace:
                 )
         self._take_rows(self._rows, offset + len(units), text[len(units) :])
 
-    def _take_rows(self, rows: Rows, offset: int, text: bytes) -> None:
+    def _take_rows(self, rows: RowsInColumns | RowsOfCsv, offset: int, text: bytes) -> None:
         end = rows_end(text)
         if text[:end].strip():
             columns = rows.launches(Part(self._file, rows.layout, offset, text[:end]))

@@ -167,6 +167,23 @@ def test_pieces_meet_anywhere_and_gzip(
         assert told(read(path)) == told(read(tmp_path / "trace.gz")) == whole
 
 
+@pytest.mark.parametrize("name", ["f(int,  long)", "f(int,\tlong)", "[anonymous]", "f [clone 1]", 'a "b"'])
+def test_odd_names(tmp_path: Path, name: str) -> None:
+    """Two blanks or a tab in a name do not part it, brackets of its own stay."""
+    row = kernel("3.18776s", "3.9040us", "(1 1 1)", "(64 1 1)", 7, name)
+    both = [row + " [3062]", kernel("3.2s", "1ns", "(1 1 1)", "(64 1 1)", 7, "g [1]")]
+    assert [launch.name for launch in told(read(written(tmp_path, BANNER, [HEADER], both)))] == ["g", name]
+    profile = read(written(tmp_path, BANNER, [HEADER], [row, both[1]]))
+    assert [launch.name for launch in told(profile)] == [name, "g"]
+    assert profile.facts.launch_order == "gpu-start"
+
+
+def test_lines_that_end_as_on_windows(tmp_path: Path) -> None:
+    path = written(tmp_path, BANNER, [HEADER], ROWS, NOTES)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert told(read(path)) == LAUNCHES
+
+
 def test_a_program_that_prints_a_lot_first(tmp_path: Path) -> None:
     chatter = [f"epoch {epoch}: a line that the program prints" for epoch in range(3_000)]
     assert told(read(written(tmp_path, BANNER[1:2], chatter, BANNER[2:], [HEADER], ROWS))) == LAUNCHES
@@ -178,8 +195,11 @@ def test_a_program_that_prints_a_lot_first(tmp_path: Path) -> None:
     ("place", "find", "put", "column", "said"),
     [
         (1, "3.9040us", "3.9040ly", "Duration", "unit"),
-        (1, "3.18776s", "3.18776", None, "does not fit the header"),
-        (1, "(1 1 1)", "(1 1)", None, "does not fit the header"),
+        (1, "3.18776s", "3.18776", "Start", "unit"),
+        (1, "3.18776s", "3.187.76s", "Start", "'3.187.76s' is not a time"),
+        (1, "(1 1 1)", "(1 1)", "Grid Size", "'(1 1)' is not a size"),
+        (1, "(64 1 1)", "       -", "Block Size", "without blocks"),
+        (1, "  12  ", "", None, "does not fit the header"),
         (2, "[11368]", "[11368]\nTraceback of the program", None, "does not fit the header"),
     ],
 )
