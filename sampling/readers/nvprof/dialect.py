@@ -27,7 +27,7 @@ _HEADER = re.compile(
     rb"^(?:(?P<columns>" + _IN_COLUMNS + rb")|(?P<csv>" + _AS_CSV + rb"))[ \t]*\r?(?:\n|\Z)", re.MULTILINE
 )
 # An empty line, a line of nvprof's own, or the notes that explain the columns.
-_END = re.compile(rb"^(?:[ \t]*\r?\n|==|Regs: )", re.MULTILINE)
+_ENDS = (b"\n", b"\r\n", b"==", b"Regs: ")
 _BANNER = re.compile(rb"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", re.MULTILINE)
 
 
@@ -61,8 +61,10 @@ def find_header(text: bytes) -> TraceHeader | None:
 
 def rows_end(text: bytes) -> int | None:
     """Return where the rows end in whole lines of text, None if they do not."""
-    found = _END.search(text)
-    return None if found is None else found.start()
+    if text.startswith(_ENDS):
+        return 0
+    found = [place for end in _ENDS if (place := text.find(b"\n" + end)) >= 0]
+    return min(found) + 1 if found else None
 
 
 def has_banner(head: bytes) -> bool:

@@ -115,11 +115,17 @@ def cells_of(part: Part) -> Mapping[str, Any]:
 
 
 def _with_tabs(text: bytes) -> bytes:
-    """Return rows with one tab between cells, quickly: pairs of blanks become tabs, tabs become one."""
-    text = text.replace(b"\r\n", b"\n").replace(b"  ", b"\t").replace(b"\t ", b"\t")
-    while b"\t\t" in text:
-        text = text.replace(b"\t\t", b"\t")
-    return (b"\n" + text).replace(b"\n\t", b"\n").replace(b"\n ", b"\n")[1:]
+    """Return the rows with a tab in place of every two blanks or more, but none where a line begins."""
+    characters = np.frombuffer(text, dtype=np.uint8)
+    blank = characters == ord(" ")
+    beside = np.zeros_like(blank)
+    beside[1:] = blank[:-1]
+    first = blank & ~beside
+    first[:-1] &= blank[1:]
+    first[-1:] = False
+    tabbed = np.where(first, np.uint8(ord("\t")), characters)[~(blank & beside)]
+    lines: bytes = b"\n" + tabbed.tobytes()
+    return lines.replace(b"\n\t", b"\n").replace(b"\n ", b"\n")[1:]
 
 
 def _parsed(text: bytes, titles: Sequence[str], *, delimiter: str) -> Any:
