@@ -30,8 +30,8 @@ from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.csv_dialect import other_report, skipped_report
 
 _READABLE = (
-    "give an nsys SQLite, Parquet or Arrow export, an `nsys stats` CSV, a PyTorch Kineto trace "
-    "or Parquet written by `kernelpoint convert`"
+    "give an nsys SQLite, Parquet or Arrow export, an `nsys stats` CSV, a PyTorch Kineto trace, what "
+    "rocprofv3, rocprof or `nvprof --print-gpu-trace` wrote, or Parquet written by `kernelpoint convert`"
 )
 _EXPORT = "`nsys export --type sqlite REPORT.nsys-rep`"
 _LAUNCHES = (
@@ -130,13 +130,6 @@ _NSYS_STATS = (
     ),
 )
 
-_ROCPROF_COLUMNS = (
-    ("Kernel_Name", "Start_Timestamp", "End_Timestamp"),
-    ("KernelName", "gpu-id", "DispatchNs"),
-    ("Index", "KernelName", "grd", "wgr"),
-    ("Name", "Calls", "TotalDurationNs"),
-)
-
 _OTHER_PROFILERS = (
     OtherFile(
         matches(rb'^"?ID"?,"?Process ID"?,'),
@@ -146,18 +139,32 @@ _OTHER_PROFILERS = (
     OtherFile(matches(rb"^==PROF== "), "the console output of Nsight Compute, not a profile", _PROFILE),
     OtherFile(
         matches(rb"^==\d+== (NVPROF is profiling|Profiling (application|result))"),
-        "the output of nvprof, which this version does not read",
-        _PROFILE,
+        "the output of nvprof without its GPU trace",
+        "print the trace with `nvprof --print-gpu-trace --log-file FILE PROGRAM`",
+    ),
+)
+
+_KERNEL_TRACE = "give the `*_kernel_trace.csv` that `rocprofv3 --kernel-trace --output-format csv` writes"
+_ROCM = (
+    OtherFile(
+        has_columns("Counter_Name", "Kernel_Name"),
+        "rocprofv3's counters: a row for each counter of a launch, which was slowed down to read them",
+        _KERNEL_TRACE,
     ),
     OtherFile(
-        matches(rb'\A\s*\{\s*"rocprofiler-sdk-tool"'),
-        "rocprofv3 JSON, which this version does not read",
-        _KINETO,
+        has_columns("Index", "KernelName", "grd", "wgr"),
+        "a rocprof CSV without times",
+        "record again with `rocprof --timestamp on`, or with `rocprofv3 --kernel-trace`",
     ),
     OtherFile(
-        lambda file: any(has_columns(*names)(file) for names in _ROCPROF_COLUMNS),
-        "a rocprof CSV, which this version does not read",
-        _KINETO,
+        has_columns("Name", "Calls", "TotalDurationNs"),
+        "a summary of ROCm's kernels or calls: it has no single launches",
+        _KERNEL_TRACE,
+    ),
+    OtherFile(
+        has_columns("Start_Timestamp", "End_Timestamp"),
+        "a ROCm trace of something other than kernels, such as API calls, markers or copies",
+        _KERNEL_TRACE,
     ),
 )
 _SIMULATION = (
@@ -239,6 +246,7 @@ _OTHER_FILES: tuple[OtherFile, ...] = (
     *_CONTAINERS,
     *_NSYS_STATS,
     *_OTHER_PROFILERS,
+    *_ROCM,
     *_SIMULATION,
     *_TEXT,
 )

@@ -28,11 +28,15 @@ from sampling.readers.input_file import InputFile, open_input
 
 _MODULES = (
     "sampling.readers.launch_parquet",
+    "sampling.readers.rocm.database",
     "sampling.readers.nsys.sqlite",
     "sampling.readers.nsys.directory",
     "sampling.readers.kineto.trace",
     "sampling.readers.nsys.csv_trace",
     "sampling.readers.pipit_csv",
+    "sampling.readers.rocm.json_trace",
+    "sampling.readers.rocm.csv_trace",
+    "sampling.readers.nvprof.trace",
 )
 
 

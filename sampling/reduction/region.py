@@ -19,7 +19,9 @@ from sampling.text import Wording
 COMMUNICATION = "communication"
 
 _NAMES_SHOWN = 5
-_RANGES_ARE_IN = "an nsys SQLite or folder export, or a PyTorch profiler trace (Kineto)"
+_RANGES_ARE_IN = (
+    "an nsys SQLite or folder export, a PyTorch profiler trace (Kineto), or rocprofv3's database or JSON"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -146,9 +146,19 @@ def nanoseconds(part: Part, table: Table, position: int, rows: IntArray | None, 
 
 
 def names(
-    part: Part, table: Table, position: int, rows: IntArray | None, kernels: KernelTable
+    part: Part,
+    table: Table,
+    position: int,
+    rows: IntArray | None,
+    kernels: KernelTable,
+    *,
+    spelt_as: Callable[[str], str] = str,
 ) -> NDArray[np.int32]:
     """Return (n,) codes of the kernel names in a column.
+
+    Parameters
+    ----------
+    spelt_as : gives the name of a kernel from what stands in the cell.
 
     Raises
     ------
@@ -156,7 +166,7 @@ def names(
     """
     distinct, codes = texts(table, position)
     used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
-    spelt = [name.decode("utf-8", "replace") for name in distinct.take(to_arrow(used)).to_pylist()]
+    spelt = [spelt_as(name.decode("utf-8", "replace")) for name in distinct.take(to_arrow(used)).to_pylist()]
     if "" in spelt:
         row = int(np.argmax(codes == used[spelt.index("")]))
         raise part.error(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -17,12 +14,11 @@ from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import read_export
-from sampling.readers.nsys.sqlite_parallel import ParallelReader, damaged, not_integers, row_ranges
+from sampling.readers.nsys.sqlite_parallel import ParallelReader, not_integers, row_ranges
 from sampling.readers.nsys.tables import EXPORT_AGAIN, NULL, STRINGS, NsysTables, is_nsys_table
+from sampling.readers.sqlite_file import MAGIC, OpenDatabase, open_database, uri
 
 FORMAT = "nsys-sqlite"
-
-_MAGIC = b"SQLite format 3\0"
 
 # Importing Arrow takes as long as reading this much row by row.
 BY_SEVERAL_THREADS_FROM_BYTES = 64 << 20
@@ -32,7 +28,7 @@ _IDS_OF_ONE_QUERY = 10_000
 
 def recognise(file: InputFile) -> bool:
     """Return whether this is a SQLite database; ``read`` refuses those that nsys did not write."""
-    return file.head.startswith(_MAGIC)
+    return file.head.startswith(MAGIC)
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
@@ -50,57 +46,13 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 @contextmanager
 def _opened(file: InputFile) -> Iterator[_SqliteTables]:
-    with (
-        file.on_disk() as location,
-        _damage_reported(file.path),
-        closing(_connected(location)) as connection,
-    ):
-        _refuse_truncated(file, location)
-        yield _SqliteTables(file.path, location, connection)
-
-
-def _uri(location: Path) -> str:
-    """Return the address that opens a database for reading only, any character in its path."""
-    location = location.resolve()
-    # In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as immutable.
-    immutable = "" if os.access(location.parent, os.W_OK) else "&immutable=1"
-    return f"{location.as_uri()}?mode=ro{immutable}"
-
-
-def _connected(location: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(_uri(location), uri=True)
-    connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
-    return connection
-
-
-@contextmanager
-def _damage_reported(path: str) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise damaged(path, str(error)) from error
-
-
-def _refuse_truncated(file: InputFile, location: Path) -> None:
-    """Compare the size with the header's; SQLite itself notices a missing page only when it reads it."""
-    page_bytes = int.from_bytes(file.head[16:18])
-    page_bytes = 1 << 16 if page_bytes == 1 else page_bytes
-    pages = int.from_bytes(file.head[28:32])
-    counted = file.head[24:28] == file.head[92:96]
-    there = location.stat().st_size
-    if counted and there < pages * page_bytes:
-        raise damaged(file.path, f"{there:,} of {pages * page_bytes:,} bytes are there")
+    with open_database(file, EXPORT_AGAIN.format("sqlite")) as database:
+        yield _SqliteTables(file.path, database)
 
 
 def _refuse_others(tables: _SqliteTables) -> None:
     if any(is_nsys_table(name) for name in tables.names):
         return
-    if any(name.startswith("rocpd_") for name in tables.names):
-        raise ProfileError(
-            "a rocprofv3 database (rocpd), which this version does not read",
-            path=tables.path,
-            remedy="record the run with the PyTorch profiler and give its Kineto trace",
-        )
     raise ProfileError(
         "a SQLite database, but not an nsys export: it has none of the tables that nsys writes",
         path=tables.path,
@@ -109,11 +61,10 @@ def _refuse_others(tables: _SqliteTables) -> None:
 
 
 class _SqliteTables(NsysTables):
-    def __init__(self, path: str, location: Path, connection: sqlite3.Connection) -> None:
-        self._location = location
-        self._connection = connection
-        query = "SELECT name FROM sqlite_master WHERE type = 'table'"
-        super().__init__(path, [name for (name,) in connection.execute(query)])
+    def __init__(self, path: str, database: OpenDatabase) -> None:
+        self._location = database.location
+        self._connection = database.connection
+        super().__init__(path, database.tables)
 
     def _from(self, table: str) -> str:
         stored = (self.stored_name(table) or table).replace('"', '""')
@@ -160,7 +111,7 @@ class _SqliteTables(NsysTables):
         if file_bytes < BY_SEVERAL_THREADS_FROM_BYTES:
             values = [f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns]
             return self._row_by_row(self._select(", ".join(values), table), columns)
-        reader = ParallelReader(self.path, _uri(self._location), self._from(table), nullable)
+        reader = ParallelReader(self.path, uri(self._location), self._from(table), nullable)
         return reader.parts(columns, row_ranges(*self._row_numbers(table), file_bytes))
 
     def _row_by_row(self, query: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:

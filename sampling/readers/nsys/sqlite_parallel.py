@@ -14,6 +14,7 @@ from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
 from sampling.readers.nsys.tables import EXPORT_AGAIN, NULL
+from sampling.readers.sqlite_file import damaged
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,16 +117,7 @@ class ParallelReader:
                 stream, _ = statement.execute_query()
                 return pa.RecordBatchReader._import_from_c(stream.address).read_all()
         except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
-            raise damaged(self.path, str(error)) from error
-
-
-def damaged(path: str, reason: str) -> ProfileError:
-    """Return the error for a database that SQLite cannot read."""
-    return ProfileError(
-        f"the SQLite database is damaged or cut short ({reason})",
-        path=path,
-        remedy=EXPORT_AGAIN.format("sqlite"),
-    )
+            raise damaged(self.path, str(error), EXPORT_AGAIN.format("sqlite")) from error
 
 
 def not_integers(path: str, column: str) -> ProfileError:

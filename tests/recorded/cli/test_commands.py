@@ -30,6 +30,8 @@ def test_real_files_are_summed_up(kernelpoint: Kernelpoint, shared_data: Path) -
         ("nsys-csv/p2000-sort-gputrace-nsys2020.4.csv", 1700),
         ("kineto/mi250-minitoy-no-grid.json.gz", 14),
         ("nsys-sqlite/a100-nerf-nsys2021.5.sqlite", 1106),
+        ("rocm/mi100-mixbench-timestamps.csv", 167),
+        ("rocm/mi300x-gemm-rocprofv3.db", 151),
     ):
         run = kernelpoint("summary", shared_data / name, *COUNTED)
         assert run.code == 0, run.err

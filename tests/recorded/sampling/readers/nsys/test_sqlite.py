@@ -81,12 +81,6 @@ def test_exports_without_kernels(name: str, reason: str, shared_data: Path) -> N
     assert "nsys profile --trace=cuda" in str(caught.value.remedy)
 
 
-def test_a_database_of_rocprof_is_named(shared_data: Path) -> None:
-    (path,) = (shared_data / "rocm").glob("*rocprofv3.db")
-    with pytest.raises(ProfileError, match="rocprofv3 database"):
-        read(path)
-
-
 RANGES = [
     ("a100-nerf-nsys2021.5", "cublas", 107, 143),
     ("cuda-graphs-nsys2023.4", "cudaGraph", 6, 48),

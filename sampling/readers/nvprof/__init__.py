@@ -1,0 +1,1 @@
+"""nvprof, NVIDIA's profiler before Nsight Systems."""

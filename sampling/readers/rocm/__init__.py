@@ -1,0 +1,1 @@
+"""ROCm's profilers: rocprof, rocprofv2 and rocprofv3."""

@@ -1,0 +1,91 @@
+"""A SQLite database that somebody recorded: opened for reading only, what is damaged in it said."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sampling.errors import ProfileError
+from sampling.readers.input_file import InputFile
+
+MAGIC = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDatabase:
+    """A database that is open.
+
+    Attributes
+    ----------
+    location : the file on disk, decompressed.
+    connection : to it; texts that are no UTF-8 are mended.
+    tables : the names of its tables.
+    """
+
+    location: Path
+    connection: sqlite3.Connection
+    tables: tuple[str, ...]
+
+
+@contextmanager
+def open_database(file: InputFile, remedy: str) -> Iterator[OpenDatabase]:
+    """Open a database for reading only.
+
+    Parameters
+    ----------
+    remedy : what to do where it is damaged.
+
+    Raises
+    ------
+    ProfileError : it is damaged or cut short; raised by all that is done with it, too.
+    """
+    with (
+        file.on_disk() as location,
+        _damage_reported(file.path, remedy),
+        closing(_connected(location)) as connection,
+    ):
+        _refuse_truncated(file, location, remedy)
+        query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+        yield OpenDatabase(location, connection, tuple(name for (name,) in connection.execute(query)))
+
+
+def uri(location: Path) -> str:
+    """Return the address that opens a database for reading only, any character in its path."""
+    location = location.resolve()
+    # In a folder that cannot be written to, SQLite opens a database in write-ahead mode only as immutable.
+    immutable = "" if os.access(location.parent, os.W_OK) else "&immutable=1"
+    return f"{location.as_uri()}?mode=ro{immutable}"
+
+
+def damaged(path: str, reason: str, remedy: str) -> ProfileError:
+    """Return the error for a database that SQLite cannot read."""
+    return ProfileError(f"the SQLite database is damaged or cut short ({reason})", path=path, remedy=remedy)
+
+
+def _connected(location: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri(location), uri=True)
+    connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+    return connection
+
+
+@contextmanager
+def _damage_reported(path: str, remedy: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise damaged(path, str(error), remedy) from error
+
+
+def _refuse_truncated(file: InputFile, location: Path, remedy: str) -> None:
+    """Compare the size with the header's; SQLite itself notices a missing page only when it reads it."""
+    page_bytes = int.from_bytes(file.head[16:18])
+    page_bytes = 1 << 16 if page_bytes == 1 else page_bytes
+    pages = int.from_bytes(file.head[28:32])
+    counted = file.head[24:28] == file.head[92:96]
+    there = location.stat().st_size
+    if counted and there < pages * page_bytes:
+        raise damaged(file.path, f"{there:,} of {pages * page_bytes:,} bytes are there", remedy)

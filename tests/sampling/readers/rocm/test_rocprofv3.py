@@ -1,0 +1,224 @@
+"""rocprofv3's JSON and its SQLite database: both hold the same recording, and are read alike."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.profile.profile import Device, Profile
+from sampling.readers.rocm import json_records
+from tests.sampling.readers.launches_told import Told, read, refusal_of, told
+from tests.sampling.readers.rocm.rocpd_file import Called, Dispatched, json_of, write_database, write_json
+
+ADD, COPY = "add(float*, int)", "__amd_rocclr_copyBuffer"
+#: As they ended; the copy was called last but dispatched before the second launch of add.
+DISPATCHES = (
+    Dispatched(1, 3, 9_000, 9_400, (1000, 7, 2), (256, 2, 1), stack=30),
+    Dispatched(1, 1, 5_000, 5_064, (512, 128, 1), (256, 1, 1), stack=10),
+    Dispatched(2, 2, 8_000, 8_100, (64, 1, 1), (64, 1, 1), stack=20, queue=17),
+)
+CALLS = (Called(10, 1_000, 1_100), Called(30, 2_000, 2_100), Called(20, 3_000, 3_100))
+MARKERS = (
+    Called(5, 900, 2_500, "forward"),
+    Called(28, 1_900, 2_050, "layer 1"),
+    Called(40, 2_950, 3_500, "backward"),
+    Called(41, 4_000, 4_000, "an instant"),
+)
+LAUNCHES = {
+    1: Told(28, 0, ADD, 5_000, 64, 16, (2, 128, 1), (256, 1, 1)),
+    2: Told(28, 0, COPY, 8_000, 100, 17, (1, 1, 1), (64, 1, 1)),
+    3: Told(28, 0, ADD, 9_000, 400, 16, (4, 4, 2), (256, 2, 1)),
+}
+MI300X = Device(0, "AMD Instinct MI300X", 304, 1 << 37)
+
+Written = Callable[[Sequence[Dispatched], Sequence[Called]], Path]
+
+
+@pytest.fixture(params=["rocpd", "rocprofv3-json"])
+def written(request: pytest.FixtureRequest, tmp_path: Path) -> Written:
+    """Return the writer of one format."""
+
+    def as_database(dispatches: Sequence[Dispatched], calls: Sequence[Called]) -> Path:
+        return write_database(tmp_path / "results.db", dispatches, calls)
+
+    def as_json(dispatches: Sequence[Dispatched], calls: Sequence[Called]) -> Path:
+        return write_json(tmp_path / "results.json", json_of(dispatches, calls))
+
+    return as_database if request.param == "rocpd" else as_json
+
+
+def runs(profile: Profile, text: str) -> list[tuple[str, int, int]]:
+    found = profile.named_ranges(text)
+    assert found is not None
+    return [(each.text, each.first_ordinal, each.stop_ordinal) for each in found]
+
+
+def test_launches_are_in_the_order_of_the_calls(written: Written) -> None:
+    profile = read(written(DISPATCHES, CALLS))
+    assert told(profile) == [LAUNCHES[number] for number in (1, 3, 2)]
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("api-start", 0)
+    assert profile.facts.devices == (MI300X,)
+    assert profile.kernels.names.mangled(0) == "_Z3addPfi"
+
+
+def test_without_calls_they_are_in_the_order_of_dispatch(written: Written) -> None:
+    profile = read(written(DISPATCHES, ()))
+    assert told(profile) == [LAUNCHES[number] for number in (1, 2, 3)]
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 0)
+
+
+def test_where_one_call_is_missing_too(written: Written) -> None:
+    profile = read(written(DISPATCHES, CALLS[:2]))
+    assert told(profile) == [LAUNCHES[number] for number in (1, 2, 3)]
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 1)
+
+
+def test_launches_of_one_call_are_in_the_order_of_dispatch(written: Written) -> None:
+    """A graph is launched by one call."""
+    graph = [each._replace(stack=10) for each in DISPATCHES]
+    assert told(read(written(graph, CALLS))) == [LAUNCHES[number] for number in (1, 2, 3)]
+
+
+def test_ranges_that_the_program_named(written: Written) -> None:
+    profile = read(written(DISPATCHES, (*CALLS, *MARKERS)))
+    assert runs(profile, "forward") == [("forward", 0, 2)]
+    assert runs(profile, "layer") == [("layer 1", 1, 2)]
+    assert runs(profile, "backward") == [("backward", 2, 3)]
+    assert runs(profile, "instant") == []
+    assert set(profile.range_names(9)) == {"forward", "layer 1", "backward"}
+
+
+def test_devices_are_numbered_as_hip_does(written: Written) -> None:
+    profile = read(written([DISPATCHES[1], DISPATCHES[0]._replace(agent=3)], ()))
+    assert [launch.device for launch in told(profile)] == [0, 1]
+    assert [device.device for device in profile.facts.devices] == [0, 1]
+
+
+def test_gzip(written: Written) -> None:
+    path = written(DISPATCHES, CALLS)
+    packed = path.with_suffix(".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert told(read(packed)) == told(read(path))
+
+
+def test_nothing_of_the_machine_or_its_user_is_kept(written: Written) -> None:
+    profile = read(written(DISPATCHES, CALLS))
+    assert "secret" not in repr((profile.facts, profile.files))
+
+
+def test_several_processes(tmp_path: Path) -> None:
+    first, second = DISPATCHES[:1], DISPATCHES[1:]
+    database = write_database(tmp_path / "two.db", first)
+    write_database(database, second, pid=11, suffix="_00004000_0000")
+    document = write_json(tmp_path / "two.json", json_of(first), json_of(second, pid=11))
+    expected = [LAUNCHES[1]._replace(process=11), LAUNCHES[2]._replace(process=11), LAUNCHES[3]]
+    assert told(read(database)) == told(read(document)) == expected
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4])
+def test_pieces_of_json_meet_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indent: int | None
+) -> None:
+    many = [DISPATCHES[n % 3]._replace(number=n, start=10 * n, end=10 * n + 7) for n in range(50)]
+    path = write_json(tmp_path / "results.json", json_of(many, MARKERS), indent=indent)
+    for size in (1, 300, 1000):
+        monkeypatch.setattr(json_records, "_PIECE_BYTES", size)
+        assert [launch.start_ns for launch in told(read(path))] == [10 * n for n in range(50)]
+
+
+def test_without_dispatches(written: Written) -> None:
+    error = refusal_of(written((), CALLS))
+    assert "without a kernel dispatch" in str(error)
+    assert "--kernel-trace" in str(error.remedy)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"end": 100}, "ends before it starts"),
+        ({"agent": 9}, ""),
+        ({"kernel": 9}, "no kernel name"),
+        ({"start": "soon"}, ""),
+        ({"items": (-1, 1, 1)}, ""),
+    ],
+)
+def test_dispatches_that_make_no_sense(written: Written, change: dict[str, Any], said: str) -> None:
+    error = refusal_of(written([DISPATCHES[1], DISPATCHES[0]._replace(**change)], ()))
+    assert said in str(error)
+    assert "rocprofv3" in str(error.remedy) or "record" in str(error.remedy)
+
+
+def test_a_wrong_record_of_json_is_named(tmp_path: Path) -> None:
+    recording = json_of(DISPATCHES)
+    del recording["buffer_records"]["kernel_dispatch"][2]["dispatch_info"]["kernel_id"]
+    error = refusal_of(write_json(tmp_path / "results.json", recording))
+    assert (error.row, error.column) == (3, "dispatch_info")
+    assert "kernel_id" in str(error)
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    document = write_json(tmp_path / "results.json", json_of(DISPATCHES, CALLS))
+    document.write_bytes(document.read_bytes()[:-40])
+    assert "cut short or damaged" in str(refusal_of(document))
+    database = write_database(tmp_path / "results.db", DISPATCHES)
+    database.write_bytes(database.read_bytes()[:-5000])
+    assert "damaged or cut short" in str(refusal_of(database))
+
+
+def test_a_database_without_a_table(tmp_path: Path) -> None:
+    database = write_database(tmp_path / "results.db", DISPATCHES, suffix="")
+    assert told(read(database)) == [LAUNCHES[number] for number in (1, 2, 3)]
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("DROP TABLE rocpd_info_agent")
+        connection.commit()
+    assert "rocpd_info_agent" in str(refusal_of(database))
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from([1, 2]),
+            st.integers(0, 1 << 60),
+            st.integers(0, 1 << 40),
+            st.tuples(*[st.integers(1, (1 << 32) - 1)] * 3),
+            st.tuples(*[st.integers(1, 1024)] * 3),
+            st.integers(2, 3),
+            st.integers(0, 99),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    seed=st.integers(0, 99),
+)
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[Any, ...]], seed: int
+) -> None:
+    folder = tmp_path_factory.mktemp("rocprofv3")
+    dispatches, launches = [], []
+    for number, (kernel, start, duration, items, group, agent, queue) in enumerate(rows):
+        dispatches.append(
+            Dispatched(kernel, number, start, start + duration, items, group, number, agent, queue)
+        )
+        grid = tuple(item // size + (item % size > 0) for item, size in zip(items, group, strict=True))
+        name = {1: ADD, 2: COPY}[kernel]
+        launches.append(Told(28, agent - 2, name, start, duration, queue, grid, group))  # type: ignore[arg-type]
+    launches.sort(key=lambda launch: launch.device)
+    random.Random(seed).shuffle(dispatches)
+    assert told(read(write_database(folder / "results.db", dispatches))) == launches
+    assert told(read(write_json(folder / "results.json", json_of(dispatches)))) == launches
+
+
+def test_other_json_is_left_to_others(tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps({"about": "rocprofiler-sdk-tool"}))
+    assert "JSON, but neither" in str(refusal_of(path))
