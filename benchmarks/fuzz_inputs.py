@@ -103,6 +103,42 @@ def _profiles(folder: Path, profile: Path) -> Iterator[Path]:
         "\n".join([f"{header},_depth,_parent,_children", *(_pipit_rows(row) for row in range(30)), ""])
     )
     yield pipit
+    yield from _rocm(folder)
+    yield from _nvprof(folder)
+
+
+def _rocm(folder: Path) -> Iterator[Path]:
+    from tests.sampling.readers.rocm.rocpd_file import Called, Dispatched, json_of, write_database, write_json
+    from tests.sampling.readers.rocm.test_csv_trace import DISPATCHES, V1, V3, text_of
+
+    calls = [Called(n, 100 * n, 100 * n + 20) for n in range(1, 40)]
+    calls += [Called(99, 500, 2_100, "step 1"), Called(100, 2_100, 3_900, "step 2")]
+    dispatches = [
+        Dispatched(1 + n % 2, n, 200 * n, 200 * n + 90 + n, (1000, 1 + n % 3, 1), (256, 1, 1), n)
+        for n in range(1, 40)
+    ]
+    yield write_database(folder / "rocm.db", dispatches, calls)
+    yield write_json(folder / "rocm.json", json_of(dispatches, calls))
+    rows = [{**DISPATCHES[n % 3], "n": n, "start": 100 * n, "end": 100 * n + 50 + n} for n in range(40)]
+    for name, header in (("rocm-v1.csv", V1), ("rocm-v3.csv", V3)):
+        path = folder / name
+        path.write_text(text_of(header, rows))
+        yield path
+
+
+def _nvprof(folder: Path) -> Iterator[Path]:
+    from tests.sampling.readers.nvprof.test_trace import (
+        BANNER,
+        CSV_HEADER,
+        CSV_ROWS,
+        HEADER,
+        NOTES,
+        ROWS,
+        written,
+    )
+
+    yield written(folder, BANNER, [HEADER], ROWS * 8, NOTES, name="nvprof.txt")
+    yield written(folder, BANNER, [CSV_HEADER], [*CSV_ROWS, *CSV_ROWS[1:] * 7], name="nvprof.csv")
 
 
 def _pipit_rows(row: int) -> str:

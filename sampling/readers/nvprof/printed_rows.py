@@ -53,7 +53,7 @@ class RowsInColumns:
             grid=[axis[rows] for axis in grid],
             block=[axis[rows] for axis in block],
             start_ns=self._times(part, rows, cells["Start"].take(kept), "Start"),
-            stream=whole_numbers(cells["Stream"].take(kept)) if "Stream" in cells else None,
+            stream=self._streams(part, rows, cells["Stream"].take(kept)) if "Stream" in cells else None,
         )
 
     def _sizes(self, part: Part, cells: Mapping[str, Any], column: str) -> tuple[list[IntArray], BoolArray]:
@@ -90,6 +90,15 @@ class RowsInColumns:
             raise self._error(part, rows[row], column, message)
         whole: IntArray = np.rint(time_ns).astype(np.int64)
         return whole
+
+    def _streams(self, part: Part, rows: IntArray, cells: Any) -> IntArray:
+        from pyarrow import compute
+
+        bad = first_true(compute.invert(compute.match_substring_regex(cells, r"^\d{1,9}$")))
+        if bad >= 0:
+            shown = cells[bad].as_py().decode("utf-8", "replace")
+            raise self._error(part, rows[bad], "Stream", f"{shown!r} is not the number of a stream")
+        return whole_numbers(cells)
 
     def _error(self, part: Part, row: np.integer, column: str, message: str) -> ProfileError:
         position = self.layout.header.index(column)
@@ -148,8 +157,8 @@ def _matched(part: Part, titles: Sequence[str]) -> Mapping[str, Any]:
     cell = r"(?P<c{}>\S+(?: \S+)*)"
     cells = [cell.format(place) for place in range(len(titles) - 1)]
     pattern = r"^\s*" + r" {2,}".join([*cells, rf"(?P<c{len(titles) - 1}>\S.*?)"]) + r"\s*$"
-    # No byte of a line parts it.
-    lines = _parsed(part.text, ["line"], delimiter="\x01").column(0).combine_chunks()
+    # No character parts a line.
+    lines = _parsed(part.text.replace(b"\x01", b" "), ["line"], delimiter="\x01").column(0).combine_chunks()
     found = compute.extract_regex(lines, pattern)
     if found.null_count:
         row = first_true(found.is_null())

@@ -199,7 +199,8 @@ def test_a_program_that_prints_a_lot_first(tmp_path: Path) -> None:
         (1, "3.18776s", "3.187.76s", "Start", "'3.187.76s' is not a time"),
         (1, "(1 1 1)", "(1 1)", "Grid Size", "'(1 1)' is not a size"),
         (1, "(64 1 1)", "       -", "Block Size", "without blocks"),
-        (1, "  12  ", "", None, "does not fit the header"),
+        (1, "       7  ", "      x7  ", "Stream", "'x7' is not the number of a stream"),
+        (1, "  12  ", "\x01", None, "does not fit the header"),
         (2, "[11368]", "[11368]\nTraceback of the program", None, "does not fit the header"),
     ],
 )

@@ -77,6 +77,12 @@ def test_without_calls_they_are_in_the_order_of_dispatch(written: Written) -> No
     assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 0)
 
 
+def test_a_range_on_the_stack_of_a_launch_is_no_call(written: Written) -> None:
+    profile = read(written(DISPATCHES, [Called(10, 4_000, 4_900, "step")]))
+    assert told(profile) == [LAUNCHES[number] for number in (1, 2, 3)]
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 0)
+
+
 def test_where_one_call_is_missing_too(written: Written) -> None:
     profile = read(written(DISPATCHES, CALLS[:2]))
     assert told(profile) == [LAUNCHES[number] for number in (1, 2, 3)]
