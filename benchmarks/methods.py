@@ -22,7 +22,8 @@ from synthetic_profile import write_profile
 
 from sampling.features.metric_names import CHARACTERISTICS
 from sampling.methods.registry import method_names
-from sampling.plan.design import AnyDesign, make_design, make_picked_design
+from sampling.plan.design import make_design
+from sampling.plan.picked_design import AnyDesign, make_picked_design
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy

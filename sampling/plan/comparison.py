@@ -16,9 +16,10 @@ from sampling.features.report import JoinReport
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.methods.registry import method_named
 from sampling.plan.bernoulli_design import design_of_method
-from sampling.plan.design import AnyDesign, make_design
+from sampling.plan.design import make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
 from sampling.plan.judge import Judgement, judge_design
+from sampling.plan.picked_design import AnyDesign
 from sampling.plan.same_plan import plan_key
 from sampling.profile.profile import Profile
 from sampling.progress import Progress

@@ -16,7 +16,8 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.methods.picks import Picks
 from sampling.methods.registry import launches_drawn_within
-from sampling.plan.design import AnyDesign, Design, PickedDesign, StratumFacts, make_picked_design
+from sampling.plan.design import Design, StratumFacts
+from sampling.plan.picked_design import AnyDesign, PickedDesign, make_picked_design
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, reduce_by_two_keys
 from sampling.reduction.grouping import Grouping, KernelGroup

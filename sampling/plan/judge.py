@@ -10,7 +10,8 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.plan.bernoulli_design import BernoulliDesign
-from sampling.plan.design import AnyDesign, Design, PickedDesign
+from sampling.plan.design import Design
+from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.seeds import Stream, generator

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.plan.design import AnyDesign, PickedDesign, speedup_of
+from sampling.plan.design import speedup_of
 from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
+from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts

@@ -7,8 +7,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.plan.design import AnyDesign, PickedDesign
 from sampling.plan.drawn_clusters import DrawnClusters
+from sampling.plan.picked_design import AnyDesign, PickedDesign
 
 
 def plan_key(design: AnyDesign) -> bytes:

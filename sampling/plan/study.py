@@ -11,9 +11,10 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.registry import DEFAULT_METHOD, method_named
-from sampling.plan.design import AnyDesign, Design, make_design
+from sampling.plan.design import Design, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
+from sampling.plan.picked_design import AnyDesign
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations

@@ -8,7 +8,7 @@ from typing import Any
 from sampling.methods.registry import method_named
 from sampling.plan.binding import Relaxation
 from sampling.plan.budget import SimulationHours, hours
-from sampling.plan.design import AnyDesign
+from sampling.plan.picked_design import AnyDesign
 from tui.charts import quantities
 from tui.engine.budgets import PlanCosts
 from tui.options.flags import flags_of_parameters

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sampling.plan.design import AnyDesign, Design
+from sampling.plan.design import Design
 from sampling.plan.judge import Judgement
+from sampling.plan.picked_design import AnyDesign
 from sampling.plan.study import Study
 from sampling.profile.names import short_name
 from sampling.strata.coverage import DRAWS

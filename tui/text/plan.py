@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from sampling.plan.design import PickedDesign
 from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.judge import Judgement
+from sampling.plan.picked_design import PickedDesign
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study
 from sampling.text import counted

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sampling.plan.design import AnyDesign, Design
+from sampling.plan.design import Design
+from sampling.plan.picked_design import AnyDesign
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts import quantities

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from sampling.plan.binding import Relaxation
 from sampling.plan.budget import SimulationHours
-from sampling.plan.design import AnyDesign
+from sampling.plan.picked_design import AnyDesign
 from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
