@@ -212,7 +212,15 @@ def _pooled(details: PlanDetails) -> Iterator[Figure]:
     row = pooled_row(study)
     if row["groups"]:
         groups, part = f"{row['groups']} of {len(study.counts.groups)} groups", share(row["share"])
-        yield "pooled", (f"{groups}, {part} of the time: no bounds of their own", f"{groups}, {part} of time")
+        yield (
+            "pooled",
+            (
+                f"{groups}, {part} of the time: no bounds of their own",
+                f"{groups}, {part} of time",
+                f"{groups}, {part}",
+                groups,
+            ),
+        )
 
 
 def _judged(details: PlanDetails) -> Iterator[Figure]:
