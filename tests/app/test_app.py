@@ -97,7 +97,8 @@ async def test_groups_stand_in_rank_order_with_findings_key_and_plan_in_sight(re
 
 
 async def test_the_first_view_looks_as_it_did(resnet: str) -> None:
-    async with running(resnet) as (app, _):
+    async with running(resnet) as (app, pilot):
+        await wait_for(pilot, lambda: " gives " in screen_text(app), "what binds is found")
         assert_golden("groups-80x24.txt", screen_text(app) + "\n")
 
 

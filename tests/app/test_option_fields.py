@@ -73,7 +73,15 @@ def test_choices_go_round() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("group_epsilon", "0.25"), ("min_samples", "2"), ("noise_floor", ".05")]
+    ("name", "text"),
+    [
+        ("group_epsilon", "0.25"),
+        ("min_samples", "1"),
+        ("noise_floor", ".05"),
+        ("kernel_spread", "0.3"),
+        ("pool_below", "1e-2"),
+        ("min_freedom", "8"),
+    ],
 )
 def test_a_default_is_not_given(name: str, text: str) -> None:
     other = field(name).stepped(SampleOptions(), 1)
@@ -102,8 +110,8 @@ def test_a_default_is_not_given(name: str, text: str) -> None:
         ("group_epsilon", "1e400", "group-epsilon is a fraction between 0 and 1, not 1e400"),
         ("noise_floor", "0 %", "noise-floor: '0 %' is no number; did you mean 0?"),
         ("noise_floor", "1", "noise-floor is a fraction from 0, below 1, not 1"),
-        ("min_samples", "5 %", "min-samples: '5 %' is no whole number; give one, as 2"),
-        ("min_samples", "", "min-samples: a value is missing; the default is 2"),
+        ("min_samples", "5 %", "min-samples: '5 %' is no whole number; give one, as 1"),
+        ("min_samples", "", "min-samples: a value is missing; the default is 1"),
         ("seed", "-1", "seed is 0 or more, not -1"),
         ("seed", "", "seed: a value is missing; the default is 0"),
         ("method", "jiont", "method: 'jiont' is not one of joint, "),

@@ -173,8 +173,8 @@ async def test_a_file_that_cannot_be_read_again_is_said_and_all_stays(
 async def test_the_line_of_the_plan_has_its_bound(resnet: str) -> None:
     settings = ("single-iteration.first=0", "single-iteration.last=99", "single-iteration.iterations=4")
     for method, given, said in (
-        ("random", (), "; total "),
-        ("root", (), "; total "),
+        ("random", (), "; simulated "),
+        ("root", (), "; simulated "),
         ("single-iteration", settings, "; no bound"),
     ):
         async with opened(resnet, options=OpenOptions(method=method, set=given)) as (app, _):

@@ -54,6 +54,19 @@ def _list(dimensions: tuple[int, int, int] | None) -> list[int] | None:
     return None if dimensions is None else list(dimensions)
 
 
+def of_group(row: dict[str, Any], what: str) -> str:
+    """Return how many strata or drawn launches a group has; those of a pool are no one group's.
+
+    Parameters
+    ----------
+    row : as `group_row` returns it.
+    what : ``"clusters"`` or ``"samples"``.
+    """
+    if row["pooled"]:
+        return POOLED
+    return "-" if row[what] is None else quantities.count(row[what])
+
+
 def groups_table(rows: list[dict[str, Any]]) -> str:
     """Return kernel groups as a table with all figures and the whole key."""
     share, *others, drawn = _group_columns(rows)[1:]
@@ -62,7 +75,7 @@ def groups_table(rows: list[dict[str, Any]]) -> str:
         share,
         Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
         *others,
-        Column("strata", [_of_group(row, "clusters") for row in rows]),
+        Column("strata", [of_group(row, "clusters") for row in rows]),
         drawn,
         Column("kernel group", [row["key"] for row in rows], to_right=False),
     ]
@@ -80,19 +93,12 @@ def short_groups_table(study: Study, rows: list[dict[str, Any]], canvas: Canvas)
     return table([*columns, Column("kernel group", labels, to_right=False)])
 
 
-def _of_group(row: dict[str, Any], what: str) -> str:
-    """Return how many strata or drawn launches a group has; those of a pool are no one group's."""
-    if row["pooled"]:
-        return POOLED
-    return "-" if row[what] is None else quantities.count(row[what])
-
-
 def _ranks(rows: list[dict[str, Any]]) -> Column:
     return Column("rank", [f"#{row['rank']}" for row in rows])
 
 
 def _group_columns(rows: list[dict[str, Any]]) -> list[Column]:
-    drawn = [_of_group(row, "samples") for row in rows]
+    drawn = [of_group(row, "samples") for row in rows]
     return [
         _ranks(rows),
         Column("share", [quantities.share(row["share"]) for row in rows]),

@@ -158,16 +158,13 @@ def _taken(columns: Sequence[Column]) -> int:
 
 
 def _figures(rows: Sequence[dict[str, Any]]) -> list[Column]:
-    def whole(name: str) -> list[str]:
-        return ["-" if row[name] is None else quantities.count(row[name]) for row in rows]
-
     return [
         Column("rank", [f"#{row['rank']}" for row in rows]),
         Column("share", [quantities.share(row["share"]) for row in rows]),
-        Column("launches", whole("launches")),
+        Column("launches", [quantities.count(row["launches"]) for row in rows]),
         Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
         Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
         Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
-        Column("strata", whole("clusters")),
-        Column("drawn", whole("samples")),
+        Column("strata", [facts.of_group(row, "clusters") for row in rows]),
+        Column("drawn", [facts.of_group(row, "samples") for row in rows]),
     ]

@@ -196,6 +196,7 @@ def _bounds(design: AnyDesign) -> Iterator[Figure]:
                 f"{promised} of the simulated total, if {assumed_words(design)}",
                 f"{promised} of the simulated total",
                 f"{promised}, simulated",
+                promised,
             ),
         )
     profiled = share(design.bound)
@@ -203,7 +204,15 @@ def _bounds(design: AnyDesign) -> Iterator[Figure]:
         yield "bound", (f"{profiled} of the profile's own time", f"{profiled} of the profile", profiled)
         return
     both = f"{profiled} of the profile, {share(design.group_bound)} of"
-    yield "bound", (f"{both} any kernel group not pooled", f"{both} any group", f"{profiled} of the profile")
+    yield (
+        "bound",
+        (
+            f"{both} any kernel group not pooled",
+            f"{both} any group",
+            f"{profiled} of the profile",
+            profiled,
+        ),
+    )
 
 
 def _pooled(details: PlanDetails) -> Iterator[Figure]:
@@ -211,8 +220,18 @@ def _pooled(details: PlanDetails) -> Iterator[Figure]:
     study = details.study
     row = pooled_row(study)
     if row["groups"]:
-        groups, part = f"{row['groups']} of {len(study.counts.groups)} groups", share(row["share"])
-        yield "pooled", (f"{groups}, {part} of the time: no bounds of their own", f"{groups}, {part} of time")
+        few = f"{row['groups']} of {len(study.counts.groups)}"
+        groups, part = f"{few} groups", share(row["share"])
+        yield (
+            "pooled",
+            (
+                f"{groups}, {part} of the time: no bounds of their own",
+                f"{groups}, {part} of time",
+                f"{groups}, {part}",
+                groups,
+                few,
+            ),
+        )
 
 
 def _judged(details: PlanDetails) -> Iterator[Figure]:

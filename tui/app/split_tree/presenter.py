@@ -26,6 +26,9 @@ from tui.text.tree import TreeStop, node_name
 _NO_NODE = "-"
 """No node's path: what is marked when a group is split to its end."""
 
+_OF_A_POOL = " kernel groups"
+"""What the name of a pool ends with; it holds two at least."""
+
 
 def node_title(
     stop: TreeStop, study: Study | None, method: str, of_plan: str, *, log: bool
@@ -38,7 +41,7 @@ def node_title(
     """
     taken = len(stop.nodes)
     if stop.node is None:
-        place = f"all {counted(taken, 'decision', 'decisions')}"
+        place = "its one decision" if taken == 1 else f"all {counted(taken, 'decision', 'decisions')}"
     elif stop.node.index == taken:
         place = f"decision {quantities.count(taken + 1)}, {node_name(stop.node.path)}"
     else:
@@ -46,11 +49,15 @@ def node_title(
         place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
     axis = "log" if log else "linear"
     whose = "the plan's" if method == of_plan else "for study"
-    return f"[2] {stop.name} {place}{_label(stop, study)}", f"[x] {axis}  [m] {method}, {whose}"
+    # What a pool consists of may be cut off at the end of the row; the place in its tree may not.
+    name = stop.name.removesuffix(_OF_A_POOL)
+    return f"[2] {name} {place}{_label(stop, study)}", f"[x] {axis}  [m] {method}, {whose}"
 
 
 def _label(stop: TreeStop, study: Study | None) -> str:
-    if study is None or stop.groups.is_pool[stop.group]:
+    if stop.groups.is_pool[stop.group]:
+        return f":{_OF_A_POOL}, small ones split as one"
+    if study is None:
         return ""
     return f": {facts.group_label(study, stop.groups.first_kernel(stop.group))}"
 
