@@ -15,7 +15,7 @@ async def test_every_detail_of_a_real_profile_is_there(shared_data: Path) -> Non
             await resized(app, pilot, *size)
             await wait_for(
                 pilot,
-                lambda: " the same from 0.015 on: group-epsilon, min-samples ─" in screen_text(app),
+                lambda: " the same from 0.2 on: group-epsilon, min-samples ─" in screen_text(app),
                 "from where on the curve is level",
             )
             for pane, first in (
