@@ -225,7 +225,7 @@ async def test_the_options_of_pools_are_edited(gpt: str, name: str, typed: str, 
         await wait_for(pilot, lambda: getattr(app.session.options, name) == value, "the option")
         await plan_settled(app, pilot)
         assert f"> {name.replace('_', '-'):<16} {typed}" in screen_text(app)
-        assert design_in(app).speedup == details_without_app(gpt, **{name: value}).plan.design.speedup
+        assert design_in(app).speedup == details_without_app(gpt, None, **{name: value}).plan.design.speedup
         assert design_in(app).speedup != before
         assert details_of(app).study is study_in(app)
 

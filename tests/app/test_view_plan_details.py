@@ -29,6 +29,7 @@ from tests.app.plan_driving import (
     details_without_app,
     focus_on,
     gated,
+    go_to,
     running,
     screen_of,
     settled,
@@ -49,7 +50,8 @@ def test_the_figures_are_the_plans(gpt: str) -> None:
     judgement = judge_design(study.counts, study.design, 200, 0)
     shown = dict(plan_figures(details))
     assert shown["drawn"][1] == f"{plan.samples} of 13,920"
-    assert shown["bound"][0].startswith(f"{100 * (study.design.bound or 0):.1f} % of the total time, ")
+    assert shown["bound"][0].startswith(f"{100 * (study.design.bound or 0):.1f} % of the profile, ")
+    assert shown["promise"][0].startswith(f"{100 * (study.design.bound_with_noise or 0):.1f} % of the sim")
     assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
     assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in shown["within"][0]
     assert np.array_equal(details.judgement.errors, judgement.errors)  # type: ignore[union-attr]
@@ -123,7 +125,8 @@ async def test_launches_are_looked_for_only_where_they_are_asked_for(
         await wait_for(pilot, lambda: "1-8 of" in screen_text(app), "the launches")
         assert len(looked) == 1
         first = sorted(launch.id for launch in details_of(app).located or ())
-        await pilot.press(*["j"] * 8, "plus")
+        await go_to(pilot, app, "seed")
+        await pilot.press("plus")
         await wait_for(pilot, lambda: app.session.options.seed == 1, "another seed")
         await settled(app, pilot)
         assert len(looked) == 2

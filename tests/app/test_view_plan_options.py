@@ -114,7 +114,7 @@ WRONG = [
     ("confidence", "1", "confidence is a fraction between 0 and 1, not 1"),
     ("group_epsilon", "0", "group-epsilon is a fraction between 0 and 1, not 0"),
     ("min_samples", "0", "min-samples is 1 to 2^53, not 0"),
-    ("min_samples", "2.5", "min-samples: '2.5' is no whole number; give one, as 2"),
+    ("min_samples", "2.5", "min-samples: '2.5' is no whole number; give one, as 1"),
     ("noise_floor", "1", "noise-floor is a fraction from 0, below 1, not 1"),
     ("seed", "-1", "seed is 0 or more, not -1"),
     ("set", "root.kmax=3", "set root.kmax=3: root has no option 'kmax'; did you mean 'k_max'?"),
