@@ -145,7 +145,8 @@ def level_text(known: TradeOff) -> str | None:
         asked.insert(0, f"the bound of each kernel group, {target.group_epsilon:g}")
     if target.min_samples == 1 and target.min_freedom:
         asked.append(f"{target.min_freedom:g} degrees of freedom")
-    return f"{text}: {' and '.join(asked)} ask for more than epsilon does."
+    ask = "asks" if asked == ["1 launch a stratum"] else "ask"
+    return f"{text}: {' and '.join(asked)} {ask} for more than epsilon does."
 
 
 def level_forms(known: TradeOff) -> tuple[str, ...]:
