@@ -187,7 +187,7 @@ async def test_from_where_on_the_curve_is_level_is_in_its_title(gpt: str) -> Non
             (80, 24, (SHORT_NAME, WHY)),
             (120, 40, (NAME, WHY)),
             (60, 24, (SHORT_NAME, "the same from 0.1 on")),
-            (200, 60, (NAME, WHY)),
+            (200, 60, (SHORT_NAME, WHY)),
         ):
             await pilot.resize_terminal(width, height)
             await wait_for(pilot, lambda shown=shown: level_title(app) == shown, f"{shown}")  # type: ignore[misc]
