@@ -90,6 +90,7 @@ async def test_a_page_can_be_taken_along(gpt: str) -> None:
 async def test_words_stand_over_the_keys_and_over_nothing_else(gpt: str) -> None:
     async with opened(gpt) as (app, pilot):
         await wait_for(pilot, lambda: "Command" in screen_text(app), "the keys")
+        await wait_for(pilot, lambda: "inds: " in screen_text(app).replace("inds: being", ""), "what binds")
         before = screen_text(app).splitlines()
         await pilot.press("y")
         await wait_for(pilot, lambda: "lines sent" in screen_text(app), "it is said")

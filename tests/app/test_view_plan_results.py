@@ -86,7 +86,7 @@ async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_th
         await pilot.press("escape", "escape")
         await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "back")
         await pilot.press("o")
-        await wait_for(pilot, lambda: "46 of the plan's 46" in screen_text(app), "what was open before")
+        await wait_for(pilot, lambda: "29 of the plan's 29" in screen_text(app), "what was open before")
         assert isinstance(app.focused, PlanList)
 
 
