@@ -159,7 +159,8 @@ def _sampled_time_ns(like: str, request: StrataRequest[Options]) -> float:
             remedy="give the sampled_duration_ns of its plan",
         )
     options = method_options(like, request.settings)
-    return other.stratify(replace(request, options=options, overrides={})).sampled_duration_ns
+    asked = replace(request, target=other.asked(request.target), options=options, overrides={})
+    return other.stratify(asked).sampled_duration_ns
 
 
 def _is_number(text: str) -> bool:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from sampling.errors import OverrideError
 from sampling.methods.registry import method_named
 from sampling.plan.design import make_design, speedup_of
@@ -18,6 +16,7 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counts_by_name
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
+from sampling.strata.allocation import least_sampled_ns
 from sampling.strata.target import Target
 
 #: A relaxation is told of where it raises the speedup by more than this fraction.
@@ -149,15 +148,13 @@ def _reduced(
 def _most_speedup(counts: DurationCounts, step: _Step) -> float:
     """Return what the speedup cannot exceed: every kernel group not in a pool has its least samples at least.
 
-    Of strata with N_i launches each has min(m_min, N_i) >= min(m_min, N) N_i / N, so they take
-    min(m_min, N) mu together, the group's own share of the floor. Only a method that looks at the least
-    number of samples keeps to it.
+    Only a method that looks at the least number of samples keeps to it.
     """
     if "min_samples" not in method_named(step.method).target_fields:
         return float("inf")
-    least = np.minimum(step.target.min_samples, counts.group_launches) / counts.group_launches
-    least[counts.group_duration_ns < step.target.pool_below * counts.total_duration_ns] = 0
-    most = speedup_of(counts.total_duration_ns, float(np.dot(least, counts.group_duration_ns)))
+    may_be_pooled = counts.group_duration_ns < step.target.pool_below * counts.total_duration_ns
+    least_ns = least_sampled_ns(counts, step.target.min_samples)[~may_be_pooled].sum()
+    most = speedup_of(counts.total_duration_ns, float(least_ns))
     return float("inf") if most is None else most
 
 

@@ -14,6 +14,7 @@ from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.strata.allocation import least_sampled_ns
 from sampling.strata.drawing import Draw, draw_nested, estimate_total_ns, weights
 
 
@@ -80,7 +81,7 @@ def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
         duration_ns=of_strata.duration_ns[drawn.pair],
         weight=weights(design.strata, drawn),
         total_duration_ns=counts.total_duration_ns,
-        floor_ns=_floor_ns(counts, design.strata.least_samples),
+        floor_ns=float(least_sampled_ns(counts, design.strata.least_samples).sum()),
         estimate_ns=estimate_total_ns(of_strata, design.strata, drawn),
         seed=seed,
         draw=drawn,
@@ -97,15 +98,10 @@ def _picked_plan(counts: DurationCounts, design: PickedDesign, seed: int) -> Pla
         duration_ns=launches.duration_ns[rows],
         weight=picks.weight[order],
         total_duration_ns=counts.total_duration_ns,
-        floor_ns=_floor_ns(counts, 1),
+        floor_ns=float(least_sampled_ns(counts, 1).sum()),
         estimate_ns=picks.estimate(launches.duration_ns),
         seed=seed,
     )
-
-
-def _floor_ns(counts: DurationCounts, least_samples: int) -> float:
-    mean_ns = counts.group_duration_ns / counts.group_launches
-    return float(np.dot(np.minimum(least_samples, counts.group_launches), mean_ns))
 
 
 def locate(

@@ -6,6 +6,7 @@ are one more group, a pool, whose strata span kernels. (docs/methods.md, 5 Joint
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
@@ -18,8 +19,8 @@ from sampling.reduction.grouping import KernelGroup
 
 #: How the key of a pool begins; no kernel has such a name.
 POOL_NAME = "(pooled kernels)"
-# A plan looks at a few ways to pool; more are not kept.
-_MOST_KEPT = 4
+# A plan looks at up to seven ways to pool; those of the plans before are not kept.
+_MOST_KEPT = 8
 
 
 # Two are the same only if they are one object: comparing would compare arrays.
@@ -57,6 +58,8 @@ def unpooled(counts: DurationCounts) -> PlanGroups:
 
 
 _KEPT: WeakKeyDictionary[DurationCounts, OrderedDict[bytes, PlanGroups]] = WeakKeyDictionary()
+# Plans of one reduction are made by several threads at once.
+_KEPT_LOCK = threading.Lock()
 
 
 def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
@@ -67,14 +70,14 @@ def pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
     in_pool = in_pool & _has_company(counts, in_pool)
     if not in_pool.any():
         return unpooled(counts)
-    kept = _KEPT.setdefault(counts, OrderedDict())
     key = np.packbits(in_pool).tobytes()
-    if key not in kept:
-        kept[key] = _pooled(counts, in_pool)
+    with _KEPT_LOCK:
+        kept = _KEPT.setdefault(counts, OrderedDict())
+        groups = kept.pop(key, None) or _pooled(counts, in_pool)
+        kept[key] = groups
         while len(kept) > _MOST_KEPT:
             kept.popitem(last=False)
-    kept.move_to_end(key)
-    return kept[key]
+    return groups
 
 
 def _place(group: KernelGroup) -> tuple[int | None, int | None]:

@@ -19,7 +19,7 @@ from sampling.methods.joint.calibration import calibrated
 from sampling.methods.joint.candidates import Candidates, candidates
 from sampling.methods.joint.finer_strata import with_finer_strata
 from sampling.methods.joint.forced_nodes import forced_nodes
-from sampling.methods.joint.pooling import Grouped, cheapest_groups, floor_ns
+from sampling.methods.joint.pooling import Grouped, cheapest_groups
 from sampling.methods.joint.price_search import group_prices, prices
 from sampling.methods.joint.priced_forest import priced_forest
 from sampling.methods.joint.solution import PricedTrees, Solution
@@ -31,6 +31,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.plan_groups import PlanGroups
 from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides, groups_overridden
+from sampling.strata.allocation import least_sampled_ns
 from sampling.strata.cycle_spread import CycleSpread, declared_spread
 from sampling.strata.target import LEAST_EPSILON, Target
 
@@ -121,7 +122,7 @@ def _solved(request: SplitRequest[Options]) -> PricedTrees:
         if not coarse.solution.for_interval:
             return coarse
         plan = with_finer_strata(coarse, target, lambda asked: planned(groups, asked))
-        if floor_ns(groups.counts, 2) >= plan.cost_ns:
+        if least_sampled_ns(groups.counts, 2).sum() >= plan.cost_ns:
             return plan
         # Two samples of every stratum tell all spreads too, and may cost less than many of some. Where they
         # do, a plan that tells as much as they is enough.

@@ -18,6 +18,7 @@ from sampling.methods.joint.solution import Solution
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import PlanGroups, pooled
 from sampling.splitting.groups import Overrides
+from sampling.strata.allocation import least_sampled_ns
 from sampling.strata.expected_freedom import ExpectedFreedom
 from sampling.strata.target import Target
 
@@ -78,7 +79,7 @@ def cheapest_groups(
         if any(np.array_equal(groups.group_of, each.group_of) for each in looked_at):
             break
         looked_at.append(groups)
-        if floor_ns(groups.counts, target.min_samples) >= best.cost_ns:
+        if least_sampled_ns(groups.counts, target.min_samples).sum() >= best.cost_ns:
             break
         latest = found_for(groups)
         best = min(best, latest, key=_cost_ns)
@@ -87,23 +88,13 @@ def cheapest_groups(
         if any(np.array_equal(groups.group_of, each.group_of) for each in looked_at):
             continue
         looked_at.append(groups)
-        if floor_ns(groups.counts, target.min_samples) < best.cost_ns:
+        if least_sampled_ns(groups.counts, target.min_samples).sum() < best.cost_ns:
             best = min(best, found_for(groups), key=_cost_ns)
     return best
 
 
 def _cost_ns(plan: Grouped) -> float:
     return plan.cost_ns
-
-
-def floor_ns(counts: DurationCounts, min_samples: int) -> float:
-    """Return the least time that a plan of some groups samples: that of the least samples of every group.
-
-    Of strata with N_i launches each has min(m_min, N_i) >= min(m_min, N) N_i / N, so they take
-    min(m_min, N) mu together.
-    """
-    mean_ns = counts.group_duration_ns / counts.group_launches
-    return float(np.dot(np.minimum(min_samples, counts.group_launches), mean_ns))
 
 
 def _may_be_pooled(counts: DurationCounts, target: Target, overrides: Overrides) -> BoolArray:

@@ -96,8 +96,9 @@ def run_parts(
 def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
     """Return the drawn launches with the index of their stratum, each prefix as informative as it can be.
 
-    A stratum's share is N^2 (s^2 + (floor * mean)^2), its variance before anything of it has been simulated;
-    of equal shares the one with more time comes first. Within a stratum the order is random, so that the
+    A stratum's share is N^2 (s^2 + (floor * mean)^2), its variance before anything of it has been simulated,
+    and of a pooled one also N^2 spread^2 (mean^2 + s^2), for kernels differ; of equal shares the one with
+    more time comes first. Within a stratum the order is random, so that the
     first few are a random sample of it too. (docs/methods.md, 6 Drawing and judging)
     """
     target = plan.target()
@@ -112,7 +113,8 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
         np.array([getattr(stratum, name) for stratum in plan.strata], dtype=np.float64)
         for name in ("size", "mean_ns", "std_ns")
     )
-    share = size**2 * (std**2 + (target.noise_floor * mean) ** 2)
+    between = np.array([target.kernel_spread**2 * stratum.pooled for stratum in plan.strata])
+    share = size**2 * (std**2 + (target.noise_floor * mean) ** 2 + between * (mean**2 + std**2))
     falling = np.lexsort((-size * mean, -share)).tolist()
     order: list[tuple[int, PlannedLaunch]] = []
     turn = 0

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -132,6 +132,7 @@ def test_what_nothing_is_compared_with_is_not_known() -> None:
 
 
 @given(strata=STRATA, least=st.sampled_from([1.0, 8.0, 1000.0]))
+@example(strata=[(2, 1, 0, 1), (4, 1, 0, 4)], least=1.0)
 def test_sizes_tell_enough_and_are_never_smaller(
     strata: list[tuple[int, int, int, int]], least: float
 ) -> None:
@@ -144,7 +145,8 @@ def test_sizes_tell_enough_and_are_never_smaller(
     assert float(freedom(found)) >= least
     assert (found >= samples).all()
     assert (found <= clusters.launches).all()
-    if float(freedom(samples)) >= least:
+    # Sizes are chosen more cautiously than the interval counts, so that is what has to be enough.
+    if float(freedom.as_chosen_by()(samples)) >= least:
         assert found.tolist() == samples.tolist()
 
 
