@@ -30,8 +30,9 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 
-from fuzz_changes import changed
 from fuzz_inputs import BROKEN, PROFILE, PROJECT, Input, write_inputs
+
+from tests.fuzzing.changes import changed
 
 LIMIT_SECONDS = 10
 _MEMORY_BYTES = 6 << 30

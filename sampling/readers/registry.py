@@ -1,6 +1,6 @@
 """Readers of profiles: one module or folder a format. The content says which it is, never the suffix.
 
-A new format is one new module and one line in ``_MODULES``. A reader module has::
+A new format is one new module and one line in ``MODULES``. A reader module has::
 
     FORMAT: str                                    # e.g. "nsys-sqlite"
     def recognise(file: InputFile) -> bool         # from file.head (64 KiB) or the folder's listing; cheap
@@ -26,7 +26,8 @@ from sampling.profile.workload import Workload
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 
-_MODULES = (
+#: The modules of the readers, in the order in which they are asked.
+MODULES = (
     "sampling.readers.launch_parquet",
     "sampling.readers.rocm.database",
     "sampling.readers.nsys.sqlite",
@@ -54,7 +55,7 @@ class Reader(Protocol):
 
 def reader_of(file: InputFile) -> Reader | None:
     """Return the first reader that recognises a file or folder, None where there is none."""
-    readers = (cast("Reader", import_module(name)) for name in _MODULES)
+    readers = (cast("Reader", import_module(name)) for name in MODULES)
     return next((reader for reader in readers if reader.recognise(file)), None)
 
 

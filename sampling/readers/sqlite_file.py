@@ -77,7 +77,11 @@ def _damage_reported(path: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise damaged(path, str(error), remedy) from error
+        # SQLite quotes the schema, line breaks too.
+        raise damaged(path, " ".join(str(error).split()), remedy) from error
+    except UnicodeDecodeError as error:
+        # So ends a message of SQLite's own that quotes what is no text.
+        raise damaged(path, "what it says of itself is no text", remedy) from error
 
 
 def _refuse_truncated(file: InputFile, location: Path, remedy: str) -> None:

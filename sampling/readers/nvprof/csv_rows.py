@@ -41,6 +41,11 @@ class RowsOfCsv:
         self._kernels = kernels
         self._devices = devices
 
+    def lacking(self) -> str | None:
+        """Return the first column that every launch needs and the header does not name."""
+        needed = ("Start", "Duration", *_GRID, *_BLOCK, "Name")
+        return next((title for title in needed if title not in self._positions), None)
+
     def unit(self, column: str) -> int:
         """Return how many nanoseconds one unit of a column is, 0 for a unit not known."""
         return NANOSECONDS.get(self._units.get(column, "").strip().encode(), 0)
@@ -69,12 +74,16 @@ class RowsOfCsv:
             name=name,
             duration_ns=duration_ns,
             order=order if correlation is None else correlation,
-            device=self._devices.numbers(*texts(table, self._positions["Device"])),
+            device=self._device_numbers(table),
             grid=[values(part, table, self._positions[axis], rows) for axis in _GRID],
             block=[values(part, table, self._positions[axis], rows) for axis in _BLOCK],
             start_ns=start_ns,
             stream=self._whole(part, table, rows, "Stream"),
         )
+
+    def _device_numbers(self, table: Any) -> AnyIntArray | None:
+        position = self._positions.get("Device")
+        return None if position is None else self._devices.numbers(*texts(table, position))
 
     def _whole(self, part: Part, table: Any, rows: IntArray, column: str) -> AnyIntArray | None:
         position = self._positions.get(column)

@@ -76,20 +76,24 @@ class RowsInColumns:
         import pyarrow as pa
         from pyarrow import compute
 
+        bad = first_true(compute.invert(compute.match_substring_regex(cells, _TIME)))
+        if bad >= 0:
+            raise self._no_time(part, rows[bad], cells[bad], column)
         texts = cells.cast(pa.string())
         units = compute.ascii_ltrim(texts, string.digits + ".").dictionary_encode()
         scale = np.array([NANOSECONDS.get(unit.encode(), 0) for unit in units.dictionary.to_pylist()])
         factor = scale[to_numpy(units.indices)]
-        good = (factor > 0) & to_numpy(compute.match_substring_regex(texts, _TIME))
-        if good.all():
-            time_ns = to_numpy(compute.ascii_rtrim(texts, string.ascii_letters).cast(pa.float64())) * factor
-            good = time_ns < float(1 << 62)
+        time_ns = to_numpy(compute.ascii_rtrim(texts, string.ascii_letters).cast(pa.float64())) * factor
+        good = (factor > 0) & (time_ns < float(1 << 62))
         if not good.all():
             row = int(np.argmin(good))
-            message = f"{texts[row].as_py()!r} is not a time with a unit that is known"
-            raise self._error(part, rows[row], column, message)
+            raise self._no_time(part, rows[row], cells[row], column)
         whole: IntArray = np.rint(time_ns).astype(np.int64)
         return whole
+
+    def _no_time(self, part: Part, row: np.integer, cell: Any, column: str) -> ProfileError:
+        shown = cell.as_py().decode("utf-8", "replace")
+        return self._error(part, row, column, f"{shown!r} is not a time with a unit that is known")
 
     def _streams(self, part: Part, rows: IntArray, cells: Any) -> IntArray:
         from pyarrow import compute

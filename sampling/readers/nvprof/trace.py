@@ -91,16 +91,26 @@ class _Trace:
             if header.is_csv
             else RowsInColumns(header, self._kernels, self.devices)
         )
-        for column in ("Start", "Duration"):
-            if isinstance(self._rows, RowsOfCsv) and not self._rows.unit(column):
-                raise ProfileError(
-                    "the row under the header does not say in which unit of time this is",
-                    path=self._file.path,
-                    row=lines_before(self._file, offset) + 1,
-                    column=column,
-                    remedy="print the trace again with `nvprof --print-gpu-trace --csv --log-file FILE`",
-                )
+        if isinstance(self._rows, RowsOfCsv):
+            self._refuse_unusable(self._rows, offset)
         self._take_rows(self._rows, offset + len(units), text[len(units) :])
+
+    def _refuse_unusable(self, rows: RowsOfCsv, offset: int) -> None:
+        lacking = rows.lacking()
+        untimed = next((column for column in ("Start", "Duration") if not rows.unit(column)), None)
+        if lacking is not None:
+            message = f"the header of the GPU trace has no column {lacking}"
+        elif untimed is not None:
+            message = "the row under the header does not say in which unit of time this is"
+        else:
+            return
+        raise ProfileError(
+            message,
+            path=self._file.path,
+            row=lines_before(self._file, offset) + (lacking is None),
+            column=None if lacking else untimed,
+            remedy="print the trace again with `nvprof --print-gpu-trace --csv --log-file FILE`",
+        )
 
     def _take_rows(self, rows: RowsInColumns | RowsOfCsv, offset: int, text: bytes) -> None:
         end = rows_end(text)

@@ -1,7 +1,8 @@
-"""How `fuzz.py` breaks a file: blindly in its bytes, or in the values that its format holds."""
+"""How a file is broken: blindly in its bytes, or in the values that its format holds."""
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import random
@@ -156,14 +157,15 @@ def _change_value(value: Any, rng: random.Random) -> None:
         if deed < 0.15:
             del value[key]
         elif deed < 0.2 and isinstance(value, list):
-            value.append(child)
+            value.append(copy.deepcopy(child))
         elif deed < 0.25:
             deep: Any = 1
             for _ in range(900):
                 deep = [deep]
             value[key] = deep
         else:
-            value[key] = rng.choice(_JSON_VALUES)
+            # A copy: what is put in twice may be changed, even by being put into itself.
+            value[key] = copy.deepcopy(rng.choice(_JSON_VALUES))
         return
 
 
@@ -173,8 +175,9 @@ def _change_cell(path: Path, rng: random.Random) -> None:
     for _ in range(rng.choice((1, 1, 2, 4))):
         table = rng.choice([*tables, *(name for name in tables if "KERNEL" in name or name == "StringIds")])
         columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
-        row = connection.execute(f'SELECT rowid FROM "{table}" ORDER BY random() LIMIT 1').fetchone()
-        some = "" if rng.random() < 0.4 or row is None else f" WHERE rowid = {row[0]}"
+        rows = [rowid for (rowid,) in connection.execute(f'SELECT rowid FROM "{table}"')]
+        row = rng.choice(rows) if rows else None
+        some = "" if rng.random() < 0.4 or row is None else f" WHERE rowid = {row}"
         values = (None, 0, -1, 2**63 - 1, -(2**63), 1.5, float("inf"), "x", "", b"\xff\x00", b"", "9" * 300)
         try:
             connection.execute(

@@ -1,0 +1,113 @@
+"""A small profile of every format that is read: what is broken to see how it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.registry import read_profile
+from sampling.reduction.region import Region
+from tests.sampling.readers.nvprof import test_trace as nvprof
+from tests.sampling.readers.rocm.rocpd_file import Called, Dispatched, json_of, write_database, write_json
+from tests.sampling.readers.rocm.test_csv_trace import DISPATCHES, V1, V3, text_of
+from tests.small_recordings import kineto, nsys_csv, nsys_execution_csv, nsys_parquetdir, nsys_sqlite
+
+#: What they are called.
+NAMES = (
+    *("small-2020.4.sqlite", "small-2023.4.sqlite", "small-2023.4-parquetdir", "small.arrowsdir"),
+    *("small.arrowdir", "small-2023.4.csv", "small-cuda_kern_exec_trace.csv", "small-today.json.gz"),
+    *("launches.parquet", "processes.parquet", "pipit.csv", "rocm.db", "rocm.json", "rocm-v1.csv"),
+    *("rocm-v3.csv", "nvprof.txt", "nvprof.csv"),
+)
+
+
+def write_profiles(folder: Path) -> Iterator[Path]:
+    """Write them into a new folder ``profiles`` of a folder, and yield each."""
+    folder = folder / "profiles"
+    folder.mkdir()
+    yield nsys_sqlite(folder, "2020.4")
+    sqlite = nsys_sqlite(folder, "2023.4")
+    yield sqlite
+    parquet = nsys_parquetdir(folder, "2023.4")
+    yield parquet
+    yield from _arrow_folders(parquet, folder)
+    yield nsys_csv(folder, "2023.4")
+    yield nsys_execution_csv(folder)
+    yield kineto(folder, "today")
+    launches = folder / "launches.parquet"
+    write_launch_parquet(read_profile([str(sqlite)]), Region(), launches)
+    yield launches
+    yield _parquet_of_processes(launches, folder)
+    pipit = folder / "pipit.csv"
+    header = (
+        "Name,streamId,type,bytes,Trace Type,Event Type,Timestamp (ns),_matching_event,_matching_timestamp"
+    )
+    pipit.write_text(
+        "\n".join([f"{header},_depth,_parent,_children", *(_pipit_rows(row) for row in range(30)), ""])
+    )
+    yield pipit
+    yield from _rocm(folder)
+    yield from _nvprof(folder)
+
+
+def _rocm(folder: Path) -> Iterator[Path]:
+    calls = [Called(n, 100 * n, 100 * n + 20) for n in range(1, 40)]
+    calls += [Called(99, 500, 2_100, "step 1"), Called(100, 2_100, 3_900, "step 2")]
+    dispatches = [
+        Dispatched(1 + n % 2, n, 200 * n, 200 * n + 90 + n, (1000, 1 + n % 3, 1), (256, 1, 1), n)
+        for n in range(1, 40)
+    ]
+    yield write_database(folder / "rocm.db", dispatches, calls)
+    yield write_json(folder / "rocm.json", json_of(dispatches, calls))
+    rows = [{**DISPATCHES[n % 3], "n": n, "start": 100 * n, "end": 100 * n + 50 + n} for n in range(40)]
+    for name, header in (("rocm-v1.csv", V1), ("rocm-v3.csv", V3)):
+        path = folder / name
+        path.write_text(text_of(header, rows))
+        yield path
+
+
+def _nvprof(folder: Path) -> Iterator[Path]:
+    begin, end = nvprof.BANNER, nvprof.NOTES
+    yield nvprof.written(folder, begin, [nvprof.HEADER], nvprof.ROWS * 8, end, name="nvprof.txt")
+    rows = [*nvprof.CSV_ROWS, *nvprof.CSV_ROWS[1:] * 7]
+    yield nvprof.written(folder, begin, [nvprof.CSV_HEADER], rows, name="nvprof.csv")
+
+
+def _pipit_rows(row: int) -> str:
+    start, end = 1000 * row, 1000 * row + 100 + row % 7
+    launch = f'"k{row % 3}<int, 4>(float*)",7,kernel,,gpu_trace'
+    enter, leave = f"Enter,{start},{2 * row + 1},{end}", f"Leave,{end},{2 * row},{start}"
+    return f"{launch},{enter},0,,\n{launch},{leave},0,,"
+
+
+def _arrow_folders(parquet: Path, folder: Path) -> Iterator[Path]:
+    """Write the same tables as streams, as nsys does, and as files."""
+    for suffix, writer in ((".arrows", pa.ipc.new_stream), (".arrow", pa.ipc.new_file)):
+        path = folder / f"small{suffix}dir"
+        path.mkdir()
+        for file in sorted(parquet.iterdir()):
+            table = pq.read_table(file, memory_map=False, use_threads=False)
+            with writer(str(path / f"{file.stem}{suffix}"), table.schema) as sink:
+                for batch in table.to_batches(60):
+                    sink.write_batch(batch)
+        yield path
+
+
+def _parquet_of_processes(launches: Path, folder: Path) -> Path:
+    """Write launches out of the order of their ids, with a metric."""
+    table = pq.read_table(launches, memory_map=False, use_threads=False)
+    for name, values in (
+        ("process", [row % 2 for row in range(table.num_rows)]),
+        ("device", [0] * table.num_rows),
+    ):
+        if name in table.column_names:
+            table = table.drop_columns([name])
+        table = table.append_column(name, pa.array(values))
+    table = table.append_column("instructions", pa.array([100.5 + row for row in range(table.num_rows)]))
+    path = folder / "processes.parquet"
+    pq.write_table(table, path, row_group_size=50)
+    return path
