@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,10 @@ from hypothesis import settings
 # Tests cluster a few hundred rows: threads would wait for one another longer than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A suite started in the background of a shell ignores interrupts, and so would the programs it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Looking for cycles among a whole suite's objects takes a seventh of its time; rarely is often enough.
 gc.set_threshold(100_000, 50, 50)

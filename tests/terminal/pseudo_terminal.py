@@ -136,7 +136,9 @@ class Terminal:
     def leave(self) -> int:
         """Wait for the program's end and return its exit code."""
         modes = None
+        give_up = time.monotonic() + PATIENCE_SECONDS
         while True:
+            assert time.monotonic() < give_up, f"does not end:\n{self.output[-2000:]!r}"
             ready, _, _ = select.select([self._master], [], [], 0.05)
             if ready:
                 self._read("the end")
