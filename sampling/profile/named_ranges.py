@@ -54,6 +54,8 @@ class RangeRuns:
     ----------
     texts : names.
     text, sequence, first_ordinal, stop_ordinal : (r,) as in `NamedRange`, the name by its index.
+    opened : (r,) the number of the range in the order they open; one range may have a run in each of several
+        sequences.
     """
 
     texts: Sequence[str]
@@ -61,6 +63,11 @@ class RangeRuns:
     sequence: IntArray
     first_ordinal: IntArray
     stop_ordinal: IntArray
+    opened: IntArray
+
+    def all_runs(self) -> RangeRuns:
+        """Return these."""
+        return self
 
     def named(self, text: str) -> tuple[NamedRange, ...]:
         """Return the ranges of exactly this name, else those whose name contains it."""
@@ -78,7 +85,7 @@ class RangeRuns:
 
 
 #: The ranges of a recording that could have some but has none.
-NO_RANGES = RangeRuns((), *np.zeros((4, 0), dtype=np.int64))
+NO_RANGES = RangeRuns((), *np.zeros((5, 0), dtype=np.int64))
 
 
 def runs_of(
@@ -103,7 +110,28 @@ def runs_of(
         runs.append(np.stack([place, np.full(len(place), index), first, stop])[:, stop > first])
     joined = np.concatenate(runs, axis=1)
     place, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
-    return RangeRuns(events.texts, events.text[order[place]], sequence_of, first, stop)
+    return RangeRuns(events.texts, events.text[order[place]], sequence_of, first, stop, place)
+
+
+def joined_runs(parts: Sequence[RangeRuns], sequences: Sequence[int]) -> RangeRuns:
+    """Return the ranges of several recordings, one after the other.
+
+    Parameters
+    ----------
+    sequences : how many sequences each recording has.
+    """
+    codes: dict[str, int] = {}
+    columns = [[column] for column in np.zeros((5, 0), dtype=np.int64)]
+    sequences_before = opened_before = 0
+    for runs, own in zip(parts, sequences, strict=True):
+        code = np.array([codes.setdefault(text, len(codes)) for text in runs.texts], dtype=np.int64)
+        place = runs.sequence + sequences_before
+        added = (code[runs.text], place, runs.first_ordinal, runs.stop_ordinal, runs.opened + opened_before)
+        for column, part in zip(columns, added, strict=True):
+            column.append(part)
+        sequences_before += own
+        opened_before += int(runs.opened.max(initial=-1)) + 1
+    return RangeRuns(tuple(codes), *map(np.concatenate, columns))
 
 
 def _ordinals(events: RangeEvents, rows: IntArray, api_start_ns: AnyIntArray) -> tuple[IntArray, IntArray]:

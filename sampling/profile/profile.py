@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.profile.names import NameTable
+
+if TYPE_CHECKING:
+    from sampling.profile.named_ranges import RangeRuns
 
 Column = Literal["name", "signature", "duration_ns", "start_ns", "stream"]
 Dimensions = tuple[int, int, int]
@@ -260,6 +263,9 @@ class RangeSource(Protocol):
     def some_names(self, most: int) -> tuple[str, ...]:
         """Return what `Profile.range_names` returns."""
 
+    def all_runs(self) -> RangeRuns:
+        """Return what `Profile.range_runs` returns."""
+
 
 class Profile(ABC):
     """The ordered launches of a workload, read span by span.
@@ -323,6 +329,10 @@ class Profile(ABC):
     def range_names(self, most: int) -> tuple[str, ...]:
         """Return some distinct names of ranges, for messages: quickly, so maybe not the first ones."""
         return () if self.ranges is None else self.ranges.some_names(most)
+
+    def range_runs(self) -> RangeRuns | None:
+        """Return all ranges during which something was launched; None: the recording's format has none."""
+        return None if self.ranges is None else self.ranges.all_runs()
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
         """Yield all launches in id order."""

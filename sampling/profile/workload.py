@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sampling.arrays import FloatArray
+from sampling.profile.named_ranges import RangeRuns, joined_runs
 from sampling.profile.profile import (
     Batch,
     Column,
@@ -95,6 +96,14 @@ class Workload(Profile):
             sequences_before += len(profile.sequences)
         exact = tuple(each for each in found if each.text == text)
         return exact or tuple(found)
+
+    def range_runs(self) -> RangeRuns | None:
+        """Return the ranges of all files, in their order; None where the format of one has no ranges."""
+        runs = [profile.range_runs() for profile in self._profiles]
+        there = [each for each in runs if each is not None]
+        if len(there) < len(runs):
+            return None
+        return joined_runs(there, [len(profile.sequences) for profile in self._profiles])
 
     def range_names(self, most: int) -> tuple[str, ...]:
         """Return some names of all files."""

@@ -77,7 +77,7 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
     parts = []
     for selection, values in batches:
         group = group_of[selection.span.sequence][values[label]]
-        kept = np.flatnonzero(group >= 0)
+        kept = np.flatnonzero((group >= 0) & (values["duration_ns"] >= (counts.region.min_duration_ns or 0)))
         parts.append(
             (
                 selection.ids(kept),
