@@ -80,8 +80,8 @@ class RangeList:
         # Paths are numbered level by level: of equal ones the outer one is kept.
         by_time = np.lexsort((shown, -self.duration_ns[shown]))
         shown = shown[by_time[:most]]
-        if order is RangeOrder.START:
-            shown = shown[np.lexsort((shown, self.first[shown], shown >= self.found_from))]
+        by = self.first if order is RangeOrder.START else -self.duration_ns
+        shown = shown[np.lexsort((shown, by[shown], shown >= self.found_from))]
         inside: dict[int, list[int]] = {}
         for path, parent in zip(shown.tolist(), self.paths.parent[shown].tolist(), strict=True):
             inside.setdefault(parent, []).append(path)
