@@ -40,7 +40,8 @@ def found_iterations(
     ------
     EmptySelectionError, NotApplicableError : see `selections`.
     """
-    parts = list(kept_parts(profile, region, RowFilters(profile, region), progress))
+    filters = RowFilters(profile, region)
+    parts = [(ids, signature) for ids, signature, _ in kept_parts(profile, region, filters, progress)]
     if not parts:
         return ()
     ids = np.concatenate([part[0] for part in parts])

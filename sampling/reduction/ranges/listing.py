@@ -139,7 +139,10 @@ def _with_found(tree: RangeTree, found: Sequence[FoundIterations], *, several: b
     The iterations of a process and device lie in a range that stands for all of them.
     """
     named, texts = len(tree.paths), list(tree.paths.texts)
-    text, parent, depth, path = [], [], [], []
+    text: list[int] = []
+    parent: list[int] = []
+    depth: list[int] = []
+    path: list[int] = []
     for each in found:
         place = f" of process {each.sequence.process} device {each.sequence.device}" if several else ""
         own = named + len(text)

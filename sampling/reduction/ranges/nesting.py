@@ -122,7 +122,7 @@ def _next_that_holds(stop: IntArray) -> IntArray:
     while len(going := going[stop[pointer[going]] < stop[going]]):
         pointer[going] = pointer[pointer[going]]
         going = going[pointer[going] != _NONE]
-    return pointer
+    return np.asarray(pointer)
 
 
 def _depths(parent: IntArray) -> IntArray:
@@ -132,7 +132,7 @@ def _depths(parent: IntArray) -> IntArray:
     while len(going := np.flatnonzero(pointer != _NONE)):
         depth[going] += depth[pointer[going]]
         pointer[going] = pointer[pointer[going]]
-    return depth
+    return np.asarray(depth)
 
 
 def _paths(runs: RangeRuns, parent: IntArray) -> tuple[Paths, IntArray]:
