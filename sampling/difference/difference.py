@@ -16,7 +16,8 @@ from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region, Selection, selected_sequences, selections
+from sampling.reduction.region import Region, selected_sequences, selections
+from sampling.reduction.selection import Selection
 from sampling.reduction.short_launches import LeftOut
 
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
-from sampling.profile.profile import LaunchSequence, NamedRange
+from sampling.profile.profile import LaunchSequence
+from sampling.profile.range_runs import NO_RANGES, RangeRuns
 
 #: Stands for the API start of a launch whose call was not recorded.
 NO_CALL = int(np.iinfo(np.int64).max)
@@ -44,48 +45,6 @@ class RangeEvents:
     process: IntArray
     start_ns: IntArray
     end_ns: IntArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RangeRuns:
-    """Named ranges as runs of ordinals, in the order they open; those without launches are left out.
-
-    Attributes
-    ----------
-    texts : names.
-    text, sequence, first_ordinal, stop_ordinal : (r,) as in `NamedRange`, the name by its index.
-    opened : (r,) the number of the range in the order they open; one range may have a run in each of several
-        sequences.
-    """
-
-    texts: Sequence[str]
-    text: IntArray
-    sequence: IntArray
-    first_ordinal: IntArray
-    stop_ordinal: IntArray
-    opened: IntArray
-
-    def all_runs(self) -> RangeRuns:
-        """Return these."""
-        return self
-
-    def named(self, text: str) -> tuple[NamedRange, ...]:
-        """Return the ranges of exactly this name, else those whose name contains it."""
-        exact = [code for code, name in enumerate(self.texts) if name == text]
-        codes = exact or [code for code, name in enumerate(self.texts) if text in name]
-        found = np.flatnonzero(np.isin(self.text, codes))
-        columns = (self.text, self.sequence, self.first_ordinal, self.stop_ordinal)
-        rows = zip(*(column[found].tolist() for column in columns), strict=True)
-        return tuple(NamedRange(self.texts[code], *run) for code, *run in rows)
-
-    def some_names(self, most: int) -> tuple[str, ...]:
-        """Return distinct names in the order they first open."""
-        distinct = dict.fromkeys(self.texts[code] for code in self.text.tolist())
-        return tuple(distinct)[:most]
-
-
-#: The ranges of a recording that could have some but has none.
-NO_RANGES = RangeRuns((), *np.zeros((5, 0), dtype=np.int64))
 
 
 def runs_of(

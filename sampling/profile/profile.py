@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.profile.names import NameTable
-
-if TYPE_CHECKING:
-    from sampling.profile.named_ranges import RangeRuns
+from sampling.profile.range_runs import NamedRange, RangeRuns, RangeSource
 
 Column = Literal["name", "signature", "duration_ns", "start_ns", "stream"]
 Dimensions = tuple[int, int, int]
@@ -235,36 +233,6 @@ class Batch:
 
     def __len__(self) -> int:
         return self.span.launches
-
-
-@dataclass(frozen=True, slots=True)
-class NamedRange:
-    """The launches of one sequence issued while a range the program named (NVTX, annotation) was open.
-
-    Attributes
-    ----------
-    text : the range's name.
-    sequence : index into ``Profile.sequences``.
-    first_ordinal, stop_ordinal : the run ``first_ordinal:stop_ordinal`` of the sequence, not empty.
-    """
-
-    text: str
-    sequence: int
-    first_ordinal: int
-    stop_ordinal: int
-
-
-class RangeSource(Protocol):
-    """Where a profile's named ranges come from."""
-
-    def named(self, text: str) -> tuple[NamedRange, ...]:
-        """Return what `Profile.named_ranges` returns."""
-
-    def some_names(self, most: int) -> tuple[str, ...]:
-        """Return what `Profile.range_names` returns."""
-
-    def all_runs(self) -> RangeRuns:
-        """Return what `Profile.range_runs` returns."""
 
 
 class Profile(ABC):

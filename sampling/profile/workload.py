@@ -8,17 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from sampling.arrays import FloatArray
-from sampling.profile.named_ranges import RangeRuns, joined_runs
-from sampling.profile.profile import (
-    Batch,
-    Column,
-    Device,
-    LaunchSequence,
-    NamedRange,
-    Profile,
-    RecordingFacts,
-    Span,
-)
+from sampling.profile.named_ranges import joined_runs
+from sampling.profile.profile import Batch, Column, Device, LaunchSequence, Profile, RecordingFacts, Span
+from sampling.profile.range_runs import NamedRange, RangeRuns
 
 
 class Workload(Profile):

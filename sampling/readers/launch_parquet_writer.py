@@ -13,8 +13,9 @@ from sampling.arrow import arrow_file, to_arrow, to_arrow_dictionary, to_arrow_t
 from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.readers.parquet_source import BLOCK, GRID, METADATA_KEY, facts_json
-from sampling.reduction.region import Region, Selection, selections
+from sampling.reduction.region import Region, selections
 from sampling.reduction.row_filters import KeptRows, RowFilters
+from sampling.reduction.selection import Selection
 
 
 def write_launch_parquet(

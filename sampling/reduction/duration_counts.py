@@ -21,7 +21,8 @@ from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
-from sampling.reduction.region import Region, Selection, names_kept, selections
+from sampling.reduction.region import Region, names_kept, selections
+from sampling.reduction.selection import Selection
 from sampling.reduction.short_launches import LeftOut, long_enough
 
 DURATION_BITS = 40  # 18 minutes in nanoseconds; 24 bits are left for 16 million groups

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.profile.profile import Column, KernelTable, NamedRange, Profile
+from sampling.profile.profile import Column, KernelTable, Profile
+from sampling.profile.range_runs import NamedRange
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.reduction.grouping import KernelGroup

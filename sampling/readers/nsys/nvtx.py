@@ -16,8 +16,9 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import in_sequences
-from sampling.profile.named_ranges import NO_RANGES, STILL_OPEN, RangeEvents, RangeRuns, runs_of
-from sampling.profile.profile import LaunchSequence, NamedRange
+from sampling.profile.named_ranges import STILL_OPEN, RangeEvents, runs_of
+from sampling.profile.profile import LaunchSequence
+from sampling.profile.range_runs import NO_RANGES, NamedRange, RangeRuns
 from sampling.readers.nsys.order import LaunchKeys, OrderOfLaunches, process_of_thread
 from sampling.readers.nsys.tables import KERNEL, NULL, NVTX, STRINGS, NsysTables
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import EmptySelectionError
-from sampling.profile.named_ranges import NO_RANGES
 from sampling.profile.profile import Profile
+from sampling.profile.range_runs import NO_RANGES
 from sampling.progress import Progress
 from sampling.reduction.ranges.found import FoundIterations, found_iterations
 from sampling.reduction.ranges.nesting import Paths, RangeTree, range_tree

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.profile.named_ranges import RangeRuns
 from sampling.profile.profile import LaunchSequence
+from sampling.profile.range_runs import RangeRuns
 
 #: Stands between the names of a path.
 PATH_SEPARATOR = "/"

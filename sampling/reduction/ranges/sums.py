@@ -11,8 +11,9 @@ from sampling.arrays import AnyIntArray, IntArray
 from sampling.parallel import ordered_map
 from sampling.profile.profile import Batch, Column, Profile
 from sampling.progress import Progress
-from sampling.reduction.region import Region, Selection, selections
+from sampling.reduction.region import Region, selections
 from sampling.reduction.row_filters import KeptRows, RowFilters
+from sampling.reduction.selection import Selection
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +10,8 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.profile.profile import Profile, Span
 from sampling.reduction.ranges.nesting import PATH_SEPARATOR, range_tree
+from sampling.reduction.selection import Selection
 from sampling.text import Wording
-
-if TYPE_CHECKING:
-    from sampling.reduction.region import Selection
 
 _NAMES_SHOWN = 5
 _RANGES_ARE_IN = (
