@@ -228,6 +228,6 @@ def test_a_least_duration_below_one_nanosecond_is_2(
 
 
 def test_the_copied_command_has_it(kernelpoint: Kernelpoint, small: Path) -> None:
-    for line in kernelpoint("summary", small, *LEAST, "--format", "json").results["next"]:
+    for line in kernelpoint("summary", small, *LEAST, "--method", "root", "--format", "json").results["next"]:
         words = shlex.split(line)
         assert words[words.index("--min-duration") + 1] == "5000"
