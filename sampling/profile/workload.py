@@ -10,7 +10,7 @@ import numpy as np
 from sampling.arrays import FloatArray
 from sampling.profile.named_ranges import joined_runs
 from sampling.profile.profile import Batch, Column, Device, LaunchSequence, Profile, RecordingFacts, Span
-from sampling.profile.range_runs import NamedRange, RangeRuns
+from sampling.profile.range_runs import NO_RANGES, NamedRange, RangeRuns
 
 
 class Workload(Profile):
@@ -90,12 +90,12 @@ class Workload(Profile):
         return exact or tuple(found)
 
     def range_runs(self) -> RangeRuns | None:
-        """Return the ranges of all files, in their order; None where the format of one has no ranges."""
+        """Return the ranges of all files that have any, in their order; None where no format has ranges."""
         runs = [profile.range_runs() for profile in self._profiles]
-        there = [each for each in runs if each is not None]
-        if len(there) < len(runs):
+        if all(each is None for each in runs):
             return None
-        return joined_runs(there, [len(profile.sequences) for profile in self._profiles])
+        sequences = [len(profile.sequences) for profile in self._profiles]
+        return joined_runs([each or NO_RANGES for each in runs], sequences)
 
     def range_names(self, most: int) -> tuple[str, ...]:
         """Return some names of all files."""

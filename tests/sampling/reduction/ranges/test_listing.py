@@ -43,7 +43,7 @@ def profile_of(
     kernels: KernelTable | None = None,
 ) -> LaunchTable:
     """A profile of launches called at these times; the duration is the time of the call if not given."""
-    kernels = kernels or KernelTable()
+    kernels = KernelTable() if kernels is None else kernels
     api = np.array(calls, dtype=np.int64)
     builder = LaunchTableBuilder("x", kernels)
     builder.append(
@@ -219,6 +219,9 @@ def test_ranges_of_several_files_follow_each_other() -> None:
     kernels = KernelTable()
     files = [profile_of([1, 2], [Event("a", 1, 3)], kernels=kernels) for _ in range(2)]
     assert rows_of(list_ranges(Workload(files), Region())) == {"a": (4, 6, 0, 3, 2)}
+    files.insert(1, profile_of([1, 2, 3], None, names=["x", "y", "z"], kernels=kernels))
+    assert rows_of(list_ranges(Workload(files), Region())) == {"a": (4, 6, 0, 6, 2)}
+    assert Workload(files[1:2]).range_runs() is None
 
 
 def test_deep_trees_and_long_rows_take_few_passes() -> None:
