@@ -42,6 +42,9 @@ COMMANDS: dict[str, Command] = {
         "commands:InfoOptions", "tui.commands.info", "What is in a profile, and what to watch out for."
     ),
     "groups": Command("commands:GroupsOptions", "tui.commands.groups", "The kernel groups."),
+    "ranges": Command(
+        "ranges:RangesOptions", "tui.commands.ranges", "Named ranges as a tree, and found iterations."
+    ),
     "histogram": Command(
         "commands:HistogramOptions", "tui.commands.histogram", "Durations of one kernel group, drawn."
     ),

@@ -16,7 +16,9 @@ from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region, Selection, selected_sequences, selections
+from sampling.reduction.region import Region, selected_sequences, selections
+from sampling.reduction.selection import Selection
+from sampling.reduction.short_launches import LeftOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Difference:
     before, after : the durations of either side.
     ratios : mean durations after over before, with intervals.
     confidence : of the intervals.
+    parts : what was compared.
+    left_out : what the least duration leaves out of either part; None where its region sets none.
     """
 
     grouping: Grouping
@@ -57,6 +61,8 @@ class Difference:
     after: Durations
     ratios: MeanRatios
     confidence: float
+    parts: tuple[ProfilePart, ProfilePart]
+    left_out: tuple[LeftOut | None, LeftOut | None]
 
     @property
     def change_ns(self) -> IntArray:
@@ -137,6 +143,8 @@ def difference_between(
         after=here,
         ratios=mean_ratios(there, here, confidence),
         confidence=confidence,
+        parts=(before, after),
+        left_out=(counts[0].left_out, counts[1].left_out),
     )
 
 

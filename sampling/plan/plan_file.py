@@ -26,11 +26,13 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
+from sampling.reduction.short_launches import LeftOut
 from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 from sampling.text import Wording
 
 if TYPE_CHECKING:
+    from sampling.plan.plan_schema import Profile as ProfileOfPlan
     from sampling.plan.plan_schema import Stratum
 
 SCHEMA = 1
@@ -98,6 +100,7 @@ class PlanFile:
     options : every option that made the plan.
     sequences : those of the whole profile with their fingerprints; empty where a file lacks them.
     simulated : ids of launches that were simulated before the plan was topped up.
+    left_out : what the region's least duration left out of the plan; None where it set none.
     """
 
     path: str
@@ -108,6 +111,7 @@ class PlanFile:
     strata: tuple[PlannedStratum, ...]
     sequences: tuple[SequenceFingerprint, ...] = ()
     simulated: tuple[int, ...] = ()
+    left_out: LeftOut | None = None
 
     def to_simulate(self) -> PlanFile:
         """Return the plan without the launches that were simulated already."""
@@ -259,6 +263,7 @@ def plan_document(
             ],
             "launches": counts.launches,
             "total_duration_ns": counts.total_duration_ns,
+            **({} if counts.left_out is None else {"left_out": asdict(counts.left_out)}),
             "sequences": [sequence.as_json() for sequence in fingerprints(profile)],
         },
         "options": dict(options),
@@ -328,7 +333,15 @@ def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
             SequenceFingerprint.from_json(row) for row in document["profile"].get("sequences", ())
         ),
         simulated=tuple(checked.simulated),
+        left_out=_left_out(checked.profile),
     )
+
+
+def _left_out(profile: ProfileOfPlan) -> LeftOut | None:
+    from msgspec import UNSET
+
+    found = profile.left_out
+    return None if found is UNSET else LeftOut(found.launches, found.total_duration_ns)
 
 
 def _check_whole(plan: PlanFile) -> None:

@@ -74,6 +74,7 @@ class PlanOptions:
             "launches": self.launches or _written(region.launches),
             "time": self.time or _written(region.time_ns),
             "range": region.named_range,
+            **({} if region.min_duration_ns is None else {"min_duration": region.min_duration_ns}),
         }
 
     def _of_some_methods(self) -> dict[str, Any]:
@@ -108,6 +109,7 @@ def recorded_selection(options: Mapping[str, Any], path: str) -> tuple[Grouping,
             launches=options["launches"],
             time=options.get("time"),
             named_range=options.get("range"),
+            min_duration=options.get("min_duration"),
         )
         return Grouping(GroupBy(options["group_by"]), bool(options["pool_devices"])), region
     except (KeyError, TypeError, ValueError, AttributeError, OptionError) as error:

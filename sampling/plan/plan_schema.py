@@ -46,6 +46,13 @@ class Sequence(Struct):
     digests: str | UnsetType = UNSET
 
 
+class LeftOut(Struct):
+    """What the least duration left out."""
+
+    launches: _Index
+    total_duration_ns: _Nanoseconds
+
+
 class Profile(Struct):
     """What the plan was made from."""
 
@@ -53,6 +60,7 @@ class Profile(Struct):
     launches: _Index
     total_duration_ns: _Nanoseconds
     sequences: list[Sequence] = []
+    left_out: LeftOut | UnsetType = UNSET
 
 
 class Options(Struct):
@@ -80,6 +88,7 @@ class Options(Struct):
     launches: str | UnsetType | None = UNSET
     time: str | UnsetType | None = UNSET
     range: str | UnsetType | None = UNSET
+    min_duration: _Count | UnsetType | None = UNSET
 
 
 class Launch(Struct):

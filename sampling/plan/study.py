@@ -57,7 +57,7 @@ class Study:
 
     @property
     def launches_of_sequences(self) -> dict[LaunchSequence, int]:
-        """Launches of each process and device that the region keeps; name filters are not looked at."""
+        """Launches of each process and device that the region keeps, whatever their names and durations."""
         kept: dict[LaunchSequence, int] = {}
         for selection in self.counts.selected:
             sequence = self.profile.sequences[selection.span.sequence]

@@ -20,10 +20,10 @@ from sampling.profile.profile import (
     LaunchSequence,
     Profile,
     ProfileFile,
-    RangeSource,
     RecordingFacts,
     Span,
 )
+from sampling.profile.range_runs import RangeSource
 
 #: Makes the named ranges from the sequences and the API start of every launch in id order, if there are any.
 MakeRanges = Callable[[tuple[LaunchSequence, ...], AnyIntArray | None], RangeSource]

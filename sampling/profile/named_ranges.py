@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
-from sampling.profile.profile import LaunchSequence, NamedRange
+from sampling.profile.profile import LaunchSequence
+from sampling.profile.range_runs import NO_RANGES, RangeRuns
 
 #: Stands for the API start of a launch whose call was not recorded.
 NO_CALL = int(np.iinfo(np.int64).max)
@@ -46,41 +47,6 @@ class RangeEvents:
     end_ns: IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RangeRuns:
-    """Named ranges as runs of ordinals, in the order they open; those without launches are left out.
-
-    Attributes
-    ----------
-    texts : names.
-    text, sequence, first_ordinal, stop_ordinal : (r,) as in `NamedRange`, the name by its index.
-    """
-
-    texts: Sequence[str]
-    text: IntArray
-    sequence: IntArray
-    first_ordinal: IntArray
-    stop_ordinal: IntArray
-
-    def named(self, text: str) -> tuple[NamedRange, ...]:
-        """Return the ranges of exactly this name, else those whose name contains it."""
-        exact = [code for code, name in enumerate(self.texts) if name == text]
-        codes = exact or [code for code, name in enumerate(self.texts) if text in name]
-        found = np.flatnonzero(np.isin(self.text, codes))
-        columns = (self.text, self.sequence, self.first_ordinal, self.stop_ordinal)
-        rows = zip(*(column[found].tolist() for column in columns), strict=True)
-        return tuple(NamedRange(self.texts[code], *run) for code, *run in rows)
-
-    def some_names(self, most: int) -> tuple[str, ...]:
-        """Return distinct names in the order they first open."""
-        distinct = dict.fromkeys(self.texts[code] for code in self.text.tolist())
-        return tuple(distinct)[:most]
-
-
-#: The ranges of a recording that could have some but has none.
-NO_RANGES = RangeRuns((), *np.zeros((4, 0), dtype=np.int64))
-
-
 def runs_of(
     events: RangeEvents, sequences: Sequence[LaunchSequence], api_start_ns: AnyIntArray | None
 ) -> RangeRuns:
@@ -103,7 +69,28 @@ def runs_of(
         runs.append(np.stack([place, np.full(len(place), index), first, stop])[:, stop > first])
     joined = np.concatenate(runs, axis=1)
     place, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
-    return RangeRuns(events.texts, events.text[order[place]], sequence_of, first, stop)
+    return RangeRuns(events.texts, events.text[order[place]], sequence_of, first, stop, place)
+
+
+def joined_runs(parts: Sequence[RangeRuns], sequences: Sequence[int]) -> RangeRuns:
+    """Return the ranges of several recordings, one after the other.
+
+    Parameters
+    ----------
+    sequences : how many sequences each recording has.
+    """
+    codes: dict[str, int] = {}
+    columns = [[column] for column in np.zeros((5, 0), dtype=np.int64)]
+    sequences_before = opened_before = 0
+    for runs, own in zip(parts, sequences, strict=True):
+        code = np.array([codes.setdefault(text, len(codes)) for text in runs.texts], dtype=np.int64)
+        place = runs.sequence + sequences_before
+        added = (code[runs.text], place, runs.first_ordinal, runs.stop_ordinal, runs.opened + opened_before)
+        for column, part in zip(columns, added, strict=True):
+            column.append(part)
+        sequences_before += own
+        opened_before += int(runs.opened.max(initial=-1)) + 1
+    return RangeRuns(tuple(codes), *map(np.concatenate, columns))
 
 
 def _ordinals(events: RangeEvents, rows: IntArray, api_start_ns: AnyIntArray) -> tuple[IntArray, IntArray]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.profile.names import NameTable
+from sampling.profile.range_runs import NamedRange, RangeRuns, RangeSource
 
 Column = Literal["name", "signature", "duration_ns", "start_ns", "stream"]
 Dimensions = tuple[int, int, int]
@@ -234,33 +235,6 @@ class Batch:
         return self.span.launches
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRange:
-    """The launches of one sequence issued while a range the program named (NVTX, annotation) was open.
-
-    Attributes
-    ----------
-    text : the range's name.
-    sequence : index into ``Profile.sequences``.
-    first_ordinal, stop_ordinal : the run ``first_ordinal:stop_ordinal`` of the sequence, not empty.
-    """
-
-    text: str
-    sequence: int
-    first_ordinal: int
-    stop_ordinal: int
-
-
-class RangeSource(Protocol):
-    """Where a profile's named ranges come from."""
-
-    def named(self, text: str) -> tuple[NamedRange, ...]:
-        """Return what `Profile.named_ranges` returns."""
-
-    def some_names(self, most: int) -> tuple[str, ...]:
-        """Return what `Profile.range_names` returns."""
-
-
 class Profile(ABC):
     """The ordered launches of a workload, read span by span.
 
@@ -323,6 +297,10 @@ class Profile(ABC):
     def range_names(self, most: int) -> tuple[str, ...]:
         """Return some distinct names of ranges, for messages: quickly, so maybe not the first ones."""
         return () if self.ranges is None else self.ranges.some_names(most)
+
+    def range_runs(self) -> RangeRuns | None:
+        """Return all ranges during which something was launched; None: the recording's format has none."""
+        return None if self.ranges is None else self.ranges.all_runs()
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
         """Yield all launches in id order."""

@@ -8,16 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from sampling.arrays import FloatArray
-from sampling.profile.profile import (
-    Batch,
-    Column,
-    Device,
-    LaunchSequence,
-    NamedRange,
-    Profile,
-    RecordingFacts,
-    Span,
-)
+from sampling.profile.named_ranges import joined_runs
+from sampling.profile.profile import Batch, Column, Device, LaunchSequence, Profile, RecordingFacts, Span
+from sampling.profile.range_runs import NO_RANGES, NamedRange, RangeRuns
 
 
 class Workload(Profile):
@@ -95,6 +88,14 @@ class Workload(Profile):
             sequences_before += len(profile.sequences)
         exact = tuple(each for each in found if each.text == text)
         return exact or tuple(found)
+
+    def range_runs(self) -> RangeRuns | None:
+        """Return the ranges of all files that have any, in their order; None where no format has ranges."""
+        runs = [profile.range_runs() for profile in self._profiles]
+        if all(each is None for each in runs):
+            return None
+        sequences = [len(profile.sequences) for profile in self._profiles]
+        return joined_runs([each or NO_RANGES for each in runs], sequences)
 
     def range_names(self, most: int) -> tuple[str, ...]:
         """Return some names of all files."""

@@ -13,13 +13,22 @@ from sampling.arrow import arrow_file, to_arrow, to_arrow_dictionary, to_arrow_t
 from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.readers.parquet_source import BLOCK, GRID, METADATA_KEY, facts_json
-from sampling.reduction.region import Region, Selection, names_kept, names_passing, selections
+from sampling.reduction.region import Region, selections
+from sampling.reduction.row_filters import KeptRows, RowFilters
+from sampling.reduction.selection import Selection
 
 
 def write_launch_parquet(
     profile: Profile, region: Region, path: Path, progress: Progress | None = None
 ) -> int:
-    """Write the selected launches and return how many there are.
+    """Write the selected launches and return how many there are; see `write_kept_launches`."""
+    return write_kept_launches(profile, region, path, progress).launches
+
+
+def write_kept_launches(
+    profile: Profile, region: Region, path: Path, progress: Progress | None = None
+) -> KeptRows:
+    """Write the selected launches and return what they come to.
 
     Launch ids do not change: where the process numbers of several files are not in ascending order, processes
     are renumbered 0, 1, 2... Names and shapes are dictionary-encoded, so a profile
@@ -40,16 +49,15 @@ def write_launch_parquet(
     facts = profile.facts if region == Region() else replace(profile.facts, api_rows_missing=0)
     schema = pa.schema(fields, metadata={METADATA_KEY: facts_json(facts)})
     process_of = _ascending_processes(profile)
-    launches = 0
-    present = np.zeros(0, dtype=np.bool_)
+    filters = RowFilters(profile, region)
     chosen = selections(profile, region)
     sink = arrow_file(path, writing=True)
     with pq.ParquetWriter(sink, schema, compression="zstd", use_dictionary=True) as writer:
         for number, selection in enumerate(chosen):
             batch = profile.read(selection.span, ("signature", "duration_ns", *optional))
             code = batch["signature"][selection.rows]
-            present = _with_names(present, profile.kernels, code)
-            kept = names_passing(profile, region)[profile.kernels.signature_names()][code]
+            duration_ns = batch["duration_ns"][selection.rows].astype(np.int64)
+            kept = filters.kept(profile.kernels.signature_names()[code], duration_ns)
             rows = int(kept.sum())
             sequence = profile.sequences[selection.span.sequence]
             columns = [
@@ -59,14 +67,11 @@ def write_launch_parquet(
                 to_arrow(np.full(rows, sequence.device, dtype=np.int64)),
                 *_metric_columns(profile, selection, kept),
             ]
-            columns.insert(1, to_arrow(batch["duration_ns"][selection.rows][kept].astype(np.int64)))
+            columns.insert(1, to_arrow(duration_ns[kept]))
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-            launches += rows
             if progress is not None:
                 progress(number + 1, len(chosen), "writing")
-    if launches == 0:
-        names_kept(profile, region, present)
-    return launches
+    return filters.total()
 
 
 def _metric_columns(profile: Profile, selection: Selection, kept: BoolArray) -> list[Any]:
@@ -85,18 +90,6 @@ def _ascending_processes(profile: Profile) -> dict[LaunchSequence, int]:
     return {
         sequence: sequence.process if in_order else number[sequence.process] for sequence in profile.sequences
     }
-
-
-def _with_names(
-    present: BoolArray,
-    kernels: KernelTable,
-    code: AnyIntArray,
-) -> BoolArray:
-    """Return (names,) which names have launches: those marked before, and those of some signature codes."""
-    grown = np.zeros(len(kernels.names), dtype=np.bool_)
-    grown[: len(present)] = present
-    grown[kernels.signature_names()[np.unique(code)]] = True
-    return grown
 
 
 def _kernel_columns(kernels: KernelTable, code: AnyIntArray) -> list[Any]:

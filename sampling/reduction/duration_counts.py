@@ -8,20 +8,22 @@ some thousand distinct pairs. Reductions of parts merge, so a profile larger tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
-from sampling.reduction.grouping import Grouping, GroupTable, KernelGroup, group_table
-from sampling.reduction.region import Region, Selection, names_kept, selections
+from sampling.reduction.grouping import Grouping, KernelGroup, group_table
+from sampling.reduction.region import Region, names_kept, selections
+from sampling.reduction.selection import Selection
+from sampling.reduction.short_launches import LeftOut, long_enough
 
 DURATION_BITS = 40  # 18 minutes in nanoseconds; 24 bits are left for 16 million groups
 PART_LAUNCHES = 1 << 26  # 512 MiB of keys
@@ -47,13 +49,15 @@ class DurationCounts:
     Attributes
     ----------
     grouping, region : what the groups share and which launches count.
-    selected : the launches that the region selects, span by span; its name filters are not applied yet.
+    selected : the launches that the region selects, span by span; its filters of names and durations are not
+        applied yet.
     groups : (g,) the kernel groups.
     offsets : (g + 1,) group i has pairs ``offsets[i]:offsets[i + 1]``.
     duration_ns : (p,) durations, strictly ascending within a group, nanoseconds.
     count : (p,) launches with that duration.
     group_of_raw : (raw codes,) see `grouping.group_table`; finds a launch's group in a second pass.
     names : how many distinct full kernel names the launches have.
+    left_out : what the region's least duration leaves out; None where it sets none.
     """
 
     grouping: Grouping
@@ -65,6 +69,7 @@ class DurationCounts:
     count: IntArray
     group_of_raw: IntArray
     names: int
+    left_out: LeftOut | None = None
 
     @cached_property
     def launches_before(self) -> IntArray:
@@ -158,7 +163,8 @@ def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
     by_name[counts.group_of_raw[raw]] = name_of[raw // sequences] * sequences + raw % sequences
     pairs = np.repeat(by_name, np.diff(counts.offsets))
     reduction = merged([Reduction(pairs, counts.duration_ns, counts.count)])
-    return _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
+    found = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
+    return replace(found, left_out=counts.left_out)
 
 
 def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
@@ -287,10 +293,14 @@ def _grouped(
     selected: tuple[Selection, ...],
     reduction: Reduction,
 ) -> DurationCounts:
-    """Name the groups, drop those whose name is filtered out, and order what is left."""
+    """Name the groups, drop what names and durations filter out, and order what is left."""
     _refuse_overflow(profile, reduction)
-    table = _selected_groups(profile, grouping, region, reduction)
-    group = table.group_of_raw[reduction.raw]
+    named = _raw_of_kept_names(profile, grouping, region, reduction)
+    is_long, left_out = long_enough(region, reduction.duration_ns, reduction.count, named[reduction.raw])
+    selected_raw = np.zeros_like(named)
+    selected_raw[reduction.raw[is_long]] = True
+    table = group_table(profile, grouping, selected_raw)
+    group = np.where(is_long, table.group_of_raw[reduction.raw], -1)
     total = np.zeros(len(table.groups), dtype=np.int64)
     np.add.at(total, group[group >= 0], (reduction.count * reduction.duration_ns)[group >= 0])
     ranked = sorted(range(len(table.groups)), key=lambda index: (-int(total[index]), table.groups[index].key))
@@ -309,6 +319,7 @@ def _grouped(
         count=by_rank.count,
         group_of_raw=rank[table.group_of_raw],
         names=_distinct_names(profile, grouping, table.group_of_raw),
+        left_out=left_out,
     )
 
 
@@ -328,9 +339,10 @@ def _refuse_overflow(profile: Profile, reduction: Reduction) -> None:
         )
 
 
-def _selected_groups(
+def _raw_of_kept_names(
     profile: Profile, grouping: Grouping, region: Region, reduction: Reduction
-) -> GroupTable:
+) -> BoolArray:
+    """Return (raw codes,) whether there are launches of a raw code and the name filters keep them."""
     raw_codes = int(reduction.raw[-1]) + 1
     present = np.zeros(raw_codes, dtype=np.bool_)
     present[reduction.raw] = True
@@ -338,4 +350,5 @@ def _selected_groups(
     name = profile.kernels.signature_names()[label] if grouping.needs_shape else label
     names_present = np.zeros(len(profile.kernels.names), dtype=np.bool_)
     names_present[name[present]] = True
-    return group_table(profile, grouping, present & names_kept(profile, region, names_present)[name])
+    kept: BoolArray = present & names_kept(profile, region, names_present)[name]
+    return kept

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.profile.profile import Column, KernelTable, NamedRange, Profile
+from sampling.profile.profile import Column, KernelTable, Profile
+from sampling.profile.range_runs import NamedRange
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.reduction.grouping import KernelGroup
@@ -77,7 +78,7 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
     parts = []
     for selection, values in batches:
         group = group_of[selection.span.sequence][values[label]]
-        kept = np.flatnonzero(group >= 0)
+        kept = np.flatnonzero((group >= 0) & (values["duration_ns"] >= (counts.region.min_duration_ns or 0)))
         parts.append(
             (
                 selection.ids(kept),

@@ -10,7 +10,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.parallel import ordered_map
 from sampling.profile.profile import LaunchSequence, Profile
-from sampling.reduction.region import Selection
+from sampling.reduction.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)

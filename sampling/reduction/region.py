@@ -1,27 +1,24 @@
-"""Which launches count: by device, process, kernel name, launch id, time and named range."""
+"""Which launches count: by device, process, kernel name, launch id, time, named range and duration."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
+from sampling.arrays import BoolArray
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.parallel import ordered_map
 from sampling.profile.names import is_communication
 from sampling.profile.profile import LaunchSequence, Profile, Span
+from sampling.reduction.ranges.within import within_ranges
+from sampling.reduction.selection import Selection
 from sampling.text import Wording
 
 COMMUNICATION = "communication"
-
-_NAMES_SHOWN = 5
-_RANGES_ARE_IN = (
-    "an nsys SQLite or folder export, a PyTorch profiler trace (Kineto), or rocprofv3's database or JSON"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +33,10 @@ class Region:
     launches : keep ids from the first (None: 0) up to, not with, the second (None: the end).
     time_ns : keep launches that start on the GPU from the first time (None: 0) up to, not with, the second
         (None: the end), nanoseconds after the earliest start of all launches of their file.
-    named_range : keep launches issued while a range of this name (else: whose name contains it) was open,
-        see `sampling.profile.named_ranges`.
+    named_range : keep launches issued while a range of this name was open; else of this path, as `a/b` for b
+        inside a; else whose name contains it. See `sampling.profile.named_ranges`.
+    min_duration_ns : keep launches that last at least so long. It is looked at last: what it leaves out of
+        the launches that the other filters keep is counted, as it makes the total smaller.
     """
 
     devices: tuple[int, ...] = ()
@@ -47,8 +46,13 @@ class Region:
     launches: tuple[int | None, int | None] | None = None
     time_ns: tuple[int | None, int | None] | None = None
     named_range: str | None = None
+    min_duration_ns: int | None = None
 
     def __post_init__(self) -> None:
+        if self.min_duration_ns is not None and self.min_duration_ns < 1:
+            raise OptionError(
+                Wording("`min_duration_ns={}`: nanoseconds from 1 on are meant", self.min_duration_ns)
+            )
         if self.named_range == "":
             raise OptionError(
                 Wording("`named_range` is empty"), remedy="give a range's name, or a part of it"
@@ -60,70 +64,8 @@ class Region:
                 raise OptionError(f"{pattern!r} is not a regular expression ({error})") from error
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Selection:
-    """A span and the rows of it that are wanted, at least one.
-
-    Attributes
-    ----------
-    rows : indexes the columns of the span: a slice where the rows follow each other, as they mostly do, else
-        (span.launches,) whether a row is wanted.
-    first_id : the id of the first wanted row.
-    """
-
-    span: Span
-    rows: slice | BoolArray
-    first_id: int
-
-    @property
-    def launches(self) -> int:
-        """How many rows are wanted."""
-        if isinstance(self.rows, slice):
-            stop: int = self.rows.stop
-            start: int = self.rows.start
-            return stop - start
-        return int(np.count_nonzero(self.rows))
-
-    def ids(self, places: IntArray) -> IntArray:
-        """Return the ids of wanted rows, counted among the wanted ones from 0."""
-        if isinstance(self.rows, slice):
-            return self.first_id + places
-        wanted = np.flatnonzero(self.rows)
-        return np.asarray(self.first_id - wanted[0] + wanted[places])
-
-    def holds(self, rows: IntArray, first_row: int = 0) -> BoolArray:
-        """Return whether rows of the span, counted from ``first_row``, are wanted."""
-        wanted: BoolArray
-        if isinstance(self.rows, slice):
-            wanted = (rows >= self.rows.start - first_row) & (rows < self.rows.stop - first_row)
-        else:
-            wanted = self.rows[first_row:][rows]
-        return wanted
-
-    def narrowed(self, inside: BoolArray) -> Selection | None:
-        """Return the part of the selection that is still wanted, None if there is none.
-
-        Parameters
-        ----------
-        inside : (launches,) whether a wanted row is still wanted.
-        """
-        if inside.all():
-            return self
-        before = np.arange(self.span.launches)[self.rows]
-        left = before[inside]
-        if not len(left):
-            return None
-        first, last = int(left[0]), int(left[-1])
-        first_id = self.first_id + first - int(before[0])
-        if last - first + 1 == len(left):
-            return Selection(self.span, slice(first, last + 1), first_id)
-        rows = np.zeros(self.span.launches, dtype=np.bool_)
-        rows[left] = True
-        return Selection(self.span, rows, first_id)
-
-
 def selections(profile: Profile, region: Region) -> tuple[Selection, ...]:
-    """Return what to read for a region, in id order; names are filtered after the reduction.
+    """Return what to read for a region, in id order; names and durations are filtered after the reduction.
 
     Raises
     ------
@@ -132,7 +74,7 @@ def selections(profile: Profile, region: Region) -> tuple[Selection, ...]:
     """
     chosen = _selected_ids(profile, region)
     if region.named_range is not None:
-        chosen = _within_ranges(profile, region.named_range, chosen)
+        chosen = within_ranges(profile, region.named_range, chosen)
     if region.time_ns is not None:
         chosen = _within_time(profile, region.time_ns, chosen)
     return chosen
@@ -164,57 +106,15 @@ def _selected_ids(profile: Profile, region: Region) -> tuple[Selection, ...]:
     return tuple(chosen)
 
 
+def filters_set(region: Region) -> tuple[str, ...]:
+    """Return the parameters of the filters that are given, in backticks as in messages."""
+    given = (each.name for each in fields(region) if getattr(region, each.name) != each.default)
+    return tuple(f"`{name}`" for name in given)
+
+
 def as_given(bounds: tuple[int | None, int | None] | None) -> str:
     """Return a window as people write it: its first and its last bound, a colon between."""
     return ":".join("" if bound is None else str(bound) for bound in bounds or (None, None))
-
-
-def _within_ranges(profile: Profile, text: str, chosen: Sequence[Selection]) -> tuple[Selection, ...]:
-    """Keep the launches that any range of this name holds."""
-    found = profile.named_ranges(text)
-    if found is None:
-        raise NotApplicableError(
-            Wording(
-                "`named_range` needs named ranges, and a profile of the format {} has none", profile.format
-            ),
-            remedy=f"give {_RANGES_ARE_IN}",
-        )
-    if not found:
-        raise EmptySelectionError(
-            Wording(
-                "`named_range={!r}` leaves no launch: none was issued in a range whose name contains it", text
-            ),
-            remedy=_names_there_are(profile),
-        )
-    runs = np.array([(each.sequence, each.first_ordinal, each.stop_ordinal) for each in found])
-    by_sequence = {index: runs[runs[:, 0] == index, 1:] for index in np.unique(runs[:, 0]).tolist()}
-    none = np.zeros((0, 2), dtype=np.int64)
-    inside = (
-        (each, _covered(each.span, by_sequence.get(each.span.sequence, none))[each.rows]) for each in chosen
-    )
-    left = tuple(part for each, rows in inside if (part := each.narrowed(rows)) is not None)
-    if not left:
-        raise EmptySelectionError(
-            Wording("`named_range={!r}` leaves no launch of those that the other filters keep", text),
-            remedy=Wording("leave out `devices`, `processes`, `launches` or the range"),
-        )
-    return left
-
-
-def _covered(span: Span, runs: IntArray) -> BoolArray:
-    """Return (span.launches,) which launches lie in any of the runs, rows of a first and a stop ordinal."""
-    bounds = np.clip(runs - span.first_ordinal, 0, span.launches)
-    open_runs = np.zeros(span.launches + 1, dtype=np.int64)
-    np.add.at(open_runs, bounds[:, 0], 1)
-    np.add.at(open_runs, bounds[:, 1], -1)
-    return np.cumsum(open_runs[:-1]) > 0
-
-
-def _names_there_are(profile: Profile) -> str:
-    names = profile.range_names(_NAMES_SHOWN + 1)
-    shown = ", ".join(map(repr, names[:_NAMES_SHOWN]))
-    more = ", ..." if len(names) > _NAMES_SHOWN else ""
-    return f"names there are: {shown}{more}" if names else "there is no range in this profile"
 
 
 def _within_time(

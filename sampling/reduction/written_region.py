@@ -16,6 +16,7 @@ def written_region(
     launches: str | None,
     time: str | None,
     named_range: str | None,
+    min_duration: int | None = None,
 ) -> Region:
     """Return the region of filters as the command line and a plan file write them.
 
@@ -23,10 +24,12 @@ def written_region(
     ----------
     device, process : numbers, each text one or several by commas.
     launches, time : windows as A:B, A: or :B.
+    min_duration : nanoseconds.
 
     Raises
     ------
-    OptionError : one is not made of numbers, a window ends before it begins, or the range's name is empty.
+    OptionError : one is not made of numbers, a window ends before it begins, the range's name is empty, or
+        the least duration is none.
     """
     return Region(
         devices=_numbers("devices", device),
@@ -36,6 +39,7 @@ def written_region(
         launches=_window("launches", launches, "ids as A:B, A: or :B are meant, counted from 0"),
         time_ns=_window("time_ns", time, "nanoseconds as A:B, A: or :B are meant, counted from 0"),
         named_range=named_range,
+        min_duration_ns=min_duration,
     )
 
 

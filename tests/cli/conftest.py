@@ -226,6 +226,7 @@ def command_lines(
         "summary": ("summary", resnet),
         "info": ("info", resnet),
         "groups": ("groups", resnet),
+        "ranges": ("ranges", resnet),
         "histogram": ("histogram", resnet, "--kernel", "#9"),
         "tree": ("tree", resnet, "--kernel", "#9"),
         "sample": ("sample", resnet, "--judge", "20"),

@@ -176,6 +176,20 @@ RESULTS: dict[str, Schema] = {
         findings=_list(FINDING),
     ),
     "groups": _list(GROUP, minItems=1),
+    "ranges": _list(
+        _object(
+            path=TEXT,
+            name=TEXT,
+            depth=INDEX,
+            times=COUNT,
+            launches=COUNT,
+            duration_ns=NS,
+            share=FRACTION,
+            first=INDEX,
+            last=INDEX,
+            source=_one_of("named", "found"),
+        )
+    ),
     "histogram": _object(
         edges_ns=_list(NUMBER, minItems=2),
         counts=_list(INDEX, minItems=1),
@@ -381,6 +395,17 @@ PLAN = _object(
 )
 
 
+SELECTION = _object(
+    filters={"type": "object", "minProperties": 1},
+    launches=COUNT,
+    of_launches=_or_null(COUNT),
+    total_duration_ns=NS,
+    left_out=_or_null(_object(launches=INDEX, total_duration_ns=NS, share=FRACTION)),
+)
+#: Of one profile, or by the names of several.
+SELECTIONS: Schema = {"anyOf": [SELECTION, {"type": "object", "additionalProperties": SELECTION}]}
+
+
 def envelope(command: str) -> Schema:
     """Return the schema of a command's JSON answer; without a terminal the app's commands are others."""
     named = {"open": "summary", "demo": "summary", "scale open": "scale predict"}.get(command, command)
@@ -393,4 +418,5 @@ def envelope(command: str) -> Schema:
         warnings=_list(TEXT),
         results=RESULTS[named],
     )
+    schema["properties"]["selection"] = SELECTIONS
     return schema | {"additionalProperties": False}

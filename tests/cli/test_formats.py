@@ -16,7 +16,7 @@ Kernelpoint = Callable[..., Run]
 CommandLines = dict[str, Sequence[object]]
 
 COMMANDS = (
-    *("open", "summary", "info", "groups", "histogram", "tree", "sample", "trade-off", "compare"),
+    *("open", "summary", "info", "groups", "ranges", "histogram", "tree", "sample", "trade-off", "compare"),
     *("judge", "difference", "align", "estimate", "methods", "export", "project", "convert", "demo"),
     *("scale open", "scale predict", "scale validate", "scale derive", "scale mrc"),
 )

@@ -10,6 +10,7 @@ from tui.options.commands import AlignOptions
 from tui.output.writer import emit
 from tui.terminal.diagnostics import note
 from tui.text.alignment import alignment_answer
+from tui.text.selection import part_of_plan, stated
 
 
 def run(options: AlignOptions) -> None:
@@ -20,4 +21,4 @@ def run(options: AlignOptions) -> None:
         found = align(plan, trace, process=options.process, device=options.device, progress=progress)
     for text in found.notes:
         note(text, quiet=options.quiet)
-    emit(alignment_answer(found, options.format), options)
+    emit(stated(alignment_answer(found, options.format), part_of_plan(plan)), options)

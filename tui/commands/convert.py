@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.errors import OptionError
-from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.launch_parquet_writer import write_kept_launches
 from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.studies import open_profile, progress_of, region_of
 from tui.options.commands import ConvertOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit
+from tui.text.selection import Part, stated
 
 
 def run(options: ConvertOptions) -> None:
@@ -23,17 +24,15 @@ def run(options: ConvertOptions) -> None:
     with progress_of(options) as progress:
         profile = open_profile(options.profiles, progress)
         with scratch_file() if target is None else new_file(target) as path:
-            launches = write_launch_parquet(profile, region, path, progress)
+            kept = write_kept_launches(profile, region, path, progress)
             written = path.stat().st_size
             if target is None:
                 copy_to_stdout(path)
-    results = {"launches": launches, "bytes": written}
+    results = {"launches": kept.launches, "bytes": written}
+    said = f"{counted(kept.launches, 'launch', 'launches')}, {quantities.count(written)} bytes"
+    part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
     emit(
-        Answer(
-            "convert",
-            results,
-            lambda _: f"{counted(launches, 'launch', 'launches')}, {quantities.count(written)} bytes",
-        ),
+        stated(Answer("convert", results, lambda _: said), part),
         options,
         to_stderr=target is None,
         redirect=False,

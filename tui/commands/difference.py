@@ -7,14 +7,15 @@ from tui.engine.studies import progress_of
 from tui.options.difference import DifferenceOptions
 from tui.output.writer import emit
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text.difference import difference_answer, growth_text
+from tui.text.difference import compared_parts, difference_answer, growth_text
+from tui.text.selection import stated
 
 
 def run(options: DifferenceOptions) -> None:
     """Read both, compare, show, check the growth."""
     with progress_of(options) as progress:
         found = found_difference(options, progress)
-    answer = difference_answer(found, options)
+    answer = stated(difference_answer(found, options), compared_parts(found))
     for text in answer.warnings:
         note(text, quiet=options.quiet)
     emit(answer, options)

@@ -11,6 +11,7 @@ from tui.output.files import write_text
 from tui.output.writer import emit
 from tui.terminal.diagnostics import CheckFailedError, note
 from tui.text.estimate import estimate_answer, unmet_text
+from tui.text.selection import part_of_plan, stated
 
 
 def run(options: EstimateOptions) -> None:
@@ -21,7 +22,7 @@ def run(options: EstimateOptions) -> None:
     if larger is not None and options.top_up is not None:
         write_text(larger.text, Path(options.top_up))
         note(f"plan written to {options.top_up}", quiet=options.quiet)
-    emit(estimate_answer(found, larger, options), options)
+    emit(stated(estimate_answer(found, larger, options), part_of_plan(found.plan)), options)
     main = found.main
     if options.target is not None and not main.is_within(options.target):
         raise CheckFailedError(unmet_text(main, options.target))

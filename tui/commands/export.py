@@ -12,6 +12,7 @@ from tui.options.commands import ExportOptions
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, write_stdout
 from tui.terminal.diagnostics import note
+from tui.text.selection import part_of_plan, stated
 
 
 def run(options: ExportOptions) -> None:
@@ -30,7 +31,7 @@ def run(options: ExportOptions) -> None:
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     results = {"files": written, "launches": len(plan.to_simulate().drawn)}
     emit(
-        Answer("export", results, lambda _: "\n".join(written)),
+        stated(Answer("export", results, lambda _: "\n".join(written)), part_of_plan(plan)),
         options,
         to_stderr=options.output == STDOUT,
         redirect=False,

@@ -8,6 +8,7 @@ from tui.options.commands import GroupsOptions
 from tui.output.writer import Answer, emit
 from tui.text import facts
 from tui.text.group_list import list_groups
+from tui.text.selection import part_of_study, stated
 
 
 def run(options: GroupsOptions) -> None:
@@ -21,7 +22,5 @@ def run(options: GroupsOptions) -> None:
         )
     rows = [facts.group_row(study, index) for index in listed.groups]
     codes = tuple(finding.code for finding in study.findings)
-    emit(
-        Answer("groups", rows, lambda _: facts.groups_table(rows), warnings=codes),
-        options,
-    )
+    answer = Answer("groups", rows, lambda _: facts.groups_table(rows), warnings=codes)
+    emit(stated(answer, part_of_study(study)), options)

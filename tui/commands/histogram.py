@@ -11,6 +11,7 @@ from tui.options.commands import HistogramOptions
 from tui.output.writer import Answer, Canvas, emit
 from tui.text import facts
 from tui.text.histogram import histogram_results, histogram_rows, histogram_text
+from tui.text.selection import part_of_study, stated
 
 _BINS = 60
 _HEIGHT = 20
@@ -23,16 +24,14 @@ def run(options: HistogramOptions) -> None:
     clusters = facts.clusters_of_group(study, group)
     durations_ns, launches = study.counts.group_pairs(group)
     data = histogram_data(durations_ns, launches, clusters, options.width or _BINS, log=options.log)
-    emit(
-        Answer(
-            "histogram",
-            histogram_results(study, group, clusters, data),
-            lambda canvas: _text(study, group, options, canvas),
-            rows=histogram_rows(clusters, data),
-            warnings=tuple(finding.code for finding in study.findings),
-        ),
-        options,
+    answer = Answer(
+        "histogram",
+        histogram_results(study, group, clusters, data),
+        lambda canvas: _text(study, group, options, canvas),
+        rows=histogram_rows(clusters, data),
+        warnings=tuple(finding.code for finding in study.findings),
     )
+    emit(stated(answer, part_of_study(study)), options)
 
 
 def _text(study: Study, group: int, options: HistogramOptions, canvas: Canvas) -> str:

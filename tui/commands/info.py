@@ -7,6 +7,7 @@ from tui.engine.studies import study_of
 from tui.options.commands import InfoOptions
 from tui.output.writer import Answer, emit
 from tui.text.info import info_results, info_text
+from tui.text.selection import part_of_study, stated
 
 
 def run(options: InfoOptions) -> None:
@@ -14,4 +15,5 @@ def run(options: InfoOptions) -> None:
     study = study_of(options.profiles, options, method=DEFAULT_METHOD)
     results = info_results(study)
     codes = tuple(finding.code for finding in study.findings)
-    emit(Answer("info", results, lambda canvas: info_text(study, results, canvas), warnings=codes), options)
+    answer = Answer("info", results, lambda canvas: info_text(study, results, canvas), warnings=codes)
+    emit(stated(answer, part_of_study(study)), options)

@@ -10,6 +10,7 @@ from tui.options.commands import JudgeOptions
 from tui.output.writer import Answer, emit
 from tui.terminal.diagnostics import CheckFailedError, note
 from tui.text.judgement import judgement_results, judgement_text, judgement_warnings
+from tui.text.selection import part_of_plan, stated
 
 
 def run(options: JudgeOptions) -> None:
@@ -27,6 +28,7 @@ def run(options: JudgeOptions) -> None:
     results, warnings = judgement_results(plan, judged, options), tuple(judgement_warnings(judged))
     for text in warnings:
         note(text, quiet=options.quiet)
-    emit(Answer("judge", results, lambda _: judgement_text(results), warnings=warnings), options)
+    answer = Answer("judge", results, lambda _: judgement_text(results), warnings=warnings)
+    emit(stated(answer, part_of_plan(plan)), options)
     if options.fail_above is not None and results["error"] > options.fail_above:
         raise CheckFailedError(f"the plan's error {results['error']:.6g} is above {options.fail_above:g}")

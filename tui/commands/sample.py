@@ -18,6 +18,7 @@ from tui.output.writer import STDOUT, emit, write_stdout
 from tui.terminal.diagnostics import note
 from tui.text.plan import plan_answer
 from tui.text.plan_tables import launch_rows, list_answer
+from tui.text.selection import part_of_study, stated
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
 
@@ -45,6 +46,7 @@ def run(options: SampleOptions) -> None:
         answer = plan_answer(study, plan, judgement, rows, asked)
     else:
         answer = list_answer(study, plan, launches, options.list)
+    answer = stated(answer, part_of_study(study))
     emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)
 
 

@@ -6,6 +6,7 @@ from tui.engine.budgets import study_costs, study_within_budget
 from tui.engine.unused_options import note_unused_epsilon
 from tui.options.commands import SlowdownOptions, SummaryOptions
 from tui.output.writer import Answer, emit
+from tui.text.selection import part_of_study, stated
 from tui.text.summary import following_commands, summary_results, summary_text
 
 
@@ -20,12 +21,10 @@ def show(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "su
     study = study_within_budget(profiles, options)
     costs = study_costs(options, study)
     following = following_commands(profiles, options)
-    emit(
-        Answer(
-            command,
-            summary_results(study, following, costs),
-            human=lambda canvas: summary_text(study, profiles, following, costs, canvas),
-            warnings=tuple(finding.code for finding in study.findings),
-        ),
-        options,
+    answer = Answer(
+        command,
+        summary_results(study, following, costs),
+        human=lambda canvas: summary_text(study, profiles, following, costs, canvas),
+        warnings=tuple(finding.code for finding in study.findings),
     )
+    emit(stated(answer, part_of_study(study)), options)

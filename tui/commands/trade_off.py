@@ -8,6 +8,7 @@ from tui.engine.studies import progress_of, study_as_asked, target_of
 from tui.engine.trade_offs import epsilons_of
 from tui.options.commands import TradeOffOptions
 from tui.output.writer import emit
+from tui.text.selection import part_of_study, stated
 from tui.text.trade_off import TradeOff, trade_off_answer
 
 
@@ -37,4 +38,4 @@ def run(options: TradeOffOptions) -> None:
     if not points:
         raise missing[0].problem
     known = TradeOff(options.method, target, epsilons, points, missing, PlanCosts(binding, options.slowdown))
-    emit(trade_off_answer(study, known, options), options)
+    emit(stated(trade_off_answer(study, known, options), part_of_study(study)), options)

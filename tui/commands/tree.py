@@ -9,6 +9,7 @@ from tui.engine.split_trees import chosen_group, tree_walk
 from tui.engine.studies import overrides_of, study_of, target_of
 from tui.options.commands import TreeOptions
 from tui.output.writer import Answer, emit
+from tui.text.selection import part_of_study, stated
 from tui.text.tree import node_at, stop_of, tree_rows, tree_text, whole_tree
 
 
@@ -27,12 +28,10 @@ def run(options: TreeOptions) -> None:
     if options.node is not None:
         seen = stop.nodes if stop.ahead is None else (*stop.nodes, stop.ahead)
         stop = replace(stop, node=node_at(seen, options.node))
-    emit(
-        Answer(
-            "tree",
-            tree_rows(stop),
-            lambda canvas: tree_text(stop, canvas, options.max_depth, log=options.log),
-            warnings=tuple(finding.code for finding in study.findings),
-        ),
-        options,
+    answer = Answer(
+        "tree",
+        tree_rows(stop),
+        lambda canvas: tree_text(stop, canvas, options.max_depth, log=options.log),
+        warnings=tuple(finding.code for finding in study.findings),
     )
+    emit(stated(answer, part_of_study(study)), options)

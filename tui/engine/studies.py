@@ -60,6 +60,7 @@ def region_of(options: RegionOptions) -> Region:
         launches=options.launches,
         time=options.time,
         named_range=options.range,
+        min_duration=options.min_duration,
     )
 
 

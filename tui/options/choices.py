@@ -35,6 +35,13 @@ class GroupSort(StrEnum):
     NAME = "name"
 
 
+class RangeSort(StrEnum):
+    """What the ranges of one level are sorted by: where they begin, or their time, largest first."""
+
+    START = "start"
+    TIME = "time"
+
+
 class PlanList(StrEnum):
     """What `sample` lists instead of the plan's figures."""
 

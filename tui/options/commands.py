@@ -97,6 +97,15 @@ class RegionOptions(OutputOptions):
         metavar="TEXT",
         parameters={"named_range": "--range"},
     )
+    min_duration: int | None = option(
+        None,
+        "Only launches that last N ns or more; what that leaves out is said.",
+        "--min-duration",
+        panel=_REGION,
+        metavar="NS",
+        least=1,
+        parameters={"min_duration_ns": "--min-duration"},
+    )
 
 
 @dataclass(frozen=True)

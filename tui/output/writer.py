@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from tui.version import __version__
 SCHEMA = 1
 STDOUT = "-"
 
+_HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
 Row = Mapping[str, Any]
 
@@ -48,6 +50,8 @@ class Answer:
     human : draws the table form.
     rows : for csv, jsonl and markdown; the results themselves if None.
     warnings : codes or sentences a script should see.
+    selection : which launches the results are of, for JSON; None where they are of all.
+    heading : the same in words, above what is drawn.
     """
 
     command: str
@@ -55,6 +59,18 @@ class Answer:
     human: Callable[[Canvas], str]
     rows: Sequence[Row] | None = None
     warnings: tuple[str, ...] = ()
+    selection: Row | None = None
+    heading: tuple[str, ...] = ()
+
+    def drawn(self, canvas: Canvas) -> str:
+        """Return the table form below its heading."""
+        return heading_text(self.heading, canvas.width) + self.human(canvas)
+
+
+def heading_text(lines: Sequence[str], width: int) -> str:
+    """Return lines wrapped, with an empty one below them; "" for none."""
+    wrapped = "".join(f"{textwrap.fill(line, width, **_HEADING)}\n" for line in lines)
+    return f"{wrapped}\n" if lines else ""
 
 
 def emit(answer: Answer, options: OutputOptions, *, to_stderr: bool = False, redirect: bool = True) -> None:
@@ -84,7 +100,7 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
         return json_text(envelope(answer, options.seed)) + "\n"
     if options.format is OutputFormat.TABLE:
         canvas = canvas_for(options, stream)
-        return shown_text(answer.human(canvas), canvas) + "\n"
+        return shown_text(answer.drawn(canvas), canvas) + "\n"
     rows = answer.rows
     if rows is None:
         rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
@@ -122,6 +138,7 @@ def envelope(answer: Answer, seed: int) -> dict[str, Any]:
         "version": __version__,
         "command": answer.command,
         "seed": seed,
+        **({} if answer.selection is None else {"selection": answer.selection}),
         "warnings": list(answer.warnings),
         "results": answer.results,
     }

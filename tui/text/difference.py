@@ -20,6 +20,7 @@ from tui.options.choices import OutputFormat
 from tui.options.difference import DifferenceOptions
 from tui.output.writer import Answer, Canvas
 from tui.terminal.tables import Column, shortened, table
+from tui.text.selection import Part
 
 _LEAST_LABEL = 12
 _EXACT_COUNT_BELOW = 100_000
@@ -53,6 +54,17 @@ def difference_answer(found: Difference, options: DifferenceOptions) -> Answer:
         rows=review_rows(found, options.top) if is_markdown else [_flat(row) for row in rows],
         warnings=tuple(_warnings(found)),
     )
+
+
+def compared_parts(found: Difference) -> dict[str, Part]:
+    """Return which part of either profile was compared."""
+    sides = zip(("before", "after"), found.parts, (found.before, found.after), found.left_out, strict=True)
+    return {
+        name: Part(
+            part.region, int(side.launches.sum()), int(side.total_ns.sum()), part.profile.launches, left_out
+        )
+        for name, part, side, left_out in sides
+    }
 
 
 def growth_text(found: Difference, allowed: float) -> str:

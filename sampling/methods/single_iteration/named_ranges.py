@@ -10,7 +10,7 @@ from sampling.arrays import IntArray
 from sampling.errors import NotApplicableError
 from sampling.methods.single_iteration.iteration import Iteration
 from sampling.methods.single_iteration.options import GIVE_IDS, NAME, Options
-from sampling.profile.profile import NamedRange
+from sampling.profile.range_runs import NamedRange
 from sampling.reduction.launch_list import LaunchList
 
 

@@ -221,10 +221,10 @@ def _check_filters(plan: PlanFile, region: Region, *, names_differ: bool) -> Non
             "stands for is not known",
             remedy=_put_back(plan),
         )
-    if region.time_ns is not None or region.named_range is not None:
+    if (region.time_ns, region.named_range, region.min_duration_ns) != (None, None, None):
         raise AnalysisError(
-            "the plan was made for a window of time or a named range of its own recording, so which launches "
-            "it stands for is not known",
+            "the plan was made for a least duration, a window of time or a named range of its own recording, "
+            "so which launches it stands for is not known",
             remedy=_put_back(plan),
         )
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.named_ranges import NO_CALL, NO_RANGES, RangeEvents, runs_of
+from sampling.profile.named_ranges import NO_CALL, RangeEvents, runs_of
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -33,9 +33,9 @@ from sampling.profile.profile import (
     LaunchSequence,
     Profile,
     ProfileFile,
-    RangeSource,
     RecordingFacts,
 )
+from sampling.profile.range_runs import NO_RANGES, RangeSource
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.kineto.columns import (

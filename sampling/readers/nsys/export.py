@@ -14,15 +14,8 @@ from sampling.arrays import IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.named_ranges import NO_RANGES
-from sampling.profile.profile import (
-    KernelTable,
-    LaunchSequence,
-    Profile,
-    ProfileFile,
-    RangeSource,
-    RecordingFacts,
-)
+from sampling.profile.profile import KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
+from sampling.profile.range_runs import NO_RANGES, RangeSource
 from sampling.progress import Progress
 from sampling.readers.nsys.facts import described_devices, export_product, without_kernels
 from sampling.readers.nsys.nvtx import NvtxRanges, Opened, has_ranges

@@ -17,7 +17,8 @@ from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import in_sequences
 from sampling.profile.named_ranges import STILL_OPEN, RangeEvents, runs_of
-from sampling.profile.profile import LaunchSequence, NamedRange
+from sampling.profile.profile import LaunchSequence
+from sampling.profile.range_runs import NO_RANGES, NamedRange, RangeRuns
 from sampling.readers.nsys.order import LaunchKeys, OrderOfLaunches, process_of_thread
 from sampling.readers.nsys.tables import KERNEL, NULL, NVTX, STRINGS, NsysTables
 
@@ -61,8 +62,18 @@ class NvtxRanges:
         """
         if text not in self._found:
             with self._opened() as tables:
-                self._found[text] = self._read(tables, text)
+                self._found[text] = self._read(tables, text).named(text)
         return self._found[text]
+
+    def all_runs(self) -> RangeRuns:
+        """Return all ranges during which something was launched.
+
+        Raises
+        ------
+        ProfileError : the export is gone, damaged, or has changed since it was read.
+        """
+        with self._opened() as tables:
+            return self._read(tables, "")
 
     def some_names(self, most: int) -> tuple[str, ...]:
         """Return distinct names among the first ranges of the table."""
@@ -73,10 +84,11 @@ class NvtxRanges:
         texts = [text or strings.get(text_id) for text, text_id in named_by]  # type: ignore[call-overload]
         return tuple(dict.fromkeys(text for text in texts if isinstance(text, str)))[:most]
 
-    def _read(self, tables: NsysTables, text: str) -> tuple[NamedRange, ...]:
+    def _read(self, tables: NsysTables, text: str) -> RangeRuns:
+        """Return the ranges whose names contain a text, of which "" is part of every one."""
         texts, columns = _ranges_holding(tables, text)
         if not texts:
-            return ()
+            return NO_RANGES
         if self._calls is None:
             self._calls = self._api_starts(tables)
         api_start_ns, numbers = self._calls
@@ -87,7 +99,7 @@ class NvtxRanges:
         end_ns = np.where(end_ns == NULL, STILL_OPEN, end_ns)
         return runs_of(
             RangeEvents(texts, code, number[rows], start_ns, end_ns), self._sequences, api_start_ns
-        ).named(text)
+        )
 
     def _api_starts(self, tables: NsysTables) -> tuple[IntArray, Mapping[int, int]]:
         """Return (launches,) when the call behind each began, in id order, and the process numbers."""

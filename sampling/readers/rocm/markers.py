@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sampling.arrays import AnyIntArray
-from sampling.profile.named_ranges import NO_RANGES, RangeEvents, runs_of
-from sampling.profile.profile import LaunchSequence, RangeSource
+from sampling.profile.named_ranges import RangeEvents, runs_of
+from sampling.profile.profile import LaunchSequence
+from sampling.profile.range_runs import NO_RANGES, RangeSource
 
 #: Process, name, start and end of a range that the program named (roctx).
 Marker = tuple[int, str, int, int]

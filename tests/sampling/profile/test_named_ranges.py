@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
-from sampling.profile.named_ranges import NO_CALL, NO_RANGES, STILL_OPEN, RangeEvents, RangeRuns, runs_of
-from sampling.profile.profile import KernelTable, LaunchSequence, NamedRange, ProfileFile, RecordingFacts
+from sampling.profile.named_ranges import NO_CALL, STILL_OPEN, RangeEvents, runs_of
+from sampling.profile.profile import KernelTable, LaunchSequence, ProfileFile, RecordingFacts
+from sampling.profile.range_runs import NO_RANGES, NamedRange, RangeRuns
 from sampling.profile.workload import Workload
 
 

@@ -24,7 +24,8 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.overlap import device_times
-from sampling.reduction.region import Region, Selection, selections
+from sampling.reduction.region import Region, selections
+from sampling.reduction.selection import Selection
 from sampling.strata.drawing import Draw
 
 # Two processes with two devices each, three launches on each; the duration is the id.

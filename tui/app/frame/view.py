@@ -18,7 +18,9 @@ from tui.app.frame.page import FindingsScreen
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.flags import error_text
+from tui.output.writer import heading_text
 from tui.terminal.printable import printable_lines
+from tui.text.selection import heading_lines, part_of_study
 
 
 class ViewScreen(CopyingScreen):
@@ -39,6 +41,8 @@ class ViewScreen(CopyingScreen):
     """The scopes of its actions, as help lists them."""
     ABOUT: ClassVar[str]
     """How to read the view."""
+    OF_PROFILE: ClassVar[bool] = True
+    """Whether it shows the profile, or part of it."""
 
     app: SessionApp
 
@@ -109,7 +113,15 @@ class ViewScreen(CopyingScreen):
     def pane_text(self) -> PaneText:
         """The text of the pane that has the focus, as its command prints it."""
         own = self.own_text()
-        return PaneText(own.name, printable_lines(own.text, ascii_only=self.session.ascii_only))
+        text = own.text and self._heading() + own.text
+        return PaneText(own.name, printable_lines(text, ascii_only=self.session.ascii_only))
+
+    def _heading(self) -> str:
+        """Return which launches it is of, as its command says it; "" where it is of all or of no profile."""
+        study = self.session.study
+        if study is None or not self.OF_PROFILE:
+            return ""
+        return heading_text(heading_lines(part_of_study(study)), self.app.size.width)
 
     @abstractmethod
     def own_text(self) -> PaneText:

@@ -16,6 +16,7 @@ from tui.terminal.printable import printable
 from tui.terminal.tables import shortened
 from tui.text import facts
 from tui.text.binding import binding_forms, hours_forms
+from tui.text.selection import filter_words, left_out_words, part_of_study
 
 _LEAST_NAME = 20
 
@@ -30,6 +31,18 @@ def workload_lines(session: Session, study: Study) -> list[str]:
     total = quantities.duration(counts.total_duration_ns)
     names = ", ".join(Path(profile).name for profile in session.profiles)
     device = facts.device_name(study)
+    part = part_of_study(study)
+    if not part.is_whole:
+        filters = filter_words(part.region)
+        selected = (
+            f"{names}, {launches} of {counted(study.profile.launches, 'launch', 'launches')} by {filters}"
+        )
+        return [
+            f"{selected}{left_out_words(part)}: {groups} kernel groups, {total} of kernel time",
+            f"{selected}: {groups} groups, {total}",
+            selected,
+            f"part of {names}",
+        ]
     text = f"{names}: {launches} launches in {groups} kernel groups, {total} of kernel time"
     forms = [text, f"{names}: {launches} launches, {groups} groups, {total}", names]
     return forms if device is None else [f"{text} on {device}", *forms]

@@ -46,6 +46,7 @@ class SheetsRead(Message):
 class ScaleScreen(ViewScreen):
     """The table of sizes, the chart of what is predicted, and the words about it."""
 
+    OF_PROFILE = False
     NAME = "Scale model"
     SUMMARY = "the IPC of a big GPU from two small ones"
     SCOPES = (APP, SHEET, SCALE, VIEW)

@@ -1,0 +1,204 @@
+"""The ranges of a region as a list: those the program named, by their paths, and the iterations found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from sampling.arrays import IntArray
+from sampling.errors import EmptySelectionError
+from sampling.profile.profile import Profile
+from sampling.profile.range_runs import NO_RANGES
+from sampling.progress import Progress
+from sampling.reduction.ranges.found import FoundIterations, found_iterations
+from sampling.reduction.ranges.nesting import Paths, RangeTree, range_tree
+from sampling.reduction.ranges.sums import SumsBefore, sums_before
+from sampling.reduction.region import Region, filters_set
+from sampling.reduction.row_filters import KeptRows
+from sampling.text import Wording, listed
+
+
+class RangeOrder(StrEnum):
+    """What the ranges of one level are sorted by: where they begin, or their time, largest first."""
+
+    START = "start"
+    TIME = "time"
+
+
+class RangeOrigin(StrEnum):
+    """Whether the program named a range, or it is an iteration that was found."""
+
+    NAMED = "named"
+    FOUND = "found"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeList:
+    """Ranges with the same path are one; all arrays (p,), and every range stands after the one it lies in.
+
+    Attributes
+    ----------
+    paths : the names.
+    launches, duration_ns : what the region keeps of them, each launch once.
+    first, last : the ids of their first and last launch that it keeps.
+    times : how many ranges they are.
+    found_from : paths from this one on are iterations that were found, the others are named.
+    kept : what the region keeps, in ranges or not.
+    """
+
+    paths: Paths
+    launches: IntArray
+    duration_ns: IntArray
+    first: IntArray
+    last: IntArray
+    times: IntArray
+    found_from: int
+    kept: KeptRows
+
+    def __len__(self) -> int:
+        return len(self.launches)
+
+    def origin(self, path: int) -> RangeOrigin:
+        """Return where a range comes from."""
+        return RangeOrigin.FOUND if path >= self.found_from else RangeOrigin.NAMED
+
+    def chosen(self, order: RangeOrder, depth: int | None = None, most: int | None = None) -> list[int]:
+        """Return the paths to list, each before those inside it; those named before those found.
+
+        Parameters
+        ----------
+        depth : list no deeper ones; None: all.
+        most : list only so many, those of the most time. What a listed one lies in takes as long, so it is
+            listed too.
+        """
+        shown = np.flatnonzero(self.launches > 0)
+        if depth is not None:
+            shown = shown[self.paths.depth[shown] <= depth]
+        # Paths are numbered level by level: of equal ones the outer one is kept.
+        by_time = np.lexsort((shown, -self.duration_ns[shown]))
+        shown = shown[by_time[:most]]
+        by = self.first if order is RangeOrder.START else -self.duration_ns
+        shown = shown[np.lexsort((shown, by[shown], shown >= self.found_from))]
+        inside: dict[int, list[int]] = {}
+        for path, parent in zip(shown.tolist(), self.paths.parent[shown].tolist(), strict=True):
+            inside.setdefault(parent, []).append(path)
+        walked: list[int] = []
+        ahead = inside.get(-1, [])[::-1]
+        while ahead:
+            walked.append(ahead.pop())
+            ahead += inside.get(walked[-1], [])[::-1]
+        return walked
+
+
+def list_ranges(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList:
+    """Return the ranges of a region; without any the list is empty.
+
+    Raises
+    ------
+    EmptySelectionError : the region leaves no launch, says which filter emptied it; or the profile has ranges
+        and the region none of their launches.
+    NotApplicableError : the profile lacks what the region asks for.
+    """
+    runs = profile.range_runs() or NO_RANGES
+    tree = range_tree(runs, profile.sequences)
+    found = found_iterations(profile, region, progress)
+    whole, named = _with_found(tree, found, several=len(profile.sequences) > 1)
+    path, first, stop = _each_id_once(whole, profile.launches)
+    bounds = np.unique(np.concatenate([first, stop]))
+    sums = sums_before(profile, region, bounds, progress)
+    iterations = np.arange(len(whole.path) - len(runs.opened)) + _beyond(runs.opened)
+    launches, duration_ns, first_id, last_id = _summed(path, first, stop, sums, len(whole.paths))
+    if len(tree.path) and not launches.any():
+        filters = filters_set(region)
+        raise EmptySelectionError(
+            Wording(f"{listed(filters)} leave{'s' if len(filters) == 1 else ''} no launch of a range"),
+            remedy="the profile has ranges, but all of other launches",
+        )
+    return RangeList(
+        paths=whole.paths,
+        launches=launches,
+        duration_ns=duration_ns,
+        first=first_id,
+        last=last_id,
+        times=_times(whole.path, np.concatenate([runs.opened, iterations]), len(whole.paths)),
+        found_from=named,
+        kept=sums.kept,
+    )
+
+
+def _beyond(opened: IntArray) -> int:
+    return int(opened.max(initial=-1)) + 1
+
+
+def _with_found(tree: RangeTree, found: Sequence[FoundIterations], *, several: bool) -> tuple[RangeTree, int]:
+    """Return the tree with found iterations after it, and how many paths are named.
+
+    The iterations of a process and device lie in a range that stands for all of them.
+    """
+    named, texts = len(tree.paths), list(tree.paths.texts)
+    text: list[int] = []
+    parent: list[int] = []
+    depth: list[int] = []
+    path: list[int] = []
+    for each in found:
+        place = f" of process {each.sequence.process} device {each.sequence.device}" if several else ""
+        own = named + len(text)
+        numbers = [str(number) for number in range(len(each.first_id))]
+        text += range(len(texts), len(texts) + 1 + len(numbers))
+        texts += [f"iterations{place}", *numbers]
+        parent += [-1, *[own] * len(numbers)]
+        depth += [0, *[1] * len(numbers)]
+        path += [own] * len(numbers) + list(range(own + 1, own + 1 + len(numbers)))
+
+    def joined(before: IntArray, after: Sequence[int]) -> IntArray:
+        return np.concatenate([before, np.array(after, dtype=np.int64)])
+
+    paths = Paths(
+        texts,
+        joined(tree.paths.text, text),
+        joined(tree.paths.parent, parent),
+        joined(tree.paths.depth, depth),
+    )
+    # Each iteration twice: for itself, and for all of them.
+    first = [tree.first_id, *(each.first_id for each in found for _ in range(2))]
+    stop = [tree.stop_id, *(each.stop_id for each in found for _ in range(2))]
+    return RangeTree(paths, joined(tree.path, path), np.concatenate(first), np.concatenate(stop)), named
+
+
+def _each_id_once(tree: RangeTree, launches: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return path, first id and stop id of the runs, by path; what an earlier run of it holds is cut off."""
+    order = np.lexsort((tree.first_id, tree.path))
+    path, first, stop = tree.path[order], tree.first_id[order], tree.stop_id[order]
+    # Paths apart, so that one running maximum serves them all.
+    reach = np.maximum.accumulate(stop + path * (launches + 1)) - path * (launches + 1)
+    begin = first.copy()
+    same = path[1:] == path[:-1]
+    begin[1:][same] = np.maximum(first[1:], reach[:-1])[same]
+    held = begin < stop
+    return path[held], begin[held], stop[held]
+
+
+def _summed(
+    path: IntArray, first: IntArray, stop: IntArray, sums: SumsBefore, paths: int
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return launches, time, first and last id of each path; (p,) each."""
+    low, high = np.searchsorted(sums.bounds, first), np.searchsorted(sums.bounds, stop)
+    count = sums.launches[high] - sums.launches[low]
+    launches, duration_ns = np.zeros((2, paths), dtype=np.int64)
+    np.add.at(launches, path, count)
+    np.add.at(duration_ns, path, sums.duration_ns[high] - sums.duration_ns[low])
+    kept = count > 0
+    first_id = np.full(paths, np.iinfo(np.int64).max)
+    last_id = np.full(paths, -1)
+    np.minimum.at(first_id, path[kept], sums.next_id[low[kept]])
+    np.maximum.at(last_id, path[kept], sums.last_id[high[kept]])
+    return launches, duration_ns, first_id, last_id
+
+
+def _times(path: IntArray, opened: IntArray, paths: int) -> IntArray:
+    """Return (p,) how many different ranges each path is."""
+    distinct = np.unique(path * _beyond(opened) + opened) // max(_beyond(opened), 1)
+    return np.bincount(distinct, minlength=paths)
