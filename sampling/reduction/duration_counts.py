@@ -42,7 +42,8 @@ class Reduction:
 class DurationCounts:
     """The launches of a workload by kernel group and duration.
 
-    Groups are ordered by total duration, largest first (ties by key): a group's index + 1 is its rank.
+    Groups are ordered by total duration, largest first (ties by key), or by launches where there are no
+    durations: a group's index + 1 is its rank.
 
     Attributes
     ----------
@@ -54,6 +55,7 @@ class DurationCounts:
     count : (p,) launches with that duration.
     group_of_raw : (raw codes,) see `grouping.group_table`; finds a launch's group in a second pass.
     names : how many distinct full kernel names the launches have.
+    has_durations : whether the profile has durations; without them they are all 0 here.
     """
 
     grouping: Grouping
@@ -65,6 +67,7 @@ class DurationCounts:
     count: IntArray
     group_of_raw: IntArray
     names: int
+    has_durations: bool = True
 
     @cached_property
     def launches_before(self) -> IntArray:
@@ -292,7 +295,8 @@ def _grouped(
     table = _selected_groups(profile, grouping, region, reduction)
     group = table.group_of_raw[reduction.raw]
     total = np.zeros(len(table.groups), dtype=np.int64)
-    np.add.at(total, group[group >= 0], (reduction.count * reduction.duration_ns)[group >= 0])
+    weight = reduction.duration_ns if profile.has_durations else 1
+    np.add.at(total, group[group >= 0], (reduction.count * weight)[group >= 0])
     ranked = sorted(range(len(table.groups)), key=lambda index: (-int(total[index]), table.groups[index].key))
     rank = np.empty(len(ranked) + 1, dtype=np.int64)
     rank[ranked] = np.arange(len(ranked))
@@ -309,6 +313,7 @@ def _grouped(
         count=by_rank.count,
         group_of_raw=rank[table.group_of_raw],
         names=_distinct_names(profile, grouping, table.group_of_raw),
+        has_durations=profile.has_durations,
     )
 
 

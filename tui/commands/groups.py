@@ -12,7 +12,7 @@ from tui.text.group_list import list_groups
 
 def run(options: GroupsOptions) -> None:
     """Read, study, list."""
-    study = study_as_asked(options.profiles, options)
+    study = study_as_asked(options.profiles, options, is_asked=False)
     listed = list_groups(study, options.sort, options.filter or "", options.top)
     if not listed.groups:
         raise EmptySelectionError(

@@ -11,7 +11,7 @@ from tui.text.info import info_results, info_text
 
 def run(options: InfoOptions) -> None:
     """Read, study, show."""
-    study = study_of(options.profiles, options, method=DEFAULT_METHOD)
+    study = study_of(options.profiles, options, method=DEFAULT_METHOD, is_asked=False)
     results = info_results(study)
     codes = tuple(finding.code for finding in study.findings)
     emit(Answer("info", results, lambda canvas: info_text(study, results, canvas), warnings=codes), options)
