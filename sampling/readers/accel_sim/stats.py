@@ -20,6 +20,7 @@ from sampling.readers.accel_sim.stats_rows import (
     REPORTED,
     StatsRows,
     has_header,
+    overflowed,
     read_rows,
 )
 from sampling.readers.counted_launches import CountedLaunches, refuse_gaps
@@ -42,7 +43,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ------
     ProfileError : a column is missing, a cell is no number, a count has overflowed, or a launch is missing.
     """
-    rows = read_rows(file, (INSTRUCTIONS, REPORTED), progress)
+    rows = read_rows(file, with_counts=True, progress=progress)
     refuse_gaps(file.path, rows.line, rows.number, _FIRST_NUMBER)
     _refuse_overflow(file, rows)
     _refuse_no_size(file, rows)
@@ -67,23 +68,18 @@ def _names(file: InputFile, rows: StatsRows, kernels: KernelTable) -> AnyIntArra
 
 
 def _refuse_overflow(file: InputFile, rows: StatsRows) -> None:
-    """Refuse counts beyond the 32 bits that the tracer prints.
-
-    The instructions that went into a trace are at most all of the launch, so more of them tell an overflow
-    too. They stand in for none: they leave some out, and are printed in 32 bits themselves.
-    """
-    total, reported = rows.counts.T
-    wrong = (total < 0) | (reported < 0) | (reported > total)
+    wrong = overflowed(rows)
     if wrong.any():
         row = int(np.argmax(wrong))
-        column = REPORTED if total[row] >= 0 > reported[row] else INSTRUCTIONS
+        total, reported = rows.counts[row].tolist()
+        found = f"{reported:,}" if total >= 0 > reported else f"{total:,}"
+        told = f", less than the {reported:,} in its trace" if 0 <= total < reported else ""
         raise _error(
             file,
             rows,
             row,
-            column,
-            f"the count {int(rows.counts[row, int(column == REPORTED)]):,} has overflowed: "
-            "the tracer prints 32 bits",
+            REPORTED if total >= 0 > reported else INSTRUCTIONS,
+            f"the count {found}{told} has overflowed: the tracer prints 32 bits",
             "count again with NVBit's instr_count, whose counts have 64, and give what it prints",
         )
 

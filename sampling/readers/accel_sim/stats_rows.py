@@ -5,18 +5,19 @@ A row is ``kernel-7.trace, NAME, grid_dimX, ...``; columns are found by their na
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import BoolArray, IntArray
+from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.progress import Progress
 from sampling.readers.csv_cells import (
     Kind,
     Layout,
     Part,
+    Table,
     first_line,
     header_cells,
     parse,
@@ -48,7 +49,7 @@ class StatsRows:
     names : the distinct names.
     name : (n,) index into ``names``.
     sizes : (n, 6) grid x, y, z and block x, y, z.
-    counts : (n, c) the further columns asked for.
+    counts : (n, 2) all instructions of the launch and those in its trace; (n, 0) where they were not read.
     """
 
     line: IntArray
@@ -58,24 +59,54 @@ class StatsRows:
     sizes: IntArray
     counts: IntArray
 
+    def refuse_several_runs(self, path: str) -> None:
+        """Refuse rows whose numbers do not ascend.
+
+        Raises
+        ------
+        ProfileError : a number is not above the one before it.
+        """
+        steps = np.diff(self.number) <= 0
+        if steps.any():
+            row = int(np.argmax(steps)) + 1
+            raise ProfileError(
+                f"kernel-{int(self.number[row])} follows kernel-{int(self.number[row - 1])}: "
+                "the statistics of several contexts or runs",
+                path=path,
+                row=int(self.line[row]),
+                column=ID,
+                remedy="give each a file of its own",
+            )
+
 
 def has_header(head: bytes) -> bool:
     """Return whether a file that starts like this has the header of stats.csv."""
     return {ID, NAME} <= set(_header(head))
 
 
-def read_rows(file: InputFile, counts: Sequence[str] = (), progress: Progress | None = None) -> StatsRows:
+def overflowed(rows: StatsRows) -> BoolArray:
+    """Return (n,) whether the count of a launch is beyond the 32 bits that the tracer prints.
+
+    The instructions that went into a trace are at most all of the launch, so more of them tell an overflow
+    too. They stand in for none: they leave some out, and are printed in 32 bits themselves.
+    """
+    total, reported = rows.counts.T
+    return np.asarray((total < 0) | (reported < 0) | (reported > total))
+
+
+def read_rows(file: InputFile, *, with_counts: bool = False, progress: Progress | None = None) -> StatsRows:
     """Return the rows.
 
     Parameters
     ----------
-    counts : columns of whole numbers to read beside names and sizes.
+    with_counts : whether to read the instructions beside names and sizes.
 
     Raises
     ------
     ProfileError : a column is missing, a cell is no number, an id no trace; there is no row.
     """
     header = _header(file.head)
+    counts = (INSTRUCTIONS, REPORTED) if with_counts else ()
     wanted = (*GRID, *BLOCK, *counts)
     for column in (ID, NAME, *wanted):
         if column not in header:
@@ -118,21 +149,15 @@ def _header(head: bytes) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in header_cells(first_line(head)))
 
 
-def _numbers(part: Part, table: object, position: int) -> IntArray:
+def _numbers(part: Part, table: Table, position: int) -> IntArray:
     """Return (n,) the number in the name of each trace."""
-    distinct, code = texts(table, position)
-    of_trace = np.zeros(len(distinct), dtype=np.int64)
-    for place, number in enumerate(_extracted(distinct)):
-        if number is None:
-            row = int(np.argmax(code == place))
-            raise part.error(row, "is no trace kernel-N", position=position, remedy=REMEDY)
-        of_trace[place] = int(number)
-    return of_trace[code]
-
-
-def _extracted(names: object) -> list[bytes | None]:
+    import pyarrow as pa
     from pyarrow import compute
 
-    found = compute.extract_regex(names, _NUMBER)
-    numbers: list[bytes | None] = compute.struct_field(found, "number").to_pylist()
-    return numbers
+    distinct, code = texts(table, position)
+    found = compute.extract_regex(distinct, _NUMBER)
+    wrong = to_numpy(found.is_null())[code]
+    if wrong.any():
+        raise part.error(int(np.argmax(wrong)), "is no trace kernel-N", position=position, remedy=REMEDY)
+    of_trace: IntArray = to_numpy(compute.struct_field(found, "number").cast(pa.string()).cast(pa.int64()))
+    return of_trace[code]
