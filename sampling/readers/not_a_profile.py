@@ -174,11 +174,6 @@ _SIMULATION = (
         "give the profile that it was made from; plans go to `kernelpoint export` and `judge`",
     ),
     OtherFile(
-        has_columns("kernel id", "kernel mangled name"),
-        "the statistics of an Accel-Sim trace: instruction counts without durations",
-        _PROFILE,
-    ),
-    OtherFile(
         matches(rb"^(kernel-\d+[\w.-]*\.traceg?\S*|MemcpyHtoD,0x)"),
         "an Accel-Sim kernel list: it has no durations",
         _PROFILE,

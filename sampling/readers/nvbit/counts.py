@@ -33,13 +33,19 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
     Raises
     ------
-    ProfileError : a count has overflowed, or a launch is missing.
+    ProfileError : no line is whole, a count has overflowed, or a launch is missing.
     """
     parts: list[tuple[AnyIntArray, ...]] = [
         (part.line, part.number, part.instructions, _names(part, kernels))
         for part in count_lines(file, progress)
     ]
     line, number, instructions, name = map(np.concatenate, zip(*parts, strict=True))
+    if not len(line):
+        raise ProfileError(
+            "NVBit output without a whole line of instr_count",
+            path=file.path,
+            remedy="count again, or record the program with `nsys profile --trace cuda`",
+        )
     refuse_gaps(file.path, line, number, _FIRST_NUMBER)
     _refuse_overflow(file, line, instructions)
     return CountedLaunches(
