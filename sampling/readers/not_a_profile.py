@@ -276,10 +276,12 @@ def folder_error(file: InputFile, is_profile: Callable[[Path], bool]) -> Profile
     if not entries:
         return ProfileError("an empty folder", path=file.path, remedy=_READABLE)
     if any(entry.name.startswith("kernelslist") for entry in entries):
+        counts = next((entry for entry in entries if entry.name == "stats.csv"), None)
+        also = "" if counts is None else f", or its instruction counts, {shlex.quote(str(counts))}"
         return ProfileError(
             "a folder of Accel-Sim traces: they have no durations",
             path=file.path,
-            remedy="give the profile of the program",
+            remedy=f"give the profile of the program{also}",
         )
     return ProfileError(
         "a folder, but not an nsys export: it has no table CUPTI_ACTIVITY_KIND_KERNEL as Parquet or Arrow",

@@ -146,3 +146,9 @@ def test_what_has_no_durations_does_not_mix_with_what_has(tmp_path: Path, sample
             read_profile([str(path) for path in paths])
         assert caught.value.path == str(counted)
     assert not read_profile([str(counted), str(counted)]).has_durations
+
+
+def test_a_folder_of_traces_names_its_counts(tmp_path: Path) -> None:
+    (tmp_path / "kernelslist").write_text("kernel-1.trace\n")
+    counted = stats_csv(tmp_path / "stats.csv")
+    assert str(counted) in str(refused(tmp_path).remedy)
