@@ -65,3 +65,13 @@ def test_what_breaks_the_ids_or_counts_is_refused(
     assert caught.value.row == row
     assert said in caught.value.message
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("count", [2**63, -(2**63) - 1, 10**400])
+def test_a_count_beyond_64_bits_is_refused(tmp_path: Path, count: int) -> None:
+    with pytest.raises(ProfileError, match="too large for a count") as caught:
+        read(
+            tmp_path / "log",
+            line(0, "f", 1) + line(1, "f", 1).replace("instructions 1,", f"instructions {count},"),
+        )
+    assert caught.value.row == 2
