@@ -42,6 +42,7 @@ class Estimate:
     stratum_total, stratum_variance : (s,) parts of the total and its variance; NaN and 0 where emptied.
     emptied : (e,) strata that the plan samples and that have no simulated launch.
     share_missing : the share of profile time that these stand for; more than 0 makes the total incomplete.
+        None where the profile has no durations.
     launches_missing : launches of the plan without this metric.
     notes : what the user should know of it.
     """
@@ -55,7 +56,7 @@ class Estimate:
     stratum_total: FloatArray
     stratum_variance: FloatArray
     emptied: IntArray
-    share_missing: float
+    share_missing: float | None
     launches_missing: int
     notes: tuple[str, ...]
 

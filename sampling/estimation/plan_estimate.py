@@ -23,6 +23,7 @@ from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
 from sampling.simulators.results import SimulatedLaunches
+from sampling.text import counted
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
 # The cycles of the other configuration, in a sample of both.
@@ -85,7 +86,7 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     A launch that was drawn several times, with replacement, stands there as often.
     """
     drawn = [
-        (launch.id, index, launch.duration_ns, launch.weight * stratum.samples / stratum.size)
+        (launch.id, index, launch.duration_ns or 0, launch.weight * stratum.samples / stratum.size)
         for index, stratum in enumerate(plan.strata)
         for launch in stratum.launches
     ]
@@ -208,8 +209,11 @@ def _picked_total(plan: PlanFile, results: SimulatedLaunches, metric: str, confi
     )
     emptied: IntArray = np.flatnonzero(np.isnan(of_stratum))
     time_ns = np.array([stratum.size * stratum.mean_ns for stratum in plan.strata])
-    share = float(time_ns[emptied].sum() / time_ns.sum()) if time_ns.sum() else 0.0
+    share: float | None = float(time_ns[emptied].sum() / time_ns.sum()) if time_ns.sum() else 0.0
     missing = len(_missing(plan, results, metric))
+    gone = f"{100 * (share or 0):.3g} % of the profile's time"
+    if not plan.has_durations:
+        share, gone = None, counted(len(emptied), "stratum", "strata") + " without a whole result"
     return Estimate(
         metric=metric,
         total=float(np.nansum(of_stratum)),
@@ -222,7 +226,7 @@ def _picked_total(plan: PlanFile, results: SimulatedLaunches, metric: str, confi
         emptied=emptied,
         share_missing=share,
         launches_missing=missing,
-        notes=(NOT_RANDOM, *((f"incomplete: {100 * share:.3g} % of the profile's time",) if missing else ())),
+        notes=(NOT_RANDOM, *((f"incomplete: {gone}",) if missing else ())),
     )
 
 

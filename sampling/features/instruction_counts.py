@@ -14,8 +14,8 @@ from sampling.reduction.launch_list import LaunchList
 from sampling.text import Wording, counted, listed
 
 _REMEDY = Wording(
-    "give `features` the output of NVBit's instr_count, an ncu page with smsp__inst_executed.sum, "
-    "or a CSV or Parquet with a column instructions"
+    "give `features` the output of NVBit's instr_count, the stats.csv of Accel-Sim's tracer, an ncu page "
+    "with smsp__inst_executed.sum, or a CSV or Parquet with a column instructions"
 )
 # Nsight Compute counts an instruction once a warp; a column of another file does not say what it counts.
 _WARP_METRICS = frozenset(INSTRUCTIONS) - {"instructions"}

@@ -85,7 +85,8 @@ class Evidence:
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """Return what is found, in a fixed order."""
-    found = (check(evidence) for check in _CHECKS)
+    checks = _CHECKS if evidence.profile.has_durations else _WITHOUT_DURATIONS
+    found = (check(evidence) for check in checks)
     return tuple(finding for finding in found if finding is not None)
 
 
@@ -133,14 +134,17 @@ def _communication_kernels(evidence: Evidence) -> Finding | None:
     chosen = np.array([group.name in names for group in counts.groups])
     if not chosen.any():
         return None
-    share = float(counts.group_duration_ns[chosen].sum()) / max(counts.total_duration_ns, 1)
     launches = int(counts.group_launches[chosen].sum())
+    share, of_what = launches / counts.launches, "launches"
+    if counts.has_durations:
+        share = float(counts.group_duration_ns[chosen].sum()) / max(counts.total_duration_ns, 1)
+        of_what = "time"
     are, they_wait, their = ("is", "it waits", "its") if launches == 1 else ("are", "they wait", "their")
     return Finding(
         "communication-kernels",
         "warning",
         f"{counted(launches, 'launch', 'launches')} {are} collective communication "
-        f"({_percent(share)} of the time); {they_wait} for other GPUs, which a one-GPU simulator cannot "
+        f"({_percent(share)} of the {of_what}); {they_wait} for other GPUs, which a one-GPU simulator cannot "
         f"reproduce, so the bound does not carry over to {their} simulated time.",
         Wording("leave them out with `exclude=communication` and account for them separately"),
     )
@@ -162,6 +166,18 @@ def _overlap(evidence: Evidence) -> Finding | None:
         f"Kernels run side by side: {places} is hidden behind other kernels. The bound covers the sum of "
         "durations, which is longer than the time the device is busy.",
         "read totals as kernel time, not as elapsed time; record with one stream to compare the two",
+    )
+
+
+def _no_durations(evidence: Evidence) -> Finding | None:
+    if evidence.profile.has_durations:
+        return None
+    return Finding(
+        "no-durations",
+        "warning",
+        "The profile counts instructions and has no durations: a plan has no bound, no speedup in time and "
+        "no error to be judged by, and only methods that need no durations make one.",
+        Wording("plan by `method=sieve`, or record the program with `nsys profile --trace cuda`"),
     )
 
 
@@ -227,8 +243,8 @@ def _no_grid(evidence: Evidence) -> Finding | None:
         "no-grid",
         "note",
         f"{counted(launches, 'launch', 'launches')} ({_percent(launches / counts.launches)}) "
-        f"{'has' if launches == 1 else 'have'} no grid and block: launches of different shapes share a "
-        "group, which widens its spread; splitting and bound still hold.",
+        f"{'has' if launches == 1 else 'have'} no grid and block: launches of different shapes share a group"
+        + (", which widens its spread; splitting and bound still hold." if counts.has_durations else "."),
         Wording("record with a profiler that stores launch shapes, or group all by `group_by=name`"),
     )
 
@@ -244,7 +260,7 @@ def _several_devices(evidence: Evidence) -> Finding | None:
         "note",
         f"The launches come from {processes} process{'es' if processes > 1 else ''} and {devices} device "
         f"number{'s' if devices > 1 else ''}; each is sampled apart, so the plan is larger than one of them "
-        "needs and its bound covers their sum.",
+        + ("needs and its bound covers their sum." if evidence.profile.has_durations else "needs."),
         Wording("choose one with `devices` or `processes`, or pool them with `pool_devices`"),
     )
 
@@ -314,7 +330,19 @@ def _nothing_to_leave_out(launches: int) -> Finding:
     return Finding("not-worth-sampling", "note", sentence, remedy)
 
 
+#: What is looked for where there are no durations: what goes by time would find zeros.
+_WITHOUT_DURATIONS: tuple[Callable[[Evidence], Finding | None], ...] = (
+    _no_durations,
+    _graph_level_trace,
+    _api_rows_missing,
+    _communication_kernels,
+    _no_grid,
+    _several_devices,
+    _not_worth_sampling,
+)
+
 _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
+    _no_durations,
     _graph_level_trace,
     _api_rows_missing,
     _communication_kernels,

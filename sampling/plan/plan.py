@@ -20,7 +20,7 @@ from sampling.strata.drawing import Draw, draw_nested, estimate_total_ns, weight
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A design with its launches.
+    """A design with its launches; without durations in the profile all its nanoseconds are 0, and no figure.
 
     Attributes
     ----------

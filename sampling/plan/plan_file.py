@@ -13,6 +13,7 @@ import numpy as np
 from sampling.errors import OptionError, PlanFileError
 from sampling.json_text import json_rows_text, read_json_object
 from sampling.methods.registry import draws_at_random, method_names
+from sampling.plan.design import StratumFacts
 from sampling.plan.drawn_launches import DrawnLaunches
 from sampling.plan.findings import Finding
 from sampling.plan.overrides_file import overrides_document
@@ -32,16 +33,20 @@ from sampling.strata.target import Target
 from sampling.text import Wording
 
 if TYPE_CHECKING:
+    from sampling.plan.plan_schema import PlanDocument, Stratum
     from sampling.plan.plan_schema import Profile as ProfileOfPlan
-    from sampling.plan.plan_schema import Stratum
 
 SCHEMA = 1
 _launch_id = attrgetter("id")
 
 
+# What a plan says of strata in nanoseconds, which is null where the profile has no durations.
+_TIMES = ("mean_ns", "std_ns", "low_ns", "high_ns")
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedLaunch:
-    """One drawn launch as the plan file lists it."""
+    """One drawn launch as the plan file lists it; ``duration_ns`` is None where the profile has none."""
 
     id: int
     process: int
@@ -52,7 +57,7 @@ class PlannedLaunch:
     block: Dimensions | None
     occurrence: int
     weight: float
-    duration_ns: int
+    duration_ns: int | None
 
     def as_json(self) -> dict[str, Any]:
         """Return the launch for a plan file."""
@@ -73,6 +78,8 @@ class PlannedLaunch:
 @dataclass(frozen=True, slots=True)
 class PlannedStratum:
     """One stratum as the plan file lists it: the launches of a group that last ``low_ns`` to ``high_ns``.
+
+    All nanoseconds are 0 where the profile has no durations.
 
     Attributes
     ----------
@@ -97,6 +104,7 @@ class PlanFile:
     Attributes
     ----------
     launches, total_duration_ns : of what the plan stands for.
+    has_durations : whether its profile has durations; without them ``total_duration_ns`` is 0.
     options : every option that made the plan.
     sequences : those of the whole profile with their fingerprints; empty where a file lacks them.
     simulated : ids of launches that were simulated before the plan was topped up.
@@ -112,6 +120,7 @@ class PlanFile:
     sequences: tuple[SequenceFingerprint, ...] = ()
     simulated: tuple[int, ...] = ()
     left_out: LeftOut | None = None
+    has_durations: bool = True
 
     def to_simulate(self) -> PlanFile:
         """Return the plan without the launches that were simulated already."""
@@ -177,6 +186,7 @@ def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tu
         plan.weight,
         plan.duration_ns,
     )
+    has_durations = profile.has_durations
     return tuple(
         PlannedLaunch(
             id=launch_id,
@@ -188,7 +198,7 @@ def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tu
             block=kernels[code].block,
             occurrence=occurrence,
             weight=weight,
-            duration_ns=duration_ns,
+            duration_ns=duration_ns if has_durations else None,
         )
         for launch_id, sequence, ordinal, code, occurrence, weight, duration_ns in zip(
             *(column.tolist() for column in columns), strict=True
@@ -262,7 +272,8 @@ def plan_document(
                 for file in profile.files
             ],
             "launches": counts.launches,
-            "total_duration_ns": counts.total_duration_ns,
+            **({} if counts.has_durations else {"has_durations": False}),
+            "total_duration_ns": counts.total_duration_ns if counts.has_durations else None,
             **({} if counts.left_out is None else {"left_out": asdict(counts.left_out)}),
             "sequences": [sequence.as_json() for sequence in fingerprints(profile)],
         },
@@ -280,9 +291,14 @@ def strata_rows(
     bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1)).tolist()
     for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True):
         drawn = sorted(launches[first:stop], key=_launch_id)
-        row = facts._asdict()
+        row = stratum_row(facts, counts)
         pooled = {"pooled": True} if row.pop("pooled") else {}
         yield {**row, **pooled, "launches": [launch.as_json() for launch in drawn]}
+
+
+def stratum_row(facts: StratumFacts, counts: DurationCounts) -> dict[str, Any]:
+    """Return a stratum in figures, None for those in time where the profile has no durations."""
+    return facts._asdict() | ({} if counts.has_durations else dict.fromkeys(_TIMES))
 
 
 def read_plan(path: str) -> PlanFile:
@@ -322,11 +338,13 @@ def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
     checked = checked_document(document)
     if checked.options.method not in method_names():
         raise ValueError(f"options.method: there is no {checked.options.method!r}")
+    has_durations = checked.profile.has_durations
+    _check_times(checked, has_durations)
     return PlanFile(
         path=path,
         files=tuple({"path": file.path, "sha256": file.sha256} for file in checked.profile.files),
         launches=checked.profile.launches,
-        total_duration_ns=checked.profile.total_duration_ns,
+        total_duration_ns=checked.profile.total_duration_ns or 0,
         options=document["options"],
         strata=tuple(map(_stratum, checked.strata)),
         sequences=tuple(
@@ -334,6 +352,7 @@ def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
         ),
         simulated=tuple(checked.simulated),
         left_out=_left_out(checked.profile),
+        has_durations=has_durations,
     )
 
 
@@ -342,6 +361,17 @@ def _left_out(profile: ProfileOfPlan) -> LeftOut | None:
 
     found = profile.left_out
     return None if found is UNSET else LeftOut(found.launches, found.total_duration_ns)
+
+
+def _check_times(document: PlanDocument, has_durations: bool) -> None:
+    """Raise ValueError where times are missing, or given although the plan says there are none."""
+    of_launches = (
+        launch.duration_ns is not None for stratum in document.strata for launch in stratum.launches
+    )
+    of_strata = (getattr(stratum, name) is not None for stratum in document.strata for name in _TIMES)
+    given = (document.profile.total_duration_ns is not None, *of_strata, *of_launches)
+    if not all(known is has_durations for known in given):
+        raise ValueError("profile.has_durations: it does not say whether there are durations")
 
 
 def _check_whole(plan: PlanFile) -> None:
@@ -367,4 +397,5 @@ def _stratum(row: Stratum) -> PlannedStratum:
     from msgspec.structs import asdict as fields_of
 
     launches = tuple(PlannedLaunch(**fields_of(launch)) for launch in row.launches)
-    return PlannedStratum(**(fields_of(row) | {"launches": launches}))
+    times = {name: getattr(row, name) or 0 for name in _TIMES}
+    return PlannedStratum(**(fields_of(row) | times | {"launches": launches}))

@@ -174,11 +174,6 @@ _SIMULATION = (
         "give the profile that it was made from; plans go to `kernelpoint export` and `judge`",
     ),
     OtherFile(
-        has_columns("kernel id", "kernel mangled name"),
-        "the statistics of an Accel-Sim trace: instruction counts without durations",
-        _PROFILE,
-    ),
-    OtherFile(
         matches(rb"^(kernel-\d+[\w.-]*\.traceg?\S*|MemcpyHtoD,0x)"),
         "an Accel-Sim kernel list: it has no durations",
         _PROFILE,
@@ -281,10 +276,12 @@ def folder_error(file: InputFile, is_profile: Callable[[Path], bool]) -> Profile
     if not entries:
         return ProfileError("an empty folder", path=file.path, remedy=_READABLE)
     if any(entry.name.startswith("kernelslist") for entry in entries):
+        counts = next((entry for entry in entries if entry.name == "stats.csv"), None)
+        also = "" if counts is None else f", or its instruction counts, {shlex.quote(str(counts))}"
         return ProfileError(
             "a folder of Accel-Sim traces: they have no durations",
             path=file.path,
-            remedy="give the profile of the program",
+            remedy=f"give the profile of the program{also}",
         )
     return ProfileError(
         "a folder, but not an nsys export: it has no table CUPTI_ACTIVITY_KIND_KERNEL as Parquet or Arrow",

@@ -38,6 +38,8 @@ MODULES = (
     "sampling.readers.rocm.json_trace",
     "sampling.readers.rocm.csv_trace",
     "sampling.readers.nvprof.trace",
+    "sampling.readers.accel_sim.stats",
+    "sampling.readers.nvbit.counts",
 )
 
 

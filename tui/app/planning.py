@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from textual.message import Message
 
-from sampling.errors import SamplingError
+from sampling.errors import NoDurationsError, SamplingError
 from sampling.methods.registry import check_settings
 from sampling.plan.study import Study, study, study_again
 from sampling.progress import Progress
@@ -93,6 +93,8 @@ def load_study(options: SampleOptions, overrides: Overrides, progress: Progress)
     target, choice = target_of(options), choice_of(options, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)
     profile = open_profile(options.profiles, progress)
+    if not profile.has_durations:
+        raise NoDurationsError("the app")
     return _ready(study(profile, grouping, region, target, choice, progress))
 
 

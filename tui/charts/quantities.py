@@ -20,9 +20,9 @@ _SI_PREFIXES = (
 _READS_AS_ONE = 0.9995
 
 
-def duration(ns: float) -> str:
-    """A duration in the unit that suits it, to three digits: ``"12.5 us"``; ``"-"`` if not finite."""
-    if not math.isfinite(ns):
+def duration(ns: float | None) -> str:
+    """A duration in the unit that suits it, to three digits: ``"12.5 us"``; ``"-"`` if none or not finite."""
+    if ns is None or not math.isfinite(ns):
         return UNKNOWN
     if ns < 0:
         return "-" + duration(-ns)
@@ -42,9 +42,9 @@ def hours(value: float) -> str:
     return duration(value * 3.6e12)
 
 
-def duration_range(low_ns: int, high_ns: int) -> str:
+def duration_range(low_ns: int | None, high_ns: int | None) -> str:
     """A closed range of durations, ``"10.1-12.3 us"``, with enough digits for its ends to differ."""
-    if low_ns == high_ns:
+    if low_ns is None or high_ns is None or low_ns == high_ns:
         return duration(low_ns)
     low, high = duration(low_ns), duration(high_ns)
     if low == high:
@@ -89,9 +89,9 @@ def ratio(x: float | None) -> str:
     return UNKNOWN if x is None or not math.isfinite(x) else f"{_three_digits(x)}x"
 
 
-def share(fraction: float) -> str:
+def share(fraction: float | None) -> str:
     """A fraction as per cent with one decimal, ``"12.3 %"``; never rounded to a false 0 or 100."""
-    if not math.isfinite(fraction):
+    if fraction is None or not math.isfinite(fraction):
         return UNKNOWN
     if 0 < fraction < 0.0005:
         return "<0.1 %"

@@ -13,7 +13,7 @@ from tui.text.selection import part_of_study, stated
 
 def run(options: GroupsOptions) -> None:
     """Read, study, list."""
-    study = study_as_asked(options.profiles, options)
+    study = study_as_asked(options.profiles, options, is_asked=False)
     listed = list_groups(study, options.sort, options.filter or "", options.top)
     if not listed.groups:
         raise EmptySelectionError(

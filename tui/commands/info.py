@@ -12,7 +12,7 @@ from tui.text.selection import part_of_study, stated
 
 def run(options: InfoOptions) -> None:
     """Read, study, show."""
-    study = study_of(options.profiles, options, method=DEFAULT_METHOD)
+    study = study_of(options.profiles, options, method=DEFAULT_METHOD, is_asked=False)
     results = info_results(study)
     codes = tuple(finding.code for finding in study.findings)
     answer = Answer("info", results, lambda canvas: info_text(study, results, canvas), warnings=codes)

@@ -33,7 +33,7 @@ def run(options: SampleOptions) -> None:
         note(with_flags(text), quiet=options.quiet)
     judgement = None
     with progress_of(options) as progress:
-        if options.judge and options.list is None:
+        if options.judge and options.list is None and study.counts.has_durations:
             judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
         launches = find_planned_launches(study, plan, progress) if _needs_launches(options) else ()
     if options.output is not None:

@@ -127,8 +127,14 @@ def study_of(
     overrides: Overrides | None = None,
     features: tuple[str, ...] = (),
     number_locale: NumberLocale = NumberLocale.C,
+    is_asked: bool = True,
 ) -> Study:
-    """Read the workload and study it as the options ask."""
+    """Read the workload and study it as the options ask.
+
+    Parameters
+    ----------
+    is_asked : whether a plan is; see `MethodChoice`.
+    """
     target = target_of(options)
     region, grouping = region_of(options), grouping_of(options, method)
     check_overrides(overrides, method)
@@ -146,7 +152,9 @@ def study_of(
                 grouping,
                 region,
                 target,
-                MethodChoice(method, options.seed, options.set, overrides, features, number_locale.value),
+                MethodChoice(
+                    method, options.seed, options.set, overrides, features, number_locale.value, is_asked
+                ),
                 progress,
                 reports.append,
             )
@@ -162,8 +170,13 @@ def with_flags_in_findings(studied: Study) -> Study:
     return replace(studied, findings=findings_with_flags(studied.findings))
 
 
-def study_as_asked(paths: tuple[str, ...], options: MethodOptions) -> Study:
-    """Read the workload and study it by the method and with the split decisions that the options name."""
+def study_as_asked(paths: tuple[str, ...], options: MethodOptions, *, is_asked: bool = True) -> Study:
+    """Read the workload and study it by the method and with the split decisions that the options name.
+
+    Parameters
+    ----------
+    is_asked : whether a plan is; see `MethodChoice`.
+    """
     overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     return study_of(
         paths,
@@ -172,6 +185,7 @@ def study_as_asked(paths: tuple[str, ...], options: MethodOptions) -> Study:
         overrides=overrides,
         features=options.features,
         number_locale=options.number_locale,
+        is_asked=is_asked,
     )
 
 

@@ -144,7 +144,7 @@ def _lines(
         asked = quantities.share(options.target)
         yield f"within {asked} as asked for" if met else unmet_text(found.main, options.target)
     if larger is not None:
-        added_ns = sum(launch.duration_ns for launch in larger.added)
+        added_ns = sum(launch.duration_ns or 0 for launch in larger.added)
         yield (
             f"next: {counted(len(larger.added), 'launch', 'launches')} more, "
             f"{quantities.duration(added_ns)} of profile time; "
@@ -214,6 +214,8 @@ def unmet_text(total: Estimate, target: float) -> str:
     """Return why a total is not as narrow as asked for."""
     asked = f"not within {quantities.share(target)}"
     if total.is_incomplete:
+        if total.share_missing is None:
+            return f"{asked}: {counted(len(total.emptied), 'stratum', 'strata')} without a result"
         return f"{asked}: {quantities.share(total.share_missing)} of the profile's time has no result"
     if total.half_width is None:
         return f"{asked}: there is no interval"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from sampling.plan.design import Design
 from sampling.plan.judge import Judgement
-from sampling.plan.picked_design import AnyDesign
+from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.plan.study import Study
 from sampling.profile.names import short_name
 from sampling.strata.coverage import DRAWS
@@ -20,6 +20,9 @@ from tui.terminal.printable import printable
 from tui.terminal.tables import Column, shortened, table
 from tui.text.promise import promise_words
 
+# What is said of a kernel group in time, null where the profile has no durations.
+_IN_TIME = ("total_duration_ns", "share", "mean_ns", "std_ns", "cov", "min_ns", "max_ns")
+
 #: What stands for the strata and the launches of a kernel group that is pooled with others.
 POOLED = "pool"
 
@@ -28,7 +31,7 @@ def group_row(study: Study, index: int) -> dict[str, Any]:
     """Return one kernel group as the contract's `groups` lists it."""
     group, of = study.counts.groups[index], study.groups
     is_pooled = bool(of.pooled[index])
-    return {
+    row = {
         "rank": index + 1,
         "key": group.key,
         "name": group.name,
@@ -48,6 +51,7 @@ def group_row(study: Study, index: int) -> dict[str, Any]:
         "samples": None if is_pooled or of.samples is None else int(of.samples[index]),
         "pooled": is_pooled,
     }
+    return row if study.counts.has_durations else row | dict.fromkeys(_IN_TIME)
 
 
 def _list(dimensions: tuple[int, int, int] | None) -> list[int] | None:
@@ -199,7 +203,7 @@ def design_row(study: Study) -> dict[str, Any]:
         "confidence": design.target.confidence,
         "strata": design.strata_count,
         "samples": design.samples,
-        "sampled_duration_ns": design.sampled_duration_ns,
+        "sampled_duration_ns": design.sampled_duration_ns if study.counts.has_durations else None,
         "speedup": study.speedup,
         "bound": design.bound,
         "group_bound": design.group_bound,
@@ -213,10 +217,39 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
     head = (
         f"{row['method']}, epsilon {row['epsilon']:g} at confidence {row['confidence']:g}: "
         f"{quantities.count(row['samples'])} of "
-        f"{counted(study.counts.launches, 'launch', 'launches')}, "
-        f"speedup {quantities.ratio(row['speedup'])}"
+        f"{counted(study.counts.launches, 'launch', 'launches')}"
     )
+    if study.counts.has_durations:
+        head += f", speedup {quantities.ratio(row['speedup'])}"
+    elif (executed := instructions_of(study)) is not None:
+        head += f", {instructions_words(executed)}"
     return f"{head}\n{bounds_line(study.design, judgement)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """The instructions of the launches that a plan takes, and of all that it stands for."""
+
+    sampled: float
+    total: float
+
+
+def instructions_of(study: Study) -> Instructions | None:
+    """Return what a plan without durations costs; None where they are known, or a launch has no count."""
+    design = study.design
+    if study.counts.has_durations or not isinstance(design, PickedDesign):
+        return None
+    features = design.launches.features
+    executed = None if features is None else features.metrics.get("instructions")
+    if executed is None or np.isnan(executed).any():
+        return None
+    return Instructions(float(executed[design.picks.row].sum()), float(executed.sum()))
+
+
+def instructions_words(executed: Instructions) -> str:
+    """Return them in words."""
+    share = quantities.share(executed.sampled / executed.total) if executed.total else quantities.UNKNOWN
+    return f"{executed.sampled:,.0f} of {executed.total:,.0f} instructions ({share})"
 
 
 def strata_text(strata: int) -> str:

@@ -23,7 +23,7 @@ def info_results(study: Study) -> dict[str, Any]:
         "launches": counts.launches,
         "names": counts.names,
         "kernel_groups": len(counts.groups),
-        "total_duration_ns": counts.total_duration_ns,
+        "total_duration_ns": counts.total_duration_ns if counts.has_durations else None,
         "devices": facts.device_rows(study),
         "processes": len({sequence.process for sequence in study.sequences}),
         "streams": _streams(study),
@@ -46,14 +46,13 @@ def _streams(study: Study) -> int | None:
 
 def info_text(study: Study, results: dict[str, Any], canvas: Canvas) -> str:
     """Return the same as lines, and the findings."""
-    span_ns = results["span_ns"]
     lines = [
         ("format", results["format"] + (f" ({results['product']})" if results["product"] else "")),
         ("launches", quantities.count(results["launches"])),
         ("kernel names", quantities.count(results["names"])),
         ("kernel groups", quantities.count(results["kernel_groups"])),
-        ("kernel time", quantities.duration(results["total_duration_ns"])),
-        ("span", "not recorded" if span_ns is None else quantities.duration(span_ns)),
+        ("kernel time", _time_or_none(results["total_duration_ns"])),
+        ("span", _time_or_none(results["span_ns"])),
         ("processes", str(results["processes"])),
         ("streams", "not recorded" if results["streams"] is None else str(results["streams"])),
         ("launch order", results["launch_order"]),
@@ -61,6 +60,10 @@ def info_text(study: Study, results: dict[str, Any], canvas: Canvas) -> str:
     ]
     body = "\n".join(f"{label:<14}{text}" for label, text in lines)
     return f"{body}\n\n{facts.findings_text(study, canvas)}"
+
+
+def _time_or_none(ns: int | None) -> str:
+    return "not recorded" if ns is None else quantities.duration(ns)
 
 
 def _device(row: dict[str, Any]) -> str:

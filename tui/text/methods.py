@@ -24,6 +24,7 @@ def _row(name: str) -> dict[str, Any]:
         "name": name,
         "source": method.source,
         "needs": list(method.needs),
+        "needs_durations": method.needs_durations,
         "options": asdict(method_options(name)),
         "about_options": [asdict(about) for about in about_options(method.options_type)],
         "published_group_by": method.published_grouping.value,
@@ -38,7 +39,8 @@ def methods_text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
     lines = []
     for name, row in zip(names, rows, strict=True):
         lines.append(f"{name:<{indent}}{row['source']}")
-        needs = f"needs {', '.join(row['needs'])}" if row["needs"] else ""
+        asked = [*row["needs"], *([] if row["needs_durations"] else ["no durations"])]
+        needs = f"needs {', '.join(asked)}" if asked else ""
         for text in filter(None, (needs, *_settings(row))):
             lines += textwrap.wrap(
                 text,

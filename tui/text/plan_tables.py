@@ -9,7 +9,7 @@ from typing import Any
 
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
 from sampling.plan.plan import Plan
-from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.plan_file import PlannedLaunch, stratum_row
 from sampling.plan.study import Study
 from sampling.profile.names import short_name
 from tui.charts import quantities
@@ -86,7 +86,7 @@ def list_text(
 def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:
     """Return one row a stratum, as the plan file has it; ``stratum`` is its 0-based place there."""
     return [
-        {"stratum": number, **stratum._asdict()}
+        {"stratum": number, **stratum_row(stratum, study.counts)}
         for number, stratum in enumerate(plan.design.facts(study.counts))
     ]
 
@@ -100,14 +100,17 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
     """Return the strata: their size, spread and sample, and the kernel group they are of."""
     strata = list(plan.design.facts(study.counts))
     rank = {group.key: index for index, group in enumerate(study.counts.groups)}
-    figures = (
+    figures: tuple[Column, ...] = (
         Column("stratum", [str(number) for number in range(len(strata))]),
         Column("launches", [quantities.count(stratum.size) for stratum in strata]),
         Column("drawn", [quantities.count(stratum.samples) for stratum in strata]),
-        Column("mean", [quantities.duration(stratum.mean_ns) for stratum in strata]),
-        Column("CoV", [_cov(stratum) for stratum in strata]),
-        Column("durations", [quantities.duration_range(each.low_ns, each.high_ns) for each in strata]),
     )
+    if study.counts.has_durations:
+        figures += (
+            Column("mean", [quantities.duration(stratum.mean_ns) for stratum in strata]),
+            Column("CoV", [_cov(stratum) for stratum in strata]),
+            Column("durations", [quantities.duration_range(each.low_ns, each.high_ns) for each in strata]),
+        )
     return Listing(
         figures, "kernel group", tuple(_group_label(study, stratum.key, rank) for stratum in strata)
     )

@@ -30,8 +30,10 @@ _MOST_BINDING = 3
 _NEXT_LABELS = ("Next  ", "      ", "      ")
 
 
-def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
-    """Return commands to run next, on the same launches with the same target."""
+def following_commands(
+    profiles: tuple[str, ...], options: MethodOptions, *, has_durations: bool = True
+) -> list[str]:
+    """Return commands to run next, on the same launches with the same target; trees go by durations."""
     shown = OutputOptions()
     kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "seed"}
     kept["profiles"] = profiles
@@ -42,7 +44,9 @@ def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> lis
         ("compare", CompareOptions, {}),
     )
     return [
-        command_line(name, options_of(kind, options, **{**kept, **change})) for name, kind, change in changes
+        command_line(name, options_of(kind, options, **{**kept, **change}))
+        for name, kind, change in changes
+        if has_durations or name != "tree"
     ]
 
 
@@ -63,7 +67,7 @@ def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dic
         "device": facts.device_name(study),
         "launches": study.counts.launches,
         "kernel_groups": len(study.counts.groups),
-        "total_duration_ns": study.counts.total_duration_ns,
+        "total_duration_ns": study.counts.total_duration_ns if study.counts.has_durations else None,
         "findings": facts.finding_rows(study),
         "groups": _largest(study),
         "plan": facts.design_row(study),
@@ -96,7 +100,8 @@ def summary_text(
     total = quantities.duration(counts.total_duration_ns)
     parts = [
         f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
-        f"{launches} in {groups}, {total} of kernel time",
+        f"{launches} in {groups}, "
+        + (f"{total} of kernel time" if counts.has_durations else "without durations"),
         "",
         facts.short_groups_table(study, rows, canvas),
         *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
@@ -104,7 +109,7 @@ def summary_text(
         facts.findings_text(study, canvas),
         "",
         *_labelled("Plan  ", _plan_lines(study, costs), canvas),
-        *(f"{label}{line}" for label, line in zip(_NEXT_LABELS, following, strict=True)),
+        *(f"{label}{line}" for label, line in zip(_NEXT_LABELS, following, strict=False)),
     ]
     return "\n".join(parts)
 

@@ -16,10 +16,10 @@ from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows, gap_notes
 from sampling.features.tables.columns import TextCodes
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.features.tables.text_lines import lines_of, whole_counts
 from sampling.progress import Progress
 from sampling.readers.csv_cells import pieces
 from sampling.readers.input_file import InputFile
+from sampling.readers.text_lines import lines_of, whole_counts
 from sampling.reduction.launch_features import BlockVectors, Features
 
 FORMAT = "basic-block-vectors"

@@ -24,13 +24,13 @@ from sampling.features.tables.separators import (
     find_table_header,
     looks_like_table,
 )
-from sampling.features.tables.text_lines import row_lines
 from sampling.progress import Progress
 from sampling.readers.csv_cells import Kind, Layout, Part, Table, parse, parse_plain, pieces
 from sampling.readers.file_content import is_table
 from sampling.readers.input_file import InputFile
 from sampling.readers.not_a_profile import is_plain_text, sort_of
 from sampling.readers.parquet_source import NO_METRIC
+from sampling.readers.text_lines import row_lines
 
 FORMAT = "csv"
 

@@ -1,13 +1,10 @@
 """What NVBit's instr_count and instr_count_bb print: the instructions of every launch, in launch order.
 
-A line is ``kernel N - NAME - #thread-blocks B,  kernel instructions I, total instructions T``, among whatever
-the program itself prints. N counts the launch calls that NVBit hooks; it leaves out graphs and cooperative
-launches, so it is no launch id.
+A line's number counts the launch calls that NVBit hooks; it leaves out graphs and cooperative launches, so it
+is no launch id.
 """
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 
@@ -16,10 +13,9 @@ from sampling.errors import ProfileError
 from sampling.features.rows import FeatureRows, gap_notes
 from sampling.features.tables.columns import TextCodes
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.features.tables.text_lines import matching_lines, whole_counts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import pieces
 from sampling.readers.input_file import InputFile
+from sampling.readers.nvbit.count_lines import count_lines, has_count_lines
 from sampling.reduction.launch_features import Features
 from sampling.text import Wording, counted
 
@@ -28,20 +24,10 @@ FORMAT = "nvbit-instr-count"
 #: The metric that the file gives.
 METRIC = "instructions"
 
-_LINE = (
-    r"kernel (?P<number>\d+) - (?P<name>.+) - #thread-blocks (?P<blocks>\d+),\s*"
-    r"kernel instructions (?P<instructions>-?\d+), total instructions (?P<total>-?\d+)"
-)
-_RECOGNISED = re.compile(rb"kernel \d+ - .+ - #thread-blocks \d+,\s*kernel instructions -?\d+")
-
-_BANNER = b"NVBit (NVidia Binary Instrumentation Tool"
-
 
 def recognise(file: InputFile) -> bool:
     """Return whether the head has a line of instr_count, or the rest where NVBit introduces itself."""
-    if _RECOGNISED.search(file.head) is not None:
-        return True
-    return _BANNER in file.head and any(_RECOGNISED.search(text) is not None for _, text in pieces(file))
+    return has_count_lines(file)
 
 
 def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> FeatureRows:
@@ -55,17 +41,10 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     ProfileError : the launch numbers do not ascend, so that it is the log of several processes or runs.
     """
     names = TextCodes()
-    parts: list[tuple[IntArray, ...]] = []
-    lines_past = 0
-    for _, text in pieces(file, progress):
-        places, groups = matching_lines(text, _LINE)
-        line = places + lines_past + 1
-        numbers = (
-            whole_counts(groups.field(field), line, file.path)
-            for field in ("number", "blocks", "instructions")
-        )
-        parts.append((line, names.take(groups.field("name")), *numbers))
-        lines_past += text.count(b"\n")
+    parts: list[tuple[IntArray, ...]] = [
+        (part.line, names.take(part.name), part.number, part.blocks, part.instructions)
+        for part in count_lines(file, progress)
+    ]
     line, name, number, blocks, instructions = map(np.concatenate, zip(*parts, strict=True))
     _refuse_several_runs(file, line, number)
     executed = np.where(instructions > 0, instructions.astype(np.float64), np.nan)

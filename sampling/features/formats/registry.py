@@ -26,6 +26,7 @@ _MODULES = (
     "sampling.features.formats.ncu.raw",
     "sampling.features.formats.basic_blocks",
     "sampling.features.formats.nvbit_counts",
+    "sampling.features.formats.tracer_stats",
     "sampling.features.formats.parquet_table",
     "sampling.features.formats.npy",
 )

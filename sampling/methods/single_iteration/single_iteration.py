@@ -103,6 +103,7 @@ METHOD = Method(
     needs=(
         "a loop of the same kernels, a named range (NVTX, annotation), or the launch ids of one iteration",
     ),
+    needs_durations=False,
     published_grouping=GroupBy.NAME,
     options_type=Options,
     pick=pick,

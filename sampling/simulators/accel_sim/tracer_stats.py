@@ -13,15 +13,13 @@ from collections.abc import Sequence
 
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog
+from sampling.readers.accel_sim.stats_rows import BLOCK, ID, INSTRUCTIONS, NAME, REMEDY
 from sampling.readers.input_file import open_input
 from sampling.simulators.lines_so_far import LinesSoFar
 
-_ID, _NAME, _INSTRUCTIONS = "kernel id", "kernel mangled name", "total_insts"
-_BLOCK = ("block_dimX", "block_dimY", "block_dimZ")
 _THREADS_OF_WARP = 32
 _TRACE = re.compile(r"(?:.*/)?kernel-(\d+)\.trace")
 _COUNT = re.compile(r"\d{1,17}")
-_REMEDY = "give the stats.csv that the tracer wrote beside the traces"
 
 
 def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:
@@ -48,7 +46,7 @@ def _of_kernel(path: str, log: IntervalLog, rows: dict[int, tuple[str, int]]) ->
     name, instructions = rows[log.trace_id]
     if name != log.name:
         raise ProfileError(
-            f"kernel-{log.trace_id} is {name} there, and {log.name} in the log", path=path, remedy=_REMEDY
+            f"kernel-{log.trace_id} is {name} there, and {log.name} in the log", path=path, remedy=REMEDY
         )
     return instructions
 
@@ -58,27 +56,27 @@ def _rows(path: str) -> dict[int, tuple[str, int]]:
     with open_input(path) as file:
         text = b"".join(LinesSoFar(file)).decode("utf-8", "replace")
     reader = csv.DictReader(text.splitlines(), skipinitialspace=True)
-    for column in (_ID, _NAME, _INSTRUCTIONS):
+    for column in (ID, NAME, INSTRUCTIONS):
         if column not in (reader.fieldnames or ()):
-            raise ProfileError(f"no column {column}", path=path, row=1, remedy=_REMEDY)
+            raise ProfileError(f"no column {column}", path=path, row=1, remedy=REMEDY)
     found: dict[int, tuple[str, int]] = {}
     for row in reader:
-        trace, count = _TRACE.match(row[_ID] or ""), row[_INSTRUCTIONS] or ""
+        trace, count = _TRACE.match(row[ID] or ""), row[INSTRUCTIONS] or ""
         if trace is None or not _COUNT.fullmatch(count):
-            column = _ID if trace is None else _INSTRUCTIONS
+            column = ID if trace is None else INSTRUCTIONS
             raise ProfileError(
                 f"{row[column]!r} is not {'a trace' if trace is None else 'a count'}",
                 path=path,
                 row=reader.line_num,
                 column=column,
-                remedy=_REMEDY,
+                remedy=REMEDY,
             )
-        found[int(trace[1])] = (row[_NAME] or "", int(int(count) * _threads_a_warp(row)))
+        found[int(trace[1])] = (row[NAME] or "", int(int(count) * _threads_a_warp(row)))
     return found
 
 
 def _threads_a_warp(row: dict[str, str | None]) -> float:
     """Return the threads of a block over its warps: 32 unless the last warp is not full."""
-    sizes = [int(size) for name in _BLOCK if _COUNT.fullmatch(size := row.get(name) or "")]
-    threads = sizes[0] * sizes[1] * sizes[2] if len(sizes) == len(_BLOCK) else 0
+    sizes = [int(size) for name in BLOCK if _COUNT.fullmatch(size := row.get(name) or "")]
+    threads = sizes[0] * sizes[1] * sizes[2] if len(sizes) == len(BLOCK) else 0
     return threads / -(-threads // _THREADS_OF_WARP) if threads else float(_THREADS_OF_WARP)

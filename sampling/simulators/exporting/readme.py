@@ -26,7 +26,7 @@ The launch before each drawn one is run first, so that caches are not cold: `war
 manifest.csv. Leave its result out of the total.
 """
 _SHARDS = """\
-There are {shards} shards of about the same sampled time, run-1.sh to run-{shards}.sh, for as many machines
+There are {shards} shards of about the same {of_what}, run-1.sh to run-{shards}.sh, for as many machines
 or as one job array of Slurm: cd here, then sbatch slurm.sh.
 """
 _SEVERAL_DEVICES = """\
@@ -76,12 +76,13 @@ def readme(
         fill(f"{note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
         _MANIFEST.format(target=target),
     ]
-    if is_ordered:
+    if is_ordered and handed.plan.has_durations:
         pieces.append(_ORDER)
     if choices.warm_up:
         pieces.append(_WARM_UP)
     if choices.shards > 1:
-        pieces.append(_SHARDS.format(shards=choices.shards))
+        of_what = "sampled time" if handed.plan.has_durations else "number of launches"
+        pieces.append(_SHARDS.format(shards=choices.shards, of_what=of_what))
     if len(parts) > 1:
         pieces.append(_PARTS.format(parts=counted(len(parts), "process and device", "processes and devices")))
     if uses_nvbit:

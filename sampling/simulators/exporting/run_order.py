@@ -159,7 +159,8 @@ def _with_warm_up(steps: Sequence[Step]) -> list[Shard]:
 def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
     """Share bundles out over machines by sampled time: the longest goes to who has least so far.
 
-    Within a shard they stay in order. A warm-up counts nothing, for its duration is not in a plan.
+    Within a shard they stay in order. A warm-up counts nothing, for its duration is not in a plan. Where the
+    profile has no durations, each machine gets as many bundles.
 
     Raises
     ------
@@ -181,4 +182,4 @@ def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
 
 
 def _duration_ns(steps: Iterable[Step]) -> int:
-    return sum(step.launch.duration_ns for step in steps if step.launch is not None)
+    return sum(step.launch.duration_ns or 0 for step in steps if step.launch is not None)

@@ -54,6 +54,7 @@ def test_a_well_behaved_profile_has_no_finding(find: Find) -> None:
 
 def test_the_codes_are_those_of_the_contract() -> None:
     contract = [
+        "no-durations",
         "graph-level-trace",
         "api-rows-missing",
         "communication-kernels",

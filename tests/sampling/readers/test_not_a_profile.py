@@ -124,7 +124,6 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
         "--timestamp on",
     ),
     ("plan.json", '{"schema": 1, "kind": "plan", "strata": []}', "a plan written by kernelpoint", "profile"),
-    ("stats.csv", "kernel id, kernel mangled name, grid_dimX\n1,_Z1k,2\n", "an Accel-Sim trace", "nsys"),
     (
         "kernelslist.g",
         "MemcpyHtoD,0x7f00,4096\nkernel-1.traceg\n",

@@ -63,17 +63,20 @@ def comparison_row(profile: str, comparison: Comparison) -> Row:
         "bound_with_noise": None,
         "same_as": comparison.same_as,
     }
-    if design is not None and judgement is not None:
+    if design is not None:
         row |= {
             "strata": design.strata_count,
             "samples": design.samples,
             "speedup": design.speedup,
             "bound": design.bound,
             "group_bound": design.group_bound,
+            "bound_with_noise": design.bound_with_noise,
+        }
+    if judgement is not None:
+        row |= {
             "error_mean": judgement.error_mean,
             "error_p95": judgement.error_p95,
             "error_max": judgement.error_max,
             "within_epsilon": judgement.within_epsilon,
-            "bound_with_noise": design.bound_with_noise,
         }
     return row

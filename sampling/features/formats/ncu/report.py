@@ -19,10 +19,10 @@ from sampling.features.formats.ncu.units import unknown_units
 from sampling.features.tables.columns import TextColumn
 from sampling.features.tables.identity import sizes_of
 from sampling.features.tables.number_cells import NumberLocale
-from sampling.features.tables.text_lines import only_lines, row_lines
 from sampling.progress import Progress
 from sampling.readers.csv_cells import Layout, Part, Table, header_cells, parse, pieces
 from sampling.readers.input_file import InputFile
+from sampling.readers.text_lines import only_lines, row_lines
 from sampling.text import Wording
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)

@@ -77,7 +77,8 @@ def whole_counts(cells: Any, line: IntArray, path: str) -> IntArray:
     import pyarrow as pa
 
     nearly = to_numpy(cells.cast(pa.string()).cast(pa.float64()))
-    large = (nearly >= _TOO_LARGE) | (nearly < -_TOO_LARGE)
+    # As floats, numbers just beyond 64 bits are equal to the last ones within them.
+    large = np.abs(nearly) >= _TOO_LARGE
     if large.any():
         row = int(np.argmax(large))
         text = cells[row].as_py().decode("utf-8", "replace")

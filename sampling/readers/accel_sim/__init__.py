@@ -1,0 +1,1 @@
+"""What Accel-Sim's tracer counted, as a profile without durations."""

@@ -1,0 +1,1 @@
+"""What NVBit's instr_count printed, as a profile without durations."""
