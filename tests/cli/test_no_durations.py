@@ -181,6 +181,14 @@ def test_compare_runs_what_needs_no_durations(
     assert "has no durations, so no mean error or speedup is known" in mean.err
 
 
+def test_ranges_have_launches_and_no_times(kernelpoint: Kernelpoint, stats: Path) -> None:
+    """The loop of three launches is found; how long it takes is not known."""
+    loop = kernelpoint("ranges", stats, "--quiet", "--format", "json").results[0]
+    assert (loop["launches"], loop["times"]) == (12, 4)
+    assert loop["duration_ns"] is loop["share"] is None
+    assert " ns" not in kernelpoint("ranges", stats).out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin
@@ -23,10 +23,11 @@ _LEAST_LABEL = 20
 def ranges_answer(found: FoundRanges, options: RangesOptions) -> Answer:
     """Return the answer in every form."""
     kept = found.listed.kept
+    has_durations = found.profile.has_durations
     answer = Answer(
         "ranges",
-        range_rows(found.listed, _chosen(found.listed, options, options.top)),
-        lambda canvas: ranges_text(found.listed, options, canvas),
+        range_rows(found.listed, _chosen(found.listed, options, options.top), has_durations=has_durations),
+        lambda canvas: ranges_text(found.listed, options, canvas, has_durations=has_durations),
     )
     part = Part(found.region, kept.launches, kept.total_duration_ns, found.profile.launches, kept.left_out)
     return stated(answer, part)
@@ -36,8 +37,10 @@ def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list
     return listed.chosen(RangeOrder(options.sort.value), options.depth, most)
 
 
-def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]:
-    """Return these ranges as the contract's `ranges` lists them."""
+def range_rows(
+    listed: RangeList, chosen: Sequence[int], *, has_durations: bool = True
+) -> list[dict[str, Any]]:
+    """Return these ranges as the contract's `ranges` lists them; no times where the profile has none."""
     total_ns = max(listed.kept.total_duration_ns, 1)
     return [
         {
@@ -46,8 +49,8 @@ def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]
             "depth": int(listed.paths.depth[path]),
             "times": int(listed.times[path]),
             "launches": int(listed.launches[path]),
-            "duration_ns": int(listed.duration_ns[path]),
-            "share": int(listed.duration_ns[path]) / total_ns,
+            "duration_ns": int(listed.duration_ns[path]) if has_durations else None,
+            "share": int(listed.duration_ns[path]) / total_ns if has_durations else None,
             "first": int(listed.first[path]),
             "last": int(listed.last[path]),
             "source": listed.origin(path).value,
@@ -56,16 +59,18 @@ def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]
     ]
 
 
-def ranges_text(listed: RangeList, options: RangesOptions, canvas: Canvas) -> str:
+def ranges_text(
+    listed: RangeList, options: RangesOptions, canvas: Canvas, *, has_durations: bool = True
+) -> str:
     """Return the tree with figures at its left, and what is not listed."""
     chosen = _chosen(listed, options, options.top or _MOST_ROWS)
     if not chosen:
         return NONE
-    rows = range_rows(listed, chosen)
+    rows = range_rows(listed, chosen, has_durations=has_durations)
     columns = [
         Column("launches", [quantities.count(row["launches"]) for row in rows]),
-        Column("time", [quantities.duration(row["duration_ns"]) for row in rows]),
-        Column("share", [quantities.share(row["share"]) for row in rows]),
+        Column("time", [_or_unknown(quantities.duration, row["duration_ns"]) for row in rows]),
+        Column("share", [_or_unknown(quantities.share, row["share"]) for row in rows]),
         Column("times", [quantities.count(row["times"]) for row in rows]),
         Column("ids", [_ids(row) for row in rows]),
     ]
@@ -74,6 +79,10 @@ def ranges_text(listed: RangeList, options: RangesOptions, canvas: Canvas) -> st
     labels = [_label(row, stem, room, canvas) for row, stem in zip(rows, _stems(rows, canvas), strict=True)]
     lines = [table([*columns, Column("range", labels, to_right=False)], ascii_only=canvas.ascii_only)]
     return "\n".join([*lines, *_left(listed, options, len(chosen))])
+
+
+def _or_unknown(show: Callable[[float], str], value: float | None) -> str:
+    return quantities.UNKNOWN if value is None else show(value)
 
 
 def _ids(row: dict[str, Any]) -> str:
