@@ -183,6 +183,24 @@ RESULTS: dict[str, Schema] = {
             _object(low_ns=NS, high_ns=NS, launches=COUNT, counts=_list(INDEX, minItems=1)), minItems=1
         ),
     ),
+    "timeline": _object(
+        key=TEXT,
+        rank=COUNT,
+        by=_one_of("launch", "time"),
+        bins=_list(
+            _object(
+                first=_or_null(INDEX),
+                last=_or_null(INDEX),
+                start_ns=_or_null(NS),
+                launches=INDEX,
+                mean_ns=_or_null(NUMBER),
+                min_ns=_or_null(NS),
+                max_ns=_or_null(NS),
+                drawn=INDEX,
+            ),
+            minItems=1,
+        ),
+    ),
     "tree": _list(NODE, minItems=1),
     "sample": _object(
         method=METHOD,

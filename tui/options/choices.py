@@ -35,6 +35,13 @@ class GroupSort(StrEnum):
     NAME = "name"
 
 
+class TimelineBy(StrEnum):
+    """What a timeline goes by."""
+
+    LAUNCH = "launch"
+    TIME = "time"
+
+
 class PlanList(StrEnum):
     """What `sample` lists instead of the plan's figures."""
 

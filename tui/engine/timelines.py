@@ -1,0 +1,51 @@
+"""A kernel group's launches over the run, with the launches of the plan that the options ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sampling.arrays import IntArray
+from sampling.errors import NotApplicableError
+from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.study import Study
+from sampling.reduction.timeline import By, GroupLaunches, launches_of_group
+from tui.engine.studies import chosen_kernel, progress_of
+from tui.options.choices import TimelineBy
+from tui.options.commands import TimelineOptions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupTimeline:
+    """A kernel group's launches, and which of them the plan draws.
+
+    Attributes
+    ----------
+    group : its index, rank - 1.
+    drawn_ids : ids of all launches that the plan draws.
+    """
+
+    study: Study
+    group: int
+    launches: GroupLaunches
+    drawn_ids: IntArray
+    by: By = "launch"
+
+
+def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
+    """Return the timeline of the kernel group that the options name.
+
+    Raises
+    ------
+    NotApplicableError : it is to go by time, and the profile has no starts.
+    """
+    if options.by is TimelineBy.TIME and "start_ns" not in study.profile.columns:
+        raise NotApplicableError(
+            "--by time needs the start of every launch, and this profile does not have it",
+            remedy="leave it out: launches stand in the order in which they were issued",
+        )
+    group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
+    plan = drawn_plan(study.counts, study.design, options.seed)
+    with progress_of(options) as progress:
+        launches = launches_of_group(study.profile, study.counts, group, progress)
+        drawn = locate(study.profile, study.counts, plan, progress)
+    return GroupTimeline(study, group, launches, drawn.id, options.by.value)
