@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.errors import NotApplicableError
+from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import Study
+from sampling.progress import Progress
 from sampling.reduction.timeline import By, GroupLaunches, launches_of_group
+from sampling.reduction.written_region import written_window
 from tui.engine.studies import chosen_kernel, progress_of
 from tui.options.choices import TimelineBy
 from tui.options.commands import TimelineOptions
@@ -44,8 +48,33 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
             remedy="leave it out: launches stand in the order in which they were issued",
         )
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
-    plan = drawn_plan(study.counts, study.design, options.seed)
     with progress_of(options) as progress:
-        launches = launches_of_group(study.profile, study.counts, group, progress)
-        drawn = locate(study.profile, study.counts, plan, progress)
-    return GroupTimeline(study, group, launches, drawn.id, options.by.value)
+        found = timeline_of_group(study, group, options.seed, progress)
+    return replace(found, launches=_within(found.launches, options.window), by=options.by.value)
+
+
+def timeline_of_group(study: Study, group: int, seed: int, progress: Progress | None = None) -> GroupTimeline:
+    """Return the launches of a kernel group, and which launches the plan draws with a seed."""
+    plan = drawn_plan(study.counts, study.design, seed)
+    launches = launches_of_group(study.profile, study.counts, group, progress)
+    drawn = locate(study.profile, study.counts, plan, progress)
+    return GroupTimeline(study, group, launches, drawn.id)
+
+
+def _within(launches: GroupLaunches, window: str | None) -> GroupLaunches:
+    """Return the launches whose ids lie in a window.
+
+    Raises
+    ------
+    EmptySelectionError : there are none.
+    """
+    if window is None:
+        return launches
+    low, high = written_window("window", window)
+    first, stop = np.searchsorted(launches.id, [low or 0, np.iinfo(np.int64).max if high is None else high])
+    if first == stop:
+        raise EmptySelectionError(
+            f"--window {window} holds no launch of the group",
+            remedy=f"its launches have ids from {launches.id[0]} to {launches.id[-1]}",
+        )
+    return launches.part(int(first), int(stop))

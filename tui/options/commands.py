@@ -274,6 +274,9 @@ class TimelineOptions(MethodOptions, ProfileOptions):
     by: TimelineBy = option(
         TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.", "--by"
     )
+    window: str | None = option(
+        None, "Show launch ids A up to, not with, B; the plan stays.", "--window", metavar="A:B"
+    )
     bins: int | None = option(
         None, "Bins in data formats (60).", "--bins", metavar="N", least=1, most=MOST_COLUMNS
     )
