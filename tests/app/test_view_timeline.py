@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,8 @@ def test_what_is_shown_is_never_empty_nor_outside(launches: int, keys: list[str]
         shown = {
             "+": shown.zoomed_in,
             "-": shown.zoomed_out,
-            "<": lambda: before.panned(-1),
-            ">": lambda: before.panned(1),
+            "<": partial(shown.panned, -1),
+            ">": partial(shown.panned, 1),
         }[key]()
         assert 0 <= shown.first < shown.stop <= launches
         assert shown.stop - shown.first >= min(LEAST_SHOWN, launches)
