@@ -48,6 +48,11 @@ COMMANDS: dict[str, Command] = {
     "histogram": Command(
         "commands:HistogramOptions", "tui.commands.histogram", "Durations of one kernel group, drawn."
     ),
+    "timeline": Command(
+        "commands:TimelineOptions",
+        "tui.commands.timeline",
+        "When a kernel group's launches run, and how long they take.",
+    ),
     "tree": Command(
         "commands:TreeOptions", "tui.commands.tree", "How a kernel group is split, decision by decision."
     ),

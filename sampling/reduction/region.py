@@ -126,19 +126,12 @@ def _within_time(
             Wording("`time_ns` needs the start of every launch, and this profile does not have it"),
             remedy="give the recording itself, or a table with a column start_ns",
         )
-    spans = profile.spans
     low, high = time_ns
-    clocks = profile.clocks
-    origin_ns: dict[int, int] = {}
-    latest_ns: dict[int, int] = {}
-    for span, (first, last) in zip(spans, ordered_map(partial(_first_and_last, profile), spans), strict=True):
-        clock = clocks[span.sequence]
-        origin_ns[clock] = min(first, origin_ns.get(clock, first))
-        latest_ns[clock] = max(last, latest_ns.get(clock, last))
+    ranges_ns = clock_ranges(profile)
 
     def narrowed(selection: Selection) -> Selection | None:
         starts = profile.read(selection.span, ("start_ns",))["start_ns"][selection.rows]
-        origin = origin_ns[clocks[selection.span.sequence]]
+        origin, _ = ranges_ns[profile.clocks[selection.span.sequence]]
         inside = starts >= origin + (low or 0)
         if high is not None:
             inside &= starts < origin + high
@@ -146,12 +139,23 @@ def _within_time(
 
     left = tuple(each for each in ordered_map(narrowed, chosen) if each is not None)
     if not left:
-        last_ns = max(latest_ns[clock] - origin_ns[clock] for clock in origin_ns)
+        last_ns = max(last - first for first, last in ranges_ns.values())
         raise EmptySelectionError(
             Wording("`time_ns={}` leaves no launch (they start from 0 to {} ns)", as_given(time_ns), last_ns),
             remedy="times are nanoseconds after the first launch of the whole profile",
         )
     return left
+
+
+def clock_ranges(profile: Profile) -> dict[int, tuple[int, int]]:
+    """Return the first and the last start of all launches of each clock, selected or not, nanoseconds."""
+    ranges: dict[int, tuple[int, int]] = {}
+    found = ordered_map(partial(_first_and_last, profile), profile.spans)
+    for span, (first, last) in zip(profile.spans, found, strict=True):
+        clock = profile.clocks[span.sequence]
+        earliest, latest = ranges.get(clock, (first, last))
+        ranges[clock] = min(first, earliest), max(last, latest)
+    return ranges
 
 
 def _first_and_last(profile: Profile, span: Span) -> tuple[int, int]:

@@ -51,8 +51,18 @@ def _numbers(parameter: str, values: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _window(parameter: str, text: str | None, meant: str) -> tuple[int | None, int | None] | None:
-    if text is None:
-        return None
+    return None if text is None else written_window(parameter, text, meant)
+
+
+def written_window(
+    parameter: str, text: str, meant: str = "ids as A:B, A: or :B are meant, counted from 0"
+) -> tuple[int | None, int | None]:
+    """Return the ends of a window, None where it is open.
+
+    Raises
+    ------
+    OptionError : it is not made of numbers, or ends before it begins.
+    """
     first, colon, last = text.partition(":")
     try:
         low, high = (int(part) if part else None for part in (first, last))

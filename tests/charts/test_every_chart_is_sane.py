@@ -15,6 +15,7 @@ from rich.style import Style
 from textual.geometry import Size
 
 from sampling.plan.trade_off import TradeOffPoint
+from sampling.reduction.timeline import By, GroupLaunches
 from scalemodel.measurements import Measurements, measurements_of
 from scalemodel.prediction.outcome import Outcome
 from scalemodel.prediction.predict import predict
@@ -28,6 +29,7 @@ from tui.charts.scale import error_chart, prediction_chart
 from tui.charts.scatter import Point, scatter
 from tui.charts.sinks import ansi, plain
 from tui.charts.size_plot import Mark, SizePlot, size_chart
+from tui.charts.timeline import timeline_chart
 from tui.charts.trade_off import trade_off_chart
 
 Draw = Callable[[int, int, bool], Grid]
@@ -114,7 +116,35 @@ def trade_off_of(*speedups: float) -> Draw:
     )
 
 
+def timeline_of(durations: list[int], starts: list[int] | None = None, *, log: bool = False) -> Draw:
+    """A timeline whose clusters are its two halves, with a drawn launch."""
+    start_ns = None if starts is None else np.array(starts, dtype=np.int64)
+    launches = GroupLaunches(np.arange(len(durations)) + 10**9, np.array(durations, dtype=np.int64), start_ns)
+    ordered = sorted(set(durations))
+    half = ordered[len(ordered) // 2]
+    clusters = [(ordered[0], half - 1), (half, ordered[-1])] if half > ordered[0] else []
+
+    def draw(width: int, height: int, ascii_only: bool) -> Grid:
+        by: By = "launch" if starts is None else "time"
+        drawn = launches.id[:1]
+        return timeline_chart(launches, clusters, drawn, width, height, by=by, log=log, ascii_only=ascii_only)
+
+    return draw
+
+
 CHARTS: dict[str, Draw] = {
+    **{
+        f"timeline, {name}{', log' if log else ''}": timeline_of(durations, starts, log=log)
+        for name, durations, starts in (
+            ("one", [12_345], None),
+            ("one of nothing", [0], [0]),
+            ("zeros", [0, 0, 0], None),
+            ("same start", [1, 2, 3], [5, 5, 5]),
+            ("any magnitude", [0, 1, HUGE_NS, LARGEST_NS], [0, 1, HUGE_NS, LARGEST_NS]),
+            ("many", [1000 + 7 * (i % 13) for i in range(5000)], None),
+        )
+        for log in (False, True)
+    },
     **{
         f"histogram, {name}{', log' if log else ''}": histogram_of(values, counts, log=log, **options)
         for name, values, counts, options in (

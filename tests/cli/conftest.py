@@ -228,6 +228,7 @@ def command_lines(
         "groups": ("groups", resnet),
         "ranges": ("ranges", resnet),
         "histogram": ("histogram", resnet, "--kernel", "#9"),
+        "timeline": ("timeline", resnet, "--kernel", "#9", "--bins", "5"),
         "tree": ("tree", resnet, "--kernel", "#9"),
         "sample": ("sample", resnet, "--judge", "20"),
         "trade-off": ("trade-off", resnet, "--epsilons", "0.01,0.05,0.2"),

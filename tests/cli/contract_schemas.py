@@ -74,6 +74,18 @@ GROUP = _object(
     samples=_or_null(COUNT),
     pooled={"type": "boolean"},
 )
+RANGE = _object(
+    path=TEXT,
+    name=TEXT,
+    depth=INDEX,
+    times=COUNT,
+    launches=COUNT,
+    duration_ns=_or_null(NS),
+    share=_or_null(FRACTION),
+    first=INDEX,
+    last=INDEX,
+    source=_one_of("named", "found"),
+)
 NODE = _object(
     index=INDEX,
     depth=INDEX,
@@ -177,26 +189,33 @@ RESULTS: dict[str, Schema] = {
         findings=_list(FINDING),
     ),
     "groups": _list(GROUP, minItems=1),
-    "ranges": _list(
-        _object(
-            path=TEXT,
-            name=TEXT,
-            depth=INDEX,
-            times=COUNT,
-            launches=COUNT,
-            duration_ns=_or_null(NS),
-            share=_or_null(FRACTION),
-            first=INDEX,
-            last=INDEX,
-            source=_one_of("named", "found"),
-        )
-    ),
+    "ranges": _list(RANGE),
     "histogram": _object(
         edges_ns=_list(NUMBER, minItems=2),
         counts=_list(INDEX, minItems=1),
         clusters=_list(
             _object(low_ns=NS, high_ns=NS, launches=COUNT, counts=_list(INDEX, minItems=1)), minItems=1
         ),
+    ),
+    "timeline": _object(
+        key=TEXT,
+        rank=COUNT,
+        by=_one_of("launch", "time"),
+        bins=_list(
+            _object(
+                first=_or_null(INDEX),
+                last=_or_null(INDEX),
+                start_ns=_or_null(NS),
+                launches=INDEX,
+                mean_ns=_or_null(NUMBER),
+                min_ns=_or_null(NS),
+                max_ns=_or_null(NS),
+                drawn=INDEX,
+            ),
+            minItems=1,
+        ),
+        ranges=_list(RANGE),
+        iterations=_list(RANGE),
     ),
     "tree": _list(NODE, minItems=1),
     "sample": _object(

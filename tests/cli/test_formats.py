@@ -16,8 +16,9 @@ Kernelpoint = Callable[..., Run]
 CommandLines = dict[str, Sequence[object]]
 
 COMMANDS = (
-    *("open", "summary", "info", "groups", "ranges", "histogram", "tree", "sample", "trade-off", "compare"),
-    *("judge", "difference", "align", "estimate", "methods", "export", "project", "convert", "demo"),
+    *("open", "summary", "info", "groups", "ranges", "histogram", "timeline", "tree", "sample"),
+    *("trade-off", "compare", "judge", "difference", "align", "estimate", "methods", "export"),
+    *("project", "convert", "demo"),
     *("scale open", "scale predict", "scale validate", "scale derive", "scale mrc"),
 )
 FORMATS = ("table", "csv", "json", "jsonl", "markdown")
@@ -25,6 +26,7 @@ FORMATS = ("table", "csv", "json", "jsonl", "markdown")
 ROWS_OF_THEIR_OWN = {
     "sample",
     "histogram",
+    "timeline",
     "align",
     "difference",
     "estimate",
@@ -35,7 +37,7 @@ ROWS_OF_THEIR_OWN = {
 }
 # Its Markdown is for a person who reviews, see its own test.
 MARKDOWN_OF_ITS_OWN = {"difference"}
-DRAWN = ("histogram", "tree", "trade-off", "scale predict", "scale validate")
+DRAWN = ("histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
 TIMED = "seconds"
 
 

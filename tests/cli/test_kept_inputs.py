@@ -36,7 +36,7 @@ Kernelpoint = Callable[..., Any]
 NO_FILES = {
     *("output", "device", "process", "include", "exclude", "launches", "time", "range"),
     *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to"),
-    *("ctas_per_sm", "instructions", "ctas", "budget", "metrics", "ratios", "top_up"),
+    *("ctas_per_sm", "instructions", "ctas", "budget", "metrics", "ratios", "top_up", "window"),
     *("simulated", "rule", "benchmark", "name", "ipc", "mpki", "target", "factor", "size", "capacity"),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.

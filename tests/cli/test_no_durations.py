@@ -199,6 +199,7 @@ def test_ranges_have_launches_and_no_times(kernelpoint: Kernelpoint, stats: Path
         (("tree", "{}"), "root goes by durations"),
         (("trade-off", "{}"), "joint goes by durations"),
         (("histogram", "{}"), "a histogram goes by durations"),
+        (("timeline", "{}", "--method", "sieve"), "a timeline goes by durations"),
         (("histogram", "{}", "--method", "sieve"), "a histogram goes by durations"),
         (("difference", "{}", "{}"), "a difference goes by durations"),
         (("groups", "{}", "--min-duration", "5"), "a filter by the least duration goes by durations"),

@@ -82,7 +82,7 @@ def test_a_window_of_time_keeps_what_starts_in_it(
 @pytest.mark.parametrize(
     "command",
     [
-        *("open", "summary", "info", "groups", "ranges", "histogram", "tree"),
+        *("open", "summary", "info", "groups", "ranges", "histogram", "timeline", "tree"),
         *("sample", "trade-off", "compare", "convert"),
     ],
 )

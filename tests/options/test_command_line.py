@@ -14,9 +14,15 @@ from hypothesis import strategies as st
 
 from sampling.reduction.group_by import GroupBy
 from tui import cli
-from tui.options.choices import ColorMode, GroupSort, OutputFormat
+from tui.options.choices import ColorMode, GroupSort, OutputFormat, TimelineBy
 from tui.options.command_line import command_line, options_of
-from tui.options.commands import GroupsOptions, HistogramOptions, OpenOptions, SampleOptions
+from tui.options.commands import (
+    GroupsOptions,
+    HistogramOptions,
+    OpenOptions,
+    SampleOptions,
+    TimelineOptions,
+)
 from tui.registry import COMMANDS
 
 
@@ -74,6 +80,7 @@ def test_the_line_is_ascii_where_that_is_asked_for(options: SampleOptions) -> No
     ("command", "options"),
     [
         ("groups", GroupsOptions(profiles=("a b.sqlite", "it's"), sort=GroupSort.COV, top=3)),
+        ("timeline", TimelineOptions(profiles=("-",), kernel="#3", by=TimelineBy.TIME, bins=9)),
         ("histogram", HistogramOptions(profiles=("-",), kernel="#3", log=True, width=60)),
         ("open", OpenOptions(profiles=("-odd.csv",), no_mouse=True, include=("-x", "$HOME"))),
     ],

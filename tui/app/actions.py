@@ -22,6 +22,7 @@ COMPARE = "compare"
 SCALE = "scale"
 SHEET = "sheet"
 WORDS = "words"
+TIMELINE = "timeline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,15 @@ ACTIONS: tuple[Action, ...] = (
     Action(RESULTS, "save", "S", "S", "Save", "save the larger plan to a new file", show=True),
     Action(RESULTS, "turn", "t", "t", "More", "kernel groups, or what to simulate next", show=True),
     Action(RESULTS, "back", "escape", "esc", "Back", "stop reading; else back to the plan", show=True),
+    Action(TIMELINE, "zoom_in", "plus,equals_sign", "+", "Zoom", "show the middle half", show=True),
+    Action(TIMELINE, "zoom_out", "minus", "-", "Out", "show twice as much", show=True),
+    Action(TIMELINE, "pan(-1)", "h,left", "h left", "Left", "back in the run", palette=False),
+    Action(TIMELINE, "pan(1)", "l,right", "l right", "Right", "on in the run", palette=False),
+    Action(TIMELINE, "group(1)", "j,down", "j down", "Next group", "the next kernel group", palette=False),
+    Action(TIMELINE, "group(-1)", "k,up", "k up", "Last group", "the kernel group before", palette=False),
+    Action(TIMELINE, "whole", "escape,0", "esc 0", "Whole", "show all launches of the group"),
+    Action(TIMELINE, "by", "t", "t", "Time", "by the order of the launches, or by time", show=True),
+    Action(TIMELINE, "log", "x", "x", "Log", "logarithmic or linear durations"),
     Action(VIEW, "app.focus_next", "tab", "tab", "Pane", "to the other pane", palette=False),
     Action(
         VIEW, "copy_pane", "y", "y", "Copy", "copy the pane's text to the terminal's clipboard", show=True

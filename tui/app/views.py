@@ -43,6 +43,7 @@ VIEWS: tuple[View, ...] = (
     View("3", "Plan", "plan:PlanScreen"),
     View("4", "Compare", "compare:CompareScreen"),
     View("5", "Scale model", "scale:ScaleScreen", needs_profile=False),
+    View("6", "Timeline", "timeline:TimelineScreen"),
 )
 FIRST_VIEW = VIEWS[0].name
 

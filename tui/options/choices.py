@@ -42,6 +42,13 @@ class RangeSort(StrEnum):
     TIME = "time"
 
 
+class TimelineBy(StrEnum):
+    """What a timeline goes by."""
+
+    LAUNCH = "launch"
+    TIME = "time"
+
+
 class PlanList(StrEnum):
     """What `sample` lists instead of the plan's figures."""
 

@@ -17,8 +17,9 @@ from tui.options.choices import (
     NumberLocale,
     OutputFormat,
     PlanList,
+    TimelineBy,
 )
-from tui.options.field import argument, height_option, option, width_option
+from tui.options.field import MOST_COLUMNS, argument, height_option, option, width_option
 from tui.options.input_files import FeatureFile, InputFile
 
 OUTPUT_PANEL = "Output"
@@ -269,6 +270,27 @@ class HistogramOptions(MethodOptions, ProfileOptions):
     )
     log: bool = option(False, "A logarithmic duration axis.", "--log")
     width: int | None = width_option("Columns; bins in data formats.")
+    height: int | None = height_option("Rows.")
+
+
+@dataclass(frozen=True)
+class TimelineOptions(MethodOptions, ProfileOptions):
+    """`timeline`."""
+
+    kernel: str | None = option(
+        None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
+    )
+    by: TimelineBy = option(
+        TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.", "--by"
+    )
+    window: str | None = option(
+        None, "Show launch ids A up to, not with, B; the plan stays.", "--window", metavar="A:B"
+    )
+    bins: int | None = option(
+        None, "Bins in data formats (60).", "--bins", metavar="N", least=1, most=MOST_COLUMNS
+    )
+    log: bool = option(False, "A logarithmic duration axis.", "--log")
+    width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows.")
 
 

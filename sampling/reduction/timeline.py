@@ -1,0 +1,150 @@
+"""When in the run the launches of a kernel group execute, and how long they take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.profile.profile import Column, Profile
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts, group_of_label
+from sampling.reduction.region import clock_ranges
+
+#: What a timeline goes by: the order of the launches, or when they started on the GPU.
+By = Literal["launch", "time"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupLaunches:
+    """The selected launches of a kernel group, in id order; arrays (n,), 12 to 24 bytes a launch.
+
+    Attributes
+    ----------
+    id : index in the whole profile.
+    duration_ns : nanoseconds.
+    start_ns : when it started, nanoseconds after the first launch of its file; None where it is not known.
+    """
+
+    id: IntArray
+    duration_ns: AnyIntArray
+    start_ns: IntArray | None
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def part(self, first: int, stop: int) -> GroupLaunches:
+        """Return the launches from the place ``first`` up to, not with, ``stop``."""
+        rows = slice(first, stop)
+        start_ns = None if self.start_ns is None else self.start_ns[rows]
+        return GroupLaunches(self.id[rows], self.duration_ns[rows], start_ns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimelineBins:
+    """Launches of a kernel group, bin by bin; arrays (b,). A bin of time may have none: a gap.
+
+    Attributes
+    ----------
+    first, last : ids of its first and last launch; -1 where it has none.
+    start_ns : where it begins: when its first launch started, or the edge of a bin of time; None if unknown.
+    launches : how many.
+    mean_ns, min_ns, max_ns : of their durations; NaN, and 0, where it has none.
+    drawn : how many of them a plan draws.
+    """
+
+    first: IntArray
+    last: IntArray
+    start_ns: IntArray | None
+    launches: IntArray
+    mean_ns: FloatArray
+    min_ns: IntArray
+    max_ns: IntArray
+    drawn: IntArray
+
+
+def launches_of_group(
+    profile: Profile, counts: DurationCounts, group: int, progress: Progress | None = None
+) -> GroupLaunches:
+    """Read the launches of a kernel group, a batch at a time."""
+    label: Column = "signature" if counts.grouping.needs_shape else "name"
+    has_starts = "start_ns" in profile.columns
+    columns: tuple[Column, ...] = (label, "duration_ns", *(("start_ns",) if has_starts else ()))
+    origin_ns = {clock: first for clock, (first, _) in clock_ranges(profile).items()} if has_starts else {}
+    groups_of = group_of_label(profile, counts)
+    ids, durations, starts = [], [], []
+    for done, selection in enumerate(counts.selected):
+        batch = profile.read(selection.span, columns)
+        duration_ns = batch["duration_ns"][selection.rows]
+        is_of_group = groups_of[selection.span.sequence][batch[label][selection.rows]] == group
+        rows = np.flatnonzero(is_of_group & (duration_ns >= (counts.region.min_duration_ns or 0)))
+        ids.append(selection.ids(rows))
+        durations.append(duration_ns[rows])
+        if has_starts:
+            origin = origin_ns[profile.clocks[selection.span.sequence]]
+            starts.append(batch["start_ns"][selection.rows][rows] - origin)
+        if progress is not None:
+            progress(done + 1, len(counts.selected), "reading the launches of the group")
+    return GroupLaunches(
+        np.concatenate(ids), np.concatenate(durations), np.concatenate(starts) if has_starts else None
+    )
+
+
+def timeline_bins(
+    launches: GroupLaunches, bins: int, by: By = "launch", drawn_ids: IntArray | None = None
+) -> TimelineBins:
+    """Return the launches in bins: of as many launches each, as near as may be, or of the same time each.
+
+    Parameters
+    ----------
+    launches : at least one; with starts where the bins are of time.
+    bins : how many; by launch no more than there are launches.
+    drawn_ids : ids of launches that a plan draws, of this group and others.
+    """
+    if by == "time":
+        assert launches.start_ns is not None
+        order = np.argsort(launches.start_ns, kind="stable")
+        edges_ns = _time_edges(launches.start_ns, bins)
+        edges = np.searchsorted(launches.start_ns[order], edges_ns)
+    else:
+        order = np.arange(len(launches))
+        bins = min(bins, len(launches))
+        edges = np.arange(bins + 1) * len(launches) // bins
+        edges_ns = None
+    number = np.diff(edges)
+    filled = number > 0
+    # Only where a bin begins that has launches does a run of them begin.
+    begins = edges[:-1][filled]
+    ids, durations = launches.id[order], launches.duration_ns[order].astype(np.int64)
+    drawn = np.zeros(len(launches), dtype=np.int64) if drawn_ids is None else np.isin(ids, drawn_ids) * 1
+
+    def over(values: IntArray, reduce: np.ufunc, empty: float) -> np.ndarray:
+        found = np.full(len(number), empty, dtype=np.int64)
+        found[filled] = reduce.reduceat(values, begins)
+        return found
+
+    total_ns = over(durations, np.add, 0)
+    return TimelineBins(
+        first=over(ids, np.minimum, -1),
+        last=over(ids, np.maximum, -1),
+        start_ns=edges_ns[:-1]
+        if edges_ns is not None
+        else None
+        if launches.start_ns is None
+        else launches.start_ns[begins],
+        launches=number,
+        mean_ns=np.divide(total_ns, number, out=np.full(len(number), np.nan), where=filled),
+        min_ns=over(durations, np.minimum, 0),
+        max_ns=over(durations, np.maximum, 0),
+        drawn=over(drawn, np.add, 0),
+    )
+
+
+def _time_edges(start_ns: IntArray, bins: int) -> IntArray:
+    """Return (b + 1,) nanoseconds: equal steps from the first start to one after the last."""
+    low, high = int(start_ns.min()), int(start_ns.max()) + 1
+    # Whole numbers: the span times the number of bins may be more than a double resolves.
+    steps = [low + (high - low) * place // bins for place in range(bins + 1)]
+    return np.array(steps, dtype=np.int64)

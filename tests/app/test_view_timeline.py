@@ -1,0 +1,78 @@
+"""View 6: a group's launches over the run, zoomed and panned; what its command prints."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.app.driving import App, Running, drawn, opened, printed, screen_text, view_of, wait_for
+from tui.app.frame.chart import Chart
+from tui.app.timeline.presenter import LEAST_SHOWN, Shown
+from tui.app.timeline.screen import TimelineScreen
+from tui.options.commands import OpenOptions
+
+
+async def settled(app: App, pilot: Running) -> TimelineScreen:
+    """Wait until the launches of the group in focus are shown."""
+    screen = view_of(app)
+    assert isinstance(screen, TimelineScreen)
+    await wait_for(pilot, lambda: screen.is_settled, "its launches are read")
+    await pilot.pause()
+    return screen
+
+
+@pytest.mark.parametrize(("size", "ascii_only"), [((80, 24), False), ((60, 15), True)])
+async def test_its_command_prints_what_is_shown(
+    gpt: str, tmp_path: Path, size: tuple[int, int], ascii_only: bool
+) -> None:
+    options = OpenOptions(ascii=ascii_only)
+    async with opened(gpt, size, view="Timeline", ascii_only=ascii_only, options=options) as (app, pilot):
+        await settled(app, pilot)
+        chart = app.screen.query_one(Chart)
+        for keys, words in (((), ""), (("plus", "l", "x"), "--window"), (("t",), "--by time")):
+            await pilot.press(*keys, "y")
+            text = app.clipboard
+            await pilot.press("Y")
+            assert words in app.clipboard
+            assert text.split("\n", 2)[2] == drawn(chart) + "\n"
+            assert printed(app.clipboard, 132, tmp_path) == text
+        assert text.isascii() or not ascii_only
+
+
+async def test_other_groups_and_the_whole_again(gpt: str) -> None:
+    async with opened(gpt, view="Timeline") as (app, pilot):
+        screen = await settled(app, pilot)
+        whole = screen.pane_text().text
+        await pilot.press("plus", "plus")
+        assert "[6] 25.0 % of #1" in screen_text(app)
+        await pilot.press("escape")
+        assert screen.pane_text().text == whole
+        await pilot.press("plus", "j")
+        await settled(app, pilot)
+        assert app.session.selected == 1
+        assert screen.pane_text().text.startswith("#2 ")
+        assert " % of #" not in screen_text(app), "another group is shown whole"
+
+
+@given(launches=st.integers(1, 100), keys=st.lists(st.sampled_from("+-<>"), max_size=12))
+def test_what_is_shown_is_never_empty_nor_outside(launches: int, keys: list[str]) -> None:
+    shown = Shown.whole(launches)
+    for key in keys:
+        before = shown
+        shown = {
+            "+": shown.zoomed_in,
+            "-": shown.zoomed_out,
+            "<": partial(shown.panned, -1),
+            ">": partial(shown.panned, 1),
+        }[key]()
+        assert 0 <= shown.first < shown.stop <= launches
+        assert shown.stop - shown.first >= min(LEAST_SHOWN, launches)
+        if key in "<>":
+            assert shown.stop - shown.first == before.stop - before.first
+    for _ in range(8):
+        shown = shown.zoomed_out()
+    assert shown.is_whole

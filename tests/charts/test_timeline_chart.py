@@ -1,0 +1,77 @@
+"""The chart of a group's durations over the run: where its dots stand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sampling.reduction.timeline import GroupLaunches
+from tui.charts.grid import MARKER
+from tui.charts.sinks import plain
+from tui.charts.timeline import timeline_chart
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+def falling(launches: int = 300) -> GroupLaunches:
+    """Durations that fall from 1,000 us to 100 us, the last third of the launches after a pause."""
+    duration_ns = np.linspace(1_000_000, 100_000, launches).astype(np.int64)
+    start_ns = np.arange(launches) * 1_000_000 + (np.arange(launches) >= 2 * launches // 3) * 700_000_000
+    return GroupLaunches(np.arange(launches) * 2, duration_ns, start_ns)
+
+
+def rows_of(launches: GroupLaunches, **options: object) -> list[str]:
+    chart = timeline_chart(launches, [], NONE, 60, 20, ascii_only=True, **options)  # type: ignore[arg-type]
+    return plain(chart).splitlines()
+
+
+def dots(rows: list[str]) -> list[tuple[int, int]]:
+    """Return (row, column) of the dots of the plot."""
+    plot = [row[9:] for row in rows if row[8:9] in {"|", "+"} and "--" not in row]
+    return [(row, column) for row, text in enumerate(plot) for column, dot in enumerate(text) if dot == "#"]
+
+
+def test_longer_launches_stand_higher_and_later_ones_further_right() -> None:
+    found = dots(rows_of(falling()))
+    assert found[0] == (0, 0)
+    assert found[-1][0] == max(row for row, _ in found)
+    assert found[-1][1] > 45
+    # A line falls: in every column no dot is above those of the columns before.
+    first_row = [min(row for row, at in found if at == column) for column in sorted({c for _, c in found})]
+    assert first_row == sorted(first_row)
+
+
+def test_by_time_a_pause_is_a_gap() -> None:
+    by_launch = {column for _, column in dots(rows_of(falling()))}
+    by_time = {column for _, column in dots(rows_of(falling(), by="time"))}
+    assert sorted(by_launch) == list(range(min(by_launch), max(by_launch) + 1))
+    # 700 ms of 1,000 ms.
+    assert len(by_time) < 0.4 * len(by_launch)
+
+
+def test_a_logarithmic_axis_spreads_short_durations() -> None:
+    short = GroupLaunches(np.arange(4), np.array([1, 10, 100, 1000]), None)
+    rows = [row for row, _ in dots(rows_of(short, log=True))]
+    assert np.ptp(np.diff(rows)) <= 1
+    assert [row for row, _ in dots(rows_of(short))][2:] == [rows[-1]] * 2
+
+
+def test_drawn_launches_are_marked_and_clusters_named() -> None:
+    launches = falling()
+    clusters = [(100_000, 500_000), (500_001, 1_000_000)]
+    chart = timeline_chart(launches, clusters, launches.id[[10, 200]], 60, 20)
+    marked = np.argwhere((chart.style == MARKER) & (chart.glyph == "\N{BLACK DIAMOND}"))
+    # One more is in the legend.
+    assert len(marked) == 3
+    text = plain(chart)
+    assert "2 launches drawn" in text
+    assert "A 100-500 us" in text
+    # Each cluster's letter stands at the right edge, the longer one's above.
+    edge = [(row, glyph) for row, glyph in enumerate(chart.glyph[:, -1].tolist()) if glyph in "AB"]
+    assert [glyph for _, glyph in sorted(edge)] == ["B", "A"]
+
+
+def test_what_hardly_varies_is_a_line_in_the_middle() -> None:
+    even = GroupLaunches(np.arange(50), np.full(50, 1000) + np.arange(50) % 2, None)
+    rows = {row for row, _ in dots(rows_of(even))}
+    assert len(rows) == 1
+    assert 4 < rows.pop() < 12

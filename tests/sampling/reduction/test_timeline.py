@@ -1,0 +1,127 @@
+"""When the launches of a group run: by brute force over single launches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.profile import launch_table as launch_table_module
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.reduction.timeline import GroupLaunches, launches_of_group, timeline_bins
+
+Build = Callable[..., LaunchTable]
+
+# Name, device, duration, start of a launch.
+LAUNCHES = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.integers(0, 50), st.integers(-9, 900)),
+    min_size=1,
+    max_size=40,
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_spans() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch_table_module, "SPAN_LAUNCHES", 7)
+        yield
+
+
+@given(launches=LAUNCHES, first=st.integers(0, 5), group=st.integers(0, 3))
+def test_launches_of_a_group_are_those_of_its_name_and_device(
+    launches: list[tuple[str, int, int, int]], first: int, group: int, launch_table: Build
+) -> None:
+    """Ids are those of the whole profile, whatever the region; time starts with its first launch."""
+    # Ids run through the devices, launches of a device in the order given.
+    launches = sorted(launches, key=lambda each: each[1])
+    names, device, duration, start = map(list, zip(*launches, strict=True))
+    order = list(range(len(launches)))
+    profile = launch_table(names, duration, device=device, start_ns=start, order=order)
+    first = min(first, len(launches) - 1)
+    counts = count_durations(profile, Grouping(GroupBy.NAME), Region(launches=(first, None)))
+    group %= len(counts.groups)
+    wanted = counts.groups[group]
+    brute = [
+        (launch_id, ns, begin - min(start))
+        for launch_id, (name, at, ns, begin) in enumerate(launches)
+        if launch_id >= first and (name, at) == (wanted.name, wanted.device)
+    ]
+    found = launches_of_group(profile, counts, group)
+    assert found.start_ns is not None
+    columns = (found.id.tolist(), found.duration_ns.tolist(), found.start_ns.tolist())
+    assert list(zip(*columns, strict=True)) == brute
+
+
+OF_GROUP = st.lists(st.tuples(st.integers(0, 99), st.integers(0, 10**12)), min_size=1, max_size=50)
+
+
+def group_launches(launches: list[tuple[int, int]]) -> GroupLaunches:
+    """Every third id of the profile."""
+    duration, start = (np.array(column, dtype=np.int64) for column in zip(*launches, strict=True))
+    return GroupLaunches(np.arange(len(launches)) * 3, duration, start)
+
+
+def check_bin(bins: object, place: int, inside: list[tuple[int, int]], drawn: set[int]) -> None:
+    """Hold a bin against the launches in it, (id, duration)."""
+    of = {name: getattr(bins, name)[place] for name in ("first", "last", "launches", "min_ns", "max_ns")}
+    ids = [launch_id for launch_id, _ in inside]
+    durations = [ns for _, ns in inside]
+    assert of["launches"] == len(inside)
+    assert (of["first"], of["last"]) == ((min(ids), max(ids)) if ids else (-1, -1))
+    assert (of["min_ns"], of["max_ns"]) == ((min(durations), max(durations)) if ids else (0, 0))
+    mean = float(bins.mean_ns[place])  # type: ignore[attr-defined]
+    assert mean == pytest.approx(sum(durations) / len(ids)) if ids else math.isnan(mean)
+    assert bins.drawn[place] == len(drawn & set(ids))  # type: ignore[attr-defined]
+
+
+@given(launches=OF_GROUP, bins=st.integers(1, 60), drawn=st.sets(st.integers(0, 200)))
+def test_bins_of_launches_share_them_out_evenly_and_in_order(
+    launches: list[tuple[int, int]], bins: int, drawn: set[int]
+) -> None:
+    found = timeline_bins(group_launches(launches), bins, "launch", np.array(sorted(drawn), dtype=np.int64))
+    assert len(found.launches) == min(bins, len(launches))
+    assert found.launches.sum() == len(launches)
+    assert found.launches.max() - found.launches.min() <= 1
+    assert found.start_ns is not None
+    place = 0
+    for index, number in enumerate(found.launches.tolist()):
+        inside = [(3 * row, launches[row][0]) for row in range(place, place + number)]
+        check_bin(found, index, inside, drawn)
+        assert found.start_ns[index] == launches[place][1]
+        place += number
+
+
+@given(launches=OF_GROUP, bins=st.integers(1, 60), drawn=st.sets(st.integers(0, 200)))
+def test_bins_of_time_are_equally_long_and_may_be_empty(
+    launches: list[tuple[int, int]], bins: int, drawn: set[int]
+) -> None:
+    found = timeline_bins(group_launches(launches), bins, "time", np.array(sorted(drawn), dtype=np.int64))
+    starts = [start for _, start in launches]
+    assert found.start_ns is not None
+    edges = [*found.start_ns.tolist(), max(starts) + 1]
+    assert (len(edges), edges[0]) == (bins + 1, min(starts))
+    assert np.ptp(np.diff(edges)) <= 1
+    for index in range(bins):
+        inside = [
+            (3 * row, ns)
+            for row, (ns, start) in enumerate(launches)
+            if edges[index] <= start < edges[index + 1]
+        ]
+        check_bin(found, index, inside, drawn)
+
+
+def test_without_starts_only_the_order_is_known() -> None:
+    whole = group_launches([(5, 0), (7, 0), (6, 0)])
+    bins = timeline_bins(GroupLaunches(whole.id, whole.duration_ns, None), 2)
+    assert bins.start_ns is None
+    assert bins.launches.tolist() == [1, 2]
+    assert not bins.drawn.any()
+    assert whole.part(1, 3).duration_ns.tolist() == [7, 6]

@@ -1,0 +1,1 @@
+"""View 6: a kernel group's launches over the run."""
