@@ -16,7 +16,7 @@ import pytest
 from textual.widgets import Input
 
 from sampling.errors import ProfileError
-from sampling.plan.findings import Finding
+from sampling.plan.findings.finding import Finding
 from sampling.plan.study import Study
 from tests.app.driving import (
     SIZES,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -122,7 +121,7 @@ def group_label(study: Study, index: int) -> str:
 
 def finding_rows(study: Study) -> list[dict[str, str]]:
     """Return the findings as the contract lists them."""
-    return [asdict(finding) for finding in study.findings]
+    return [finding.as_json() for finding in study.findings]
 
 
 def findings_text(study: Study, canvas: Canvas) -> str:

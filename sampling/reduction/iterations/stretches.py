@@ -15,6 +15,8 @@ from sampling.reduction.iterations.windows import Windows
 BLOCKS = 32
 #: How many launches in a row are looked for elsewhere, where a block has twice as many: one is too common.
 _WINDOW = 16
+#: Of more places than this those of long stretches are told at once, not one after another.
+_FEW = 64
 
 
 class Stretch(NamedTuple):
@@ -69,6 +71,10 @@ def _through(
     kept = np.flatnonzero(_is_same(windows, len(codes), np.minimum(other, launch), distance, same))
     kept = kept[np.argsort(distance[kept], kind="stable")]
     other, distance = other[kept], distance[kept]
+    if len(other) > _FEW:
+        low, high = np.minimum(other, launch), np.maximum(other, launch)
+        repeats = windows.same_before(low, high) + windows.same_after(low, high) >= distance
+        other, distance = other[repeats], distance[repeats]
     while len(other):
         period = int(distance[0])
         low = min(int(other[0]), launch)

@@ -1,0 +1,92 @@
+"""What the order of the run shows: kernels that drift, and iterations.
+
+(docs/methods.md, 13 The order of the run)
+"""
+
+from __future__ import annotations
+
+from sampling.plan.findings.evidence import Evidence
+from sampling.plan.findings.finding import Change, Finding, percent
+from sampling.profile.names import short_name
+from sampling.reduction.run_order.drift import Drift
+from sampling.text import Wording, counted, duration_text
+
+_DRIFT_FROM_SHARE = 0.02
+_ALIKE_WITHIN = 1.05
+
+
+def drift(evidence: Evidence) -> Finding | None:
+    """Kernels whose durations grow or fall over the run."""
+    found = None if evidence.order is None else evidence.order.drift
+    share = 0.0 if found is None else found.time_ns / max(evidence.counts.total_duration_ns, 1)
+    if found is None or share < _DRIFT_FROM_SHARE:
+        return None
+    is_random = evidence.plan is None or evidence.plan.random
+    verb = "falls" if found.to_ns < found.from_ns else "grows"
+    others = found.kernels - 1
+    more = f", and so {'does' if others == 1 else 'do'} {counted(others, 'other')}" if others else ""
+    name = short_name(evidence.counts.groups[found.group].name)
+    return Finding(
+        "drift",
+        "note" if is_random else "warning",
+        f"#{found.group + 1} {name} {verb} from {duration_text(found.from_ns)} to "
+        f"{duration_text(found.to_ns)} over the run{more}: {percent(share)} of the time drifts (rank "
+        f"correlation with the order {found.trend:.2f}, of neighbours {found.lag_1:.2f}; in random order 0 "
+        f"give or take {found.lag_1_std:.2f}). {_why(evidence, is_random=is_random)}",
+        *_drift_remedy(found, is_random=is_random),
+    )
+
+
+def _why(evidence: Evidence, *, is_random: bool) -> str:
+    if is_random or evidence.plan is None:
+        return (
+            "Launches drawn at random stand for the whole run in any order, so the bound holds; the first "
+            "launches, one iteration or another run of other length do not."
+        )
+    return (
+        f"The {evidence.plan.method} plan does not draw at random: where it takes early launches, they stand "
+        "for late ones that last otherwise, and no bound says how far off that is."
+    )
+
+
+def _drift_remedy(found: Drift, *, is_random: bool) -> tuple[str, tuple[Change, ...]]:
+    half = Wording("plan the later half apart by `launches={}:`", found.middle_id)
+    if is_random:
+        remedy = Wording("keep to a method that draws at random; to look closer, {}", half)
+        return remedy, (Change("launches", f"{found.middle_id}:"),)
+    return Wording("take `method=joint`, which draws at random, or {}", half), (Change("method", "joint"),)
+
+
+def iterations(evidence: Evidence) -> Finding | None:
+    """The loop that a run spends most of its launches in."""
+    loop = None if evidence.order is None else evidence.order.loop
+    if loop is None:
+        return None
+    where = ""
+    if loop.sequences > 1:
+        place = evidence.profile.sequences[loop.sequence]
+        where = f" in process {place.process} on device {place.device}"
+    first, stop = loop.one
+    shortest, median, longest = map(duration_text, (loop.shortest_ns, loop.median_ns, loop.longest_ns))
+    is_alike = loop.longest_ns <= _ALIKE_WITHIN * loop.shortest_ns
+    took = "are alike" if is_alike else "differ"
+    why = (
+        "The bound does not need them; one alone stands for the others as far as that goes, without a bound"
+        if is_alike
+        else "The bound does not need them; one alone does not stand for the others"
+    )
+    one = Wording("plan one of them alone by `launches={}:{}`", first, stop)
+    rest = (
+        "compare it with `method=single-iteration`"
+        if is_alike
+        else "keep to a method that draws from all of them"
+    )
+    return Finding(
+        "iterations",
+        "note",
+        f"Launches {loop.first_id:,} to {loop.stop_id - 1:,}{where} repeat a sequence of {loop.launches:,} "
+        f"{loop.iterations:,} times ({percent(loop.share)} of the launches). The iterations {took}: they "
+        f"take {shortest} to {longest}, half of them {median} or less. {why}.",
+        Wording("{}, or " + rest, one),
+        (Change("launches", f"{first}:{stop}"),),
+    )
