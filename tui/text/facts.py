@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -124,8 +125,13 @@ def finding_rows(study: Study) -> list[dict[str, str]]:
     return [finding.as_json() for finding in study.findings]
 
 
-def findings_text(study: Study, canvas: Canvas) -> str:
-    """Return the findings as indented paragraphs."""
+def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None = None) -> str:
+    """Return the findings as indented paragraphs.
+
+    Parameters
+    ----------
+    keys : what a key does about a finding, in words, by the finding's code; none where no key does.
+    """
     import textwrap
 
     if not study.findings:
@@ -133,9 +139,17 @@ def findings_text(study: Study, canvas: Canvas) -> str:
     lines = ["Findings"]
     for finding in study.findings:
         said = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
+        said += f" {keys[finding.code]}" if keys and finding.code in keys else ""
         text = printable(said, ascii_only=canvas.ascii_only)
         mark = "! " if finding.severity == "warning" else "- "
-        lines += textwrap.wrap(text, canvas.width, initial_indent=f"  {mark}", subsequent_indent="    ")
+        lines += textwrap.wrap(
+            text,
+            canvas.width,
+            initial_indent=f"  {mark}",
+            subsequent_indent="    ",
+            # A flag is copied as it stands.
+            break_on_hyphens=False,
+        )
     return "\n".join(lines)
 
 

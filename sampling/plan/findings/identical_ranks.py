@@ -17,12 +17,11 @@ def identical_ranks(evidence: Evidence) -> Finding | None:
     if twins is None:
         return None
     ranks = len(twins.sequences)
-    ratio = "" if twins.time_ratio is None else f" The slowest takes {twins.time_ratio:.3g} times as long."
     return Finding(
         "identical-ranks",
         "note",
         f"{ranks} processes or devices issue {_what(twins)}, and each is sampled apart: one of them takes "
-        f"1/{ranks} of the simulations, but the bound then covers it alone.{ratio}",
+        f"1/{ranks} of the simulations, but the bound then covers it alone. {_times(twins)}",
         *_remedy(evidence.profile.sequences, twins),
     )
 
@@ -31,6 +30,12 @@ def _what(twins: Twins) -> str:
     if twins.in_order:
         return f"the same {twins.launches:,} launches in the same order"
     return f"almost the same launches ({percent(twins.same)} of {twins.launches:,})"
+
+
+def _times(twins: Twins) -> str:
+    if twins.time_ratio is None:
+        return "Some of them take no time."
+    return f"The slowest takes {percent(twins.time_ratio - 1)} longer than the fastest."
 
 
 def _remedy(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tuple[Change, ...]]:

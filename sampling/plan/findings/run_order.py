@@ -9,10 +9,10 @@ from sampling.plan.findings.evidence import Evidence
 from sampling.plan.findings.finding import Change, Finding, percent
 from sampling.profile.names import short_name
 from sampling.reduction.run_order.drift import Drift
+from sampling.reduction.run_order.loops import Loop
 from sampling.text import Wording, counted, duration_text
 
 _DRIFT_FROM_SHARE = 0.02
-_ALIKE_WITHIN = 1.05
 
 
 def drift(evidence: Evidence) -> Finding | None:
@@ -24,13 +24,13 @@ def drift(evidence: Evidence) -> Finding | None:
     is_random = evidence.plan is None or evidence.plan.random
     verb = "falls" if found.to_ns < found.from_ns else "grows"
     others = found.kernels - 1
-    more = f", and so {'does' if others == 1 else 'do'} {counted(others, 'other')}" if others else ""
+    more = f"; with {counted(others, 'other kernel group')}," if others else ","
     name = short_name(evidence.counts.groups[found.group].name)
     return Finding(
         "drift",
         "note" if is_random else "warning",
         f"#{found.group + 1} {name} {verb} from {duration_text(found.from_ns)} to "
-        f"{duration_text(found.to_ns)} over the run{more}: {percent(share)} of the time drifts (rank "
+        f"{duration_text(found.to_ns)} over the run{more} {percent(share)} of the time drifts (rank "
         f"correlation with the order {found.trend:.2f}, of neighbours {found.lag_1:.2f}; in random order 0 "
         f"give or take {found.lag_1_std:.2f}). {_why(evidence, is_random=is_random)}",
         *_drift_remedy(found, is_random=is_random),
@@ -65,28 +65,32 @@ def iterations(evidence: Evidence) -> Finding | None:
     where = ""
     if loop.sequences > 1:
         place = evidence.profile.sequences[loop.sequence]
-        where = f" in process {place.process} on device {place.device}"
+        where = f" of process {place.process} on device {place.device}"
     first, stop = loop.one
-    shortest, median, longest = map(duration_text, (loop.shortest_ns, loop.median_ns, loop.longest_ns))
-    is_alike = loop.longest_ns <= _ALIKE_WITHIN * loop.shortest_ns
-    took = "are alike" if is_alike else "differ"
-    why = (
-        "The bound does not need them; one alone stands for the others as far as that goes, without a bound"
-        if is_alike
-        else "The bound does not need them; one alone does not stand for the others"
-    )
-    one = Wording("plan one of them alone by `launches={}:{}`", first, stop)
-    rest = (
-        "compare it with `method=single-iteration`"
-        if is_alike
-        else "keep to a method that draws from all of them"
-    )
+    outside = f"; {counted(loop.outside, 'launch', 'launches')} before or after them" if loop.outside else ""
     return Finding(
         "iterations",
         "note",
-        f"Launches {loop.first_id:,} to {loop.stop_id - 1:,}{where} repeat a sequence of {loop.launches:,} "
-        f"{loop.iterations:,} times ({percent(loop.share)} of the launches). The iterations {took}: they "
-        f"take {shortest} to {longest}, half of them {median} or less. {why}.",
-        Wording("{}, or " + rest, one),
+        f"Launches {loop.first_id:,} to {loop.stop_id - 1:,}{where} are a loop: {loop.iterations:,} "
+        f"iterations of the same {loop.launches:,} launches ({percent(loop.share)} of all{outside}). "
+        f"{_times(loop)}",
+        Wording(
+            "plan one of them by `launches={}:{}`, or compare `method=single-iteration` with this plan",
+            first,
+            stop,
+        ),
         (Change("launches", f"{first}:{stop}"),),
+    )
+
+
+def _times(loop: Loop) -> str:
+    """Return how far one iteration stands for the others."""
+    shortest, longest = duration_text(loop.shortest_ns), duration_text(loop.longest_ns)
+    took = f"They take {shortest} each" if shortest == longest else f"They take {shortest} to {longest}"
+    if not loop.mean_ns:
+        return f"{took}."
+    off = max(loop.longest_ns / loop.mean_ns - 1, 1 - loop.shortest_ns / loop.mean_ns)
+    return (
+        f"{took}: one alone may be off by {percent(off)}, and no bound covers that; the bound of a plan of "
+        "all does not need the loop."
     )

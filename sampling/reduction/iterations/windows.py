@@ -41,7 +41,7 @@ class Windows:
     def same_after(self, low: IntArray, high: IntArray) -> IntArray:
         """Return (k,) how many values from two places on are the same, ``low`` before ``high``."""
         most = len(self._inverse_powers) - high
-        return self._longest(most, lambda chosen, size: (low[chosen], high[chosen]))
+        return self._longest(most, lambda chosen, _: (low[chosen], high[chosen]))
 
     def same_before(self, low: IntArray, high: IntArray) -> IntArray:
         """Return (k,) how many values before two places are the same, ``low`` before ``high``."""

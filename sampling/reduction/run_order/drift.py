@@ -14,8 +14,8 @@ from sampling.reduction.run_order.series import medians_at_the_ends, series_of, 
 
 #: How often independent launches may be said to drift, over all kernels of a profile.
 FALSE_ALARMS = 0.01
-#: A weaker trend leaves most of the spread unexplained; ramps within each of a few iterations stay below.
-LEAST_TREND = 0.5
+#: A weaker trend leaves most of the spread unexplained; a ramp in each of two iterations makes 0.5.
+LEAST_TREND = 0.6
 #: The last twentieth of the launches is by so much longer or shorter than the first.
 LEAST_CHANGE = 1.2
 

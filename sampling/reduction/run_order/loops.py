@@ -33,7 +33,7 @@ class Loop:
     one : the ids ``one[0]:one[1]`` of its second iteration.
     share : of the launches of its sequence that are in equal iterations.
     outside : launches of its sequence before and after the loop.
-    shortest_ns, median_ns, longest_ns : the time of its iterations.
+    shortest_ns, mean_ns, longest_ns : the time of its iterations.
     loops, sequences : how many processes and devices have a loop, of how many.
     """
 
@@ -46,7 +46,7 @@ class Loop:
     share: float
     outside: int
     shortest_ns: int
-    median_ns: float
+    mean_ns: float
     longest_ns: int
     loops: int
     sequences: int
@@ -80,7 +80,7 @@ def find_loop(launches: OrderedLaunches) -> Loop | None:
         share=iterations.equal_launches / len(ids),
         outside=len(ids) - (iterations.stop - iterations.start),
         shortest_ns=int(took_ns.min()),
-        median_ns=float(np.median(took_ns)),
+        mean_ns=float(took_ns.mean()),
         longest_ns=int(took_ns.max()),
         loops=sum(each is not None for each in found),
         sequences=len(found),
