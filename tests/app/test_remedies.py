@@ -25,7 +25,9 @@ async def test_a_key_applies_a_remedy_and_u_takes_it_back(resnet: str) -> None:
         assert finding.code == "iterations"
         ids = finding.changes[0].value
         await _page(app, pilot)
-        await wait_for(pilot, lambda: f"[a] sets --launches {ids}." in screen_text(app), "what it does")
+        await wait_for(
+            pilot, lambda: f"\n    [a] sets --launches {ids}\n" in screen_text(app), "what it does"
+        )
         assert "a apply, esc back" in screen_text(app)
         await pilot.press("b")
         assert _is_page(app), "no finding has that key"

@@ -139,7 +139,6 @@ def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None =
     lines = ["Findings"]
     for finding in study.findings:
         said = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
-        said += f" {keys[finding.code]}" if keys and finding.code in keys else ""
         text = printable(said, ascii_only=canvas.ascii_only)
         mark = "! " if finding.severity == "warning" else "- "
         lines += textwrap.wrap(
@@ -150,6 +149,8 @@ def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None =
             # A flag is copied as it stands.
             break_on_hyphens=False,
         )
+        if keys and finding.code in keys:
+            lines.append(f"    {keys[finding.code]}")
     return "\n".join(lines)
 
 

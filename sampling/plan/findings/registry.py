@@ -11,7 +11,7 @@ from sampling.plan.findings.finding import Finding
 from sampling.plan.findings.identical_ranks import identical_ranks
 from sampling.plan.findings.plan_cost import not_worth_sampling, one_launch_dominates
 from sampling.plan.findings.recording import api_rows_missing, graph_level_trace, no_grid
-from sampling.plan.findings.run_order import drift, iterations
+from sampling.plan.findings.run_order import drift, iterations, phases
 
 _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
     graph_level_trace,
@@ -24,6 +24,7 @@ _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
     several_devices,
     identical_ranks,
     drift,
+    phases,
     iterations,
     one_launch_dominates,
     not_worth_sampling,

@@ -1,4 +1,4 @@
-"""What the order of the run shows: kernels that drift, and iterations.
+"""What the order of the run shows: kernels that drift, phases and iterations.
 
 (docs/methods.md, 13 The order of the run)
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 from sampling.plan.findings.evidence import Evidence
 from sampling.plan.findings.finding import Change, Finding, percent
 from sampling.profile.names import short_name
+from sampling.reduction.region import selected_sequences
 from sampling.reduction.run_order.drift import Drift
 from sampling.reduction.run_order.loops import Loop
-from sampling.text import Wording, counted, duration_text
+from sampling.text import Wording, counted, duration_text, listed
 
 _DRIFT_FROM_SHARE = 0.02
+_PHASES_SHOWN = 4
 
 
 def drift(evidence: Evidence) -> Finding | None:
@@ -57,15 +59,45 @@ def _drift_remedy(found: Drift, *, is_random: bool) -> tuple[str, tuple[Change, 
     return Wording("take `method=joint`, which draws at random, or {}", half), (Change("method", "joint"),)
 
 
+def phases(evidence: Evidence) -> Finding | None:
+    """Where a run turns from some kernels to others."""
+    found = None if evidence.order is None else evidence.order.phases
+    if found is None:
+        return None
+    total_ns = max(sum(phase.time_ns for phase in found.phases), 1)
+    stretches = [
+        f"{phase.first_id:,} to {phase.stop_id - 1:,} ({percent(phase.time_ns / total_ns)} of the time, "
+        f"most in #{phase.group + 1})"
+        for phase in found.phases
+    ]
+    longest = max(found.phases, key=lambda phase: phase.time_ns)
+    return Finding(
+        "phases",
+        "note",
+        f"The run{_place(evidence, found.sequence)} has {len(found.phases)} phases of other kernels: "
+        f"launches {listed(stretches, _PHASES_SHOWN)}. The bound holds over all of them together; a run in which they "
+        "have other shares of the time needs a plan of its own.",
+        Wording(
+            "plan the phase with the most time apart by `launches={}:{}`", longest.first_id, longest.stop_id
+        ),
+        (Change("launches", f"{longest.first_id}:{longest.stop_id}"),),
+    )
+
+
+def _place(evidence: Evidence, sequence: int) -> str:
+    """Return which process and device, where there are several."""
+    if len(selected_sequences(evidence.profile, evidence.counts.selected)) == 1:
+        return ""
+    place = evidence.profile.sequences[sequence]
+    return f" of process {place.process} on device {place.device}"
+
+
 def iterations(evidence: Evidence) -> Finding | None:
     """The loop that a run spends most of its launches in."""
     loop = None if evidence.order is None else evidence.order.loop
     if loop is None:
         return None
-    where = ""
-    if loop.sequences > 1:
-        place = evidence.profile.sequences[loop.sequence]
-        where = f" of process {place.process} on device {place.device}"
+    where = _place(evidence, loop.sequence)
     first, stop = loop.one
     outside = f"; {counted(loop.outside, 'launch', 'launches')} before or after them" if loop.outside else ""
     return Finding(

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -34,7 +33,6 @@ class Loop:
     share : of the launches of its sequence that are in equal iterations.
     outside : launches of its sequence before and after the loop.
     shortest_ns, mean_ns, longest_ns : the time of its iterations.
-    loops, sequences : how many processes and devices have a loop, of how many.
     """
 
     sequence: int
@@ -48,8 +46,6 @@ class Loop:
     shortest_ns: int
     mean_ns: float
     longest_ns: int
-    loops: int
-    sequences: int
 
 
 def find_loop(launches: OrderedLaunches) -> Loop | None:
@@ -58,20 +54,18 @@ def find_loop(launches: OrderedLaunches) -> Loop | None:
     An iteration has two launches or more, comes three times or more, and all of them are most of the
     launches, as for `single-iteration`.
     """
-    edges = launches.edges.tolist()
-    found = [_loop_of(launches, first, stop) for first, stop in pairwise(edges)]
     times = np.add.reduceat(launches.duration_ns, launches.edges[:-1])
     at = int(np.argmax(times))
-    loop = found[at]
-    if loop is None:
+    first, stop = int(launches.edges[at]), int(launches.edges[at + 1])
+    iterations = _loop_of(launches, first, stop)
+    if iterations is None:
         return None
-    sequence, (first, stop) = int(launches.sequence[at]), (edges[at], edges[at + 1])
-    iterations, ids = loop, launches.id[first:stop]
+    ids = launches.id[first:stop]
     before_ns = np.concatenate([[0], np.cumsum(launches.duration_ns[first:stop])])
     took_ns = before_ns[iterations.first + iterations.launches] - before_ns[iterations.first]
     second = int(iterations.first[1])
     return Loop(
-        sequence=sequence,
+        sequence=int(launches.sequence[at]),
         launches=iterations.launches,
         iterations=len(iterations.first),
         first_id=int(ids[iterations.start]),
@@ -82,8 +76,6 @@ def find_loop(launches: OrderedLaunches) -> Loop | None:
         shortest_ns=int(took_ns.min()),
         mean_ns=float(took_ns.mean()),
         longest_ns=int(took_ns.max()),
-        loops=sum(each is not None for each in found),
-        sequences=len(found),
     )
 
 

@@ -9,6 +9,7 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.run_order.drift import Drift, find_drift
 from sampling.reduction.run_order.loops import Loop, find_loop
 from sampling.reduction.run_order.ordered_launches import read_in_order
+from sampling.reduction.run_order.phases import Phases, find_phases
 from sampling.reduction.run_order.twins import Twins, find_twins
 
 
@@ -19,6 +20,7 @@ class RunOrder:
     drift: Drift | None = None
     twins: Twins | None = None
     loop: Loop | None = None
+    phases: Phases | None = None
 
 
 def run_order(profile: Profile, counts: DurationCounts) -> RunOrder:
@@ -27,4 +29,4 @@ def run_order(profile: Profile, counts: DurationCounts) -> RunOrder:
     if launches is None:
         return RunOrder()
     twins = None if counts.grouping.pool_devices else find_twins(launches)
-    return RunOrder(find_drift(launches), twins, find_loop(launches))
+    return RunOrder(find_drift(launches), twins, find_loop(launches), find_phases(launches))

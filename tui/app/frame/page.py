@@ -132,7 +132,7 @@ class FindingsScreen(PageScreen):
     def write(self, width: int) -> Text:
         """One paragraph a finding, with the key that applies its remedy."""
         keys = {
-            finding.code: f"[{key}] sets {change_text(finding.changes)}."
+            finding.code: f"[{key}] sets {change_text(finding.changes)}"
             for key, finding in self._remedies.items()
         }
         return Text(facts.findings_text(self._study, Canvas(width, self._ascii_only, color=False), keys))
