@@ -75,8 +75,8 @@ def phases(evidence: Evidence) -> Finding | None:
         "phases",
         "note",
         f"The run{_place(evidence, found.sequence)} has {len(found.phases)} phases of other kernels: "
-        f"launches {listed(stretches, _PHASES_SHOWN)}. The bound holds over all of them together; a run in which "
-        "they have other shares of the time needs a plan of its own.",
+        f"launches {listed(stretches, _PHASES_SHOWN)}. The bound holds over all of them together; a run in "
+        "which they have other shares of the time needs a plan of its own.",
         Wording(
             "plan the phase with the most time apart by `launches={}:{}`", longest.first_id, longest.stop_id
         ),

@@ -9,13 +9,14 @@ import pytest
 from sampling.plan.findings.finding import Finding
 from sampling.plan.study import study
 from sampling.readers.registry import read_profile
+from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
 
 
-def found(path: Path) -> dict[str, Finding]:
-    looked = study(read_profile([str(path)]), Grouping(), Region(), Target())
+def found(path: Path, by: GroupBy = GroupBy.LAUNCH) -> dict[str, Finding]:
+    looked = study(read_profile([str(path)]), Grouping(by), Region(), Target())
     return {finding.code: finding for finding in looked.findings}
 
 
@@ -46,5 +47,7 @@ def test_six_steps_of_training(shared_data: Path) -> None:
 
 
 def test_a_step_of_training_goes_forward_and_back(shared_data: Path) -> None:
-    phases = found(shared_data / "nsys-sqlite/a100-nerf-nsys2021.5.sqlite")
-    assert "iterations" not in phases
+    codes = found(shared_data / "nsys-sqlite/a100-nerf-nsys2021.5.sqlite", GroupBy.NAME)
+    # Forward, back from the first reduction of a bias's gradient on, and the update of the weights.
+    assert codes["phases"].message.startswith("The run has 3 phases of other kernels")
+    assert "iterations" not in codes
