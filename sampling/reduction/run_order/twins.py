@@ -74,7 +74,7 @@ def _labels(launches: OrderedLaunches) -> list[IntArray]:
 
 
 def _digest(labels: IntArray) -> bytes:
-    return blake2b(np.ascontiguousarray(labels), digest_size=16).digest()
+    return blake2b(labels.tobytes(), digest_size=16).digest()
 
 
 def _classes(digests: list[bytes]) -> list[list[int]]:

@@ -13,7 +13,8 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
-from sampling.reduction.run_order.drift import Drift
+from sampling.reduction.run_order.drift import Drift, find_drift
+from sampling.reduction.run_order.ordered_launches import OrderedLaunches
 from sampling.reduction.run_order.run_order import run_order
 
 Look = Callable[..., Drift | None]
@@ -37,12 +38,38 @@ def look(launch_table: Callable[..., LaunchTable]) -> Look:
 )
 def test_what_has_no_trend_does_not_drift(durations: Durations) -> None:
     """At most one profile in a hundred, of 20 kernels each, by the level asked for; most are far below."""
-    assert share_said(durations, 100) <= 0.02
+    assert share_said(durations, 50) <= 0.02
 
 
 @pytest.mark.parametrize("durations", DRIFTING.values(), ids=DRIFTING)
 def test_what_drifts_is_seen(durations: Durations) -> None:
     assert share_said(durations, 20) == 1
+
+
+def test_many_short_kernels_raise_no_more_false_alarms() -> None:
+    """Of 100 kernels of 20 launches every second profile has one whose ranks follow the order by chance."""
+    rng = np.random.default_rng(5)
+    group, rows = np.tile(np.arange(100), 20), np.arange(2000)
+    said = sum(
+        find_drift(
+            OrderedLaunches(
+                id=rows,
+                label=group,
+                group=group,
+                duration_ns=(1e6 * rng.lognormal(0, 1, 2000)).astype(np.int64),
+                sequence=np.array([0]),
+                edges=np.array([0, 2000]),
+            )
+        )
+        is not None
+        for _ in range(100)
+    )
+    assert said <= 2
+
+
+@pytest.mark.parametrize("last", [1.15, 0.9])
+def test_little_change_is_no_drift_however_clear(look: Look, last: float) -> None:
+    assert look(["k"] * 200, np.linspace(100_000, 100_000 * last, 200).astype(int).tolist()) is None
 
 
 def test_the_largest_kernel_that_drifts_is_named_with_the_time_of_all(look: Look) -> None:
