@@ -102,3 +102,19 @@ def nearest(word: str, known: Sequence[str]) -> str:
     """
     close = get_close_matches(word.lower(), known, 1)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"
+
+
+def duration_text(duration_ns: float) -> str:
+    """Return a duration in the unit that suits it, to three digits.
+
+    >>> duration_text(640), duration_text(954_321), duration_text(1_250_000_000)
+    ('640 ns', '954 us', '1.25 s')
+    """
+    value, unit = duration_ns, "ns"
+    for larger in ("us", "ms", "s"):
+        # What rounds to 1,000 of a unit is one of the next.
+        if value < 999.5:
+            break
+        value, unit = value / 1000, larger
+    digits = 0 if value >= 99.95 or unit == "ns" else 1 if value >= 9.995 else 2
+    return f"{value:,.{digits}f} {unit}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from sampling.json_text import json_rows_text, read_json_object
 from sampling.methods.registry import draws_at_random, method_names
 from sampling.plan.design import StratumFacts
 from sampling.plan.drawn_launches import DrawnLaunches
-from sampling.plan.findings import Finding
+from sampling.plan.findings.finding import Finding
 from sampling.plan.overrides_file import overrides_document
 from sampling.plan.plan import Plan, locate
 from sampling.plan.plan_options import PlanOptions, recorded_selection, recorded_target
@@ -278,7 +278,7 @@ def plan_document(
             "sequences": [sequence.as_json() for sequence in fingerprints(profile)],
         },
         "options": dict(options),
-        "findings": [asdict(finding) for finding in found],
+        "findings": [finding.as_json() for finding in found],
         "strata": strata if lazily else list(strata),
         **overrides_document(overrides or {}),
     }

@@ -13,7 +13,9 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import Design, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
-from sampling.plan.findings import Evidence, Finding, PlanCost, findings
+from sampling.plan.findings.evidence import Evidence, PlanCost
+from sampling.plan.findings.finding import Finding
+from sampling.plan.findings.registry import findings
 from sampling.plan.picked_design import AnyDesign, every_launch
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
@@ -23,6 +25,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.overlap import DeviceTime, device_times
 from sampling.reduction.region import Region, selected_sequences
+from sampling.reduction.run_order.run_order import RunOrder, run_order
 from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 
@@ -39,6 +42,7 @@ class Study:
     Attributes
     ----------
     choice : which method designed it, and what the method was given.
+    order : what the order of the launches shows.
     reports : how the feature files fitted, for a method that asks for features.
     """
 
@@ -46,6 +50,7 @@ class Study:
     counts: DurationCounts
     choice: MethodChoice
     device_times: tuple[DeviceTime, ...]
+    order: RunOrder
     design: AnyDesign
     findings: tuple[Finding, ...]
     reports: tuple[JoinReport, ...] = ()
@@ -195,7 +200,8 @@ def study(
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
     times = device_times(profile, counts.selected)
-    return _studied(profile, counts, times, target, choice, progress, tell)
+    order = run_order(profile, counts) if counts.has_durations else RunOrder()
+    return _studied(profile, counts, times, order, target, choice, progress, tell)
 
 
 def study_again(
@@ -211,21 +217,22 @@ def study_again(
     ------
     OptionError, NotApplicableError : see `make_design` and `make_design_by_launches`.
     """
-    return _studied(read.profile, read.counts, read.device_times, target, choice, progress, tell)
+    return _studied(read.profile, read.counts, read.device_times, read.order, target, choice, progress, tell)
 
 
 def _studied(
     profile: Profile,
     counts: DurationCounts,
     times: tuple[DeviceTime, ...],
+    order: RunOrder,
     target: Target,
     choice: MethodChoice,
     progress: Progress | None,
     tell: Callable[[JoinReport], None] | None,
 ) -> Study:
     design, reports = _designed(profile, counts, target, choice, progress, tell)
-    evidence = Evidence(profile, counts, times, _plan_cost(counts, choice.method, design))
-    return Study(profile, counts, choice, times, design, findings(evidence), reports)
+    evidence = Evidence(profile, counts, times, _plan_cost(counts, choice.method, design), order)
+    return Study(profile, counts, choice, times, order, design, findings(evidence), reports)
 
 
 def _designed(

@@ -17,6 +17,7 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features
+from sampling.reduction.short_launches import counted_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
     parts = []
     for selection, values in batches:
         group = group_of[selection.span.sequence][values[label]]
-        kept = np.flatnonzero((group >= 0) & (values["duration_ns"] >= (counts.region.min_duration_ns or 0)))
+        kept = counted_rows(counts.region, group, values["duration_ns"])
         parts.append(
             (
                 selection.ids(kept),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, IntArray
 from sampling.errors import EmptySelectionError
 from sampling.text import Wording
 
@@ -58,6 +58,17 @@ def long_enough(
         raise too_long(region, int(duration_ns[others_keep].max()))
     short = others_keep & ~kept
     return kept, LeftOut(int(count[short].sum()), int(np.dot(count[short], duration_ns[short])))
+
+
+def counted_rows(region: Region, group: IntArray, duration_ns: AnyIntArray) -> IntArray:
+    """Return the rows of launches that a reduction counts, of those that its selections hold.
+
+    Parameters
+    ----------
+    group : (n,) the kernel group of each launch, -1 where names leave it out.
+    duration_ns : (n,) durations.
+    """
+    return np.flatnonzero((group >= 0) & (duration_ns >= (region.min_duration_ns or 0)))
 
 
 def too_long(region: Region, longest_ns: int) -> EmptySelectionError:

@@ -12,6 +12,7 @@ from sampling.profile.profile import Column, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.reduction.region import clock_ranges
+from sampling.reduction.short_launches import counted_rows
 
 #: What a timeline goes by: the order of the launches, or when they started on the GPU.
 By = Literal["launch", "time"]
@@ -78,8 +79,9 @@ def launches_of_group(
     for done, selection in enumerate(counts.selected):
         batch = profile.read(selection.span, columns)
         duration_ns = batch["duration_ns"][selection.rows]
-        is_of_group = groups_of[selection.span.sequence][batch[label][selection.rows]] == group
-        rows = np.flatnonzero(is_of_group & (duration_ns >= (counts.region.min_duration_ns or 0)))
+        group_of = groups_of[selection.span.sequence][batch[label][selection.rows]]
+        counted = counted_rows(counts.region, group_of, duration_ns)
+        rows = counted[group_of[counted] == group]
         ids.append(selection.ids(rows))
         durations.append(duration_ns[rows])
         if has_starts:

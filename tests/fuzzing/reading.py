@@ -20,12 +20,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sampling.errors import SamplingError
-from sampling.plan.findings import Evidence, findings
+from sampling.plan.findings.evidence import Evidence
+from sampling.plan.findings.registry import findings
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.overlap import device_times
+from sampling.reduction.run_order.run_order import run_order
 from tests.fuzzing.changes import changed
 
 #: No file takes longer, nor more memory, whatever is in it.
@@ -38,7 +40,8 @@ def read_whole(path: Path) -> str | None:
     try:
         profile = read_profile([str(path)])
         counts = count_durations(profile, Grouping(GroupBy.LAUNCH))
-        findings(Evidence(profile, counts, device_times(profile, counts.selected)))
+        times, order = device_times(profile, counts.selected), run_order(profile, counts)
+        findings(Evidence(profile, counts, times, order=order))
         profile.range_names(5)
     except SamplingError as error:
         return None if error.text.strip() and "\n" not in str(error) else f"says {str(error)!r}"

@@ -14,6 +14,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from tui.app.loading import LoadingScreen
 from tui.app.messages import BindingFound, StudyFailed, StudyProgress, StudyReady
+from tui.app.remedies import Remedies
 from tui.app.state import Session, studied, taken_back, undoable
 from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
@@ -21,6 +22,7 @@ from tui.terminal.printable import printable
 
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
+    from sampling.plan.findings.finding import Finding
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
 
@@ -39,6 +41,7 @@ class SessionApp(App[None]):
     Attributes
     ----------
     session : what is shown; see `change`, `plan` and `decide`.
+    remedies : those of findings that were applied.
     failure : why the app ended, if the user did not end it.
     """
 
@@ -54,6 +57,7 @@ class SessionApp(App[None]):
         self._generation = 0
         self._bound: Study | None = None
         self._shown = session
+        self.remedies = Remedies()
 
     @abstractmethod
     async def open_first_view(self) -> None:
@@ -119,6 +123,23 @@ class SessionApp(App[None]):
         options = replace(session.options, method=last.method, group_by=last.group_by)
         self.plan(options, last.overrides)
         return True
+
+    def apply_remedy(self, finding: Finding) -> None:
+        """Change the options as the remedy of a finding says, and plan anew."""
+        if self.session.doing is None:
+            options, words = self.remedies.apply(self.session.options, finding)
+            self.plan(options)
+            self.say(words)
+
+    def undo_remedy(self) -> None:
+        """Take back the last remedy that was applied; other options stay."""
+        undone = self.remedies.undo(self.session.options)
+        if undone is None:
+            self.say("no remedy is left to take back")
+            return
+        options, words = undone
+        self.plan(options)
+        self.say(words)
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="study")
     def _study(self, generation: int, before: Session | None, wanted: Session) -> None:

@@ -13,7 +13,7 @@ from tui.options.commands import OutputOptions
 
 if TYPE_CHECKING:
     # The findings need numpy; an error message must not wait for its import.
-    from sampling.plan.findings import Finding
+    from sampling.plan.findings.finding import Finding
 
 
 def with_flags(text: str, *, quote: str = "") -> str:
@@ -46,11 +46,11 @@ def flags_of_parameters() -> dict[str, str]:
         parameter: words
         for options in _with_those_below(OutputOptions)
         for option in fields(options)
-        for parameter, words in _parameters(option).items()
+        for parameter, words in parameters_of(option).items()
     }
 
 
-def _parameters(option: Field[Any]) -> Mapping[str, str]:
+def parameters_of(option: Field[Any]) -> Mapping[str, str]:
     """Return the parameters that an option gives, and what is typed for each."""
     if option.metadata.get("argument"):
         return {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -126,11 +127,16 @@ def group_label(study: Study, index: int) -> str:
 
 def finding_rows(study: Study) -> list[dict[str, str]]:
     """Return the findings as the contract lists them."""
-    return [asdict(finding) for finding in study.findings]
+    return [finding.as_json() for finding in study.findings]
 
 
-def findings_text(study: Study, canvas: Canvas) -> str:
-    """Return the findings as indented paragraphs."""
+def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None = None) -> str:
+    """Return the findings as indented paragraphs.
+
+    Parameters
+    ----------
+    keys : what a key does about a finding, in words, by the finding's code; none where no key does.
+    """
     import textwrap
 
     if not study.findings:
@@ -140,7 +146,16 @@ def findings_text(study: Study, canvas: Canvas) -> str:
         said = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
         text = printable(said, ascii_only=canvas.ascii_only)
         mark = "! " if finding.severity == "warning" else "- "
-        lines += textwrap.wrap(text, canvas.width, initial_indent=f"  {mark}", subsequent_indent="    ")
+        lines += textwrap.wrap(
+            text,
+            canvas.width,
+            initial_indent=f"  {mark}",
+            subsequent_indent="    ",
+            # A flag is copied as it stands.
+            break_on_hyphens=False,
+        )
+        if keys and finding.code in keys:
+            lines.append(f"    {keys[finding.code]}")
     return "\n".join(lines)
 
 

@@ -84,6 +84,19 @@ def find_iterations(codes: AnyIntArray) -> Iterations | None:
     return best
 
 
+def iterations_like(codes: AnyIntArray, first: int, launches: int) -> Iterations | None:
+    """Return all iterations of the loop that one iteration is known of; None where it comes once only.
+
+    Parameters
+    ----------
+    codes : (n,) as for `find_iterations`.
+    first, launches : where the known iteration begins, and how many launches it has.
+    """
+    windows = Windows(codes)
+    start, stop = _stretches_of_iteration(codes, windows, first, launches)
+    return _iterations(codes, windows, launches, start, stop) if len(start) else None
+
+
 def _outermost(candidates: list[Iterations]) -> Iterations | None:
     if not candidates:
         return None

@@ -15,6 +15,8 @@ from sampling.reduction.iterations.windows import Windows
 BLOCKS = 32
 #: How many launches in a row are looked for elsewhere, where a block has twice as many: one is too common.
 _WINDOW = 16
+#: After so many places in vain, those that repeat are told from the others at once.
+_TRIES = 32
 
 
 class Stretch(NamedTuple):
@@ -69,6 +71,7 @@ def _through(
     kept = np.flatnonzero(_is_same(windows, len(codes), np.minimum(other, launch), distance, same))
     kept = kept[np.argsort(distance[kept], kind="stable")]
     other, distance = other[kept], distance[kept]
+    in_vain = 0
     while len(other):
         period = int(distance[0])
         low = min(int(other[0]), launch)
@@ -79,7 +82,18 @@ def _through(
                 yield stretch
             # Within it, multiples of the period say nothing new.
             left &= (distance % period > 0) | (other < stretch.start) | (other >= stretch.stop)
+        else:
+            in_vain += 1
+            if in_vain == _TRIES:
+                left &= _repeats(windows, launch, other, distance)
         other, distance = other[left], distance[left]
+
+
+def _repeats(windows: Windows, launch: int, other: IntArray, distance: IntArray) -> BoolArray:
+    """Return (k,) whether the stretch through a launch and a place has two periods."""
+    low, high = np.minimum(other, launch), np.maximum(other, launch)
+    same: BoolArray = windows.same_before(low, high) + windows.same_after(low, high) >= distance
+    return same
 
 
 def _is_same(windows: Windows, launches: int, low: IntArray, distance: IntArray, size: IntArray) -> BoolArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +37,27 @@ class Windows:
         """Return (k,) the codes of windows, which lie within the sequence and are not empty."""
         sums = self._sums[first + launches] - self._sums[first]
         return np.asarray(sums * self._inverse_powers[first])
+
+    def same_after(self, low: IntArray, high: IntArray) -> IntArray:
+        """Return (k,) how many values from two places on are the same, ``low`` before ``high``."""
+        most = len(self._inverse_powers) - high
+        return self._longest(most, lambda chosen, _: (low[chosen], high[chosen]))
+
+    def same_before(self, low: IntArray, high: IntArray) -> IntArray:
+        """Return (k,) how many values before two places are the same, ``low`` before ``high``."""
+        return self._longest(low, lambda chosen, size: (low[chosen] - size, high[chosen] - size))
+
+    def _longest(
+        self, most: IntArray, begin: Callable[[IntArray, IntArray], tuple[IntArray, IntArray]]
+    ) -> IntArray:
+        """Return (k,) the largest sizes at which two windows are the same, found bit by bit."""
+        length = np.zeros(len(most), dtype=np.int64)
+        for bit in reversed(range(int(most.max(initial=0)).bit_length())):
+            chosen = np.flatnonzero(length + (1 << bit) <= most)
+            size = length[chosen] + (1 << bit)
+            one, other = begin(chosen, size)
+            length[chosen[self.codes(one, size) == self.codes(other, size)]] += 1 << bit
+        return length
 
     def all_codes(self, launches: int) -> NDArray[np.uint64]:
         """Return (n - launches + 1,) the codes of all windows of one length."""

@@ -17,6 +17,9 @@ from sampling.plan.study import Study
 from tui.app.actions import Action
 from tui.app.frame.copying import CopyingScreen, PaneText
 from tui.app.frame.line import PaneTitle
+from tui.app.remedies import KEYS, remedy_keys
+from tui.app.session_app import SessionApp
+from tui.options.changes import change_text
 from tui.output.writer import Canvas
 from tui.text import facts
 
@@ -101,23 +104,57 @@ class PageScreen(CopyingScreen):
     def _show_title(self) -> None:
         page = self.query_one(Page)
         more = "j more, " if page.scroll_y < page.max_scroll_y else ""
-        self.query_one(PaneTitle).show(self._page_title, f"{more}esc back")
+        self.query_one(PaneTitle).show(self._page_title, f"{more}{self.hints()}esc back")
+
+    def hints(self) -> str:
+        """What else keys do here, for the title; each ends in a comma and a blank."""
+        return ""
 
 
 class FindingsScreen(PageScreen):
     """Every finding's sentence and remedy, in the words of the commands."""
 
-    BINDINGS = [("f", "dismiss", "Back")]  # noqa: RUF012
+    BINDINGS = [  # noqa: RUF012
+        ("f", "dismiss", "Back"),
+        *((key, f"apply('{key}')", "Apply") for key in KEYS),
+        ("u", "undo", "Undo"),
+    ]
 
     WHY_NO_COMMAND = "`kernelpoint info PROFILE` prints the findings, below what is in the profile"
+
+    app: SessionApp
 
     def __init__(self, study: Study, *, ascii_only: bool) -> None:
         super().__init__("Findings", ascii_only=ascii_only)
         self._study = study
+        self._remedies = remedy_keys(study.findings)
 
     def write(self, width: int) -> Text:
-        """One paragraph a finding."""
-        return Text(facts.findings_text(self._study, Canvas(width, self._ascii_only, color=False)))
+        """One paragraph a finding, with the key that applies its remedy."""
+        keys = {
+            finding.code: f"[{key}] sets {change_text(finding.changes)}"
+            for key, finding in self._remedies.items()
+        }
+        return Text(facts.findings_text(self._study, Canvas(width, self._ascii_only, color=False), keys))
+
+    def hints(self) -> str:
+        """The keys of remedies, and undo once one was applied."""
+        applied = "u undo, " if len(self.app.remedies) else ""
+        keys = list(self._remedies)
+        if not keys:
+            return applied
+        return f"{keys[0]}-{keys[-1]} apply, {applied}" if len(keys) > 1 else f"{keys[0]} apply, {applied}"
+
+    def action_apply(self, key: str) -> None:
+        """Apply the remedy of this key and go back to the view; nothing where no finding has the key."""
+        if key in self._remedies:
+            self.dismiss()
+            self.app.apply_remedy(self._remedies[key])
+
+    def action_undo(self) -> None:
+        """Take the last remedy back and go back to the view."""
+        self.dismiss()
+        self.app.undo_remedy()
 
 
 class HelpScreen(PageScreen):

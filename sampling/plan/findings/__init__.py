@@ -1,0 +1,1 @@
+"""Where a profile breaks an assumption of the methods: how much, why it matters, what to do."""

@@ -1,0 +1,58 @@
+"""Every finding in its order: a new one is one new function and one line in ``_CHECKS``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sampling.plan.findings.clock import coarse_clock, zero_durations
+from sampling.plan.findings.devices import communication_kernels, overlap, several_devices
+from sampling.plan.findings.evidence import Evidence
+from sampling.plan.findings.finding import Finding
+from sampling.plan.findings.identical_ranks import identical_ranks
+from sampling.plan.findings.plan_cost import not_worth_sampling, one_launch_dominates
+from sampling.plan.findings.recording import (
+    api_rows_missing,
+    graph_level_trace,
+    no_durations,
+    no_grid,
+)
+from sampling.plan.findings.run_order import drift, iterations, phases
+
+_CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
+    no_durations,
+    graph_level_trace,
+    api_rows_missing,
+    communication_kernels,
+    overlap,
+    zero_durations,
+    coarse_clock,
+    no_grid,
+    several_devices,
+    identical_ranks,
+    drift,
+    phases,
+    iterations,
+    one_launch_dominates,
+    not_worth_sampling,
+)
+
+# What is looked for where there are no durations: what goes by time would find zeros.
+_WITHOUT_DURATIONS: tuple[Callable[[Evidence], Finding | None], ...] = (
+    no_durations,
+    graph_level_trace,
+    api_rows_missing,
+    communication_kernels,
+    no_grid,
+    several_devices,
+    not_worth_sampling,
+)
+
+#: The codes, in the order of the checks.
+CODES = tuple(check.__name__.replace("_", "-") for check in _CHECKS)
+
+
+def findings(evidence: Evidence) -> tuple[Finding, ...]:
+    """Return what is found, in a fixed order."""
+    checks = _CHECKS if evidence.profile.has_durations else _WITHOUT_DURATIONS
+    found = (check(evidence) for check in checks)
+    return tuple(finding for finding in found if finding is not None)

@@ -1,0 +1,1 @@
+"""What the order of the launches shows that their durations alone do not."""

@@ -1,0 +1,32 @@
+"""What the order of a profile's launches shows, looked at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sampling.profile.profile import Profile
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.run_order.drift import Drift, find_drift
+from sampling.reduction.run_order.loops import Loop, find_loop
+from sampling.reduction.run_order.ordered_launches import read_in_order
+from sampling.reduction.run_order.phases import Phases, find_phases
+from sampling.reduction.run_order.twins import Twins, find_twins
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """What was found; None each where nothing was, and where the launches are too many to be looked at."""
+
+    drift: Drift | None = None
+    twins: Twins | None = None
+    loop: Loop | None = None
+    phases: Phases | None = None
+
+
+def run_order(profile: Profile, counts: DurationCounts) -> RunOrder:
+    """Read the launches that a reduction counts once more, and look at their order."""
+    launches = read_in_order(profile, counts)
+    if launches is None:
+        return RunOrder()
+    twins = None if counts.grouping.pool_devices else find_twins(launches)
+    return RunOrder(find_drift(launches), twins, find_loop(launches), find_phases(launches))

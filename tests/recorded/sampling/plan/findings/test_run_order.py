@@ -1,0 +1,53 @@
+"""Findings on the order of recorded runs, of which it is known what they did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sampling.plan.findings.finding import Finding
+from sampling.plan.study import study
+from sampling.readers.registry import read_profile
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.strata.target import Target
+
+
+def found(path: Path, by: GroupBy = GroupBy.LAUNCH) -> dict[str, Finding]:
+    looked = study(read_profile([str(path)]), Grouping(by), Region(), Target())
+    return {finding.code: finding for finding in looked.findings}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nsys-sqlite/rtx3090-gaussian-nsys2022.4.sqlite", "nsys-csv/rtx3090-gaussian-gputrace-nsys2022.4.csv"],
+)
+def test_gaussian_elimination_has_ever_less_to_do(name: str, shared_data: Path) -> None:
+    """Each launch works on a row less: both kernels fall, Fan2 from 954 us to 632 us at the very ends."""
+    drift = found(shared_data / name)["drift"]
+    assert drift.message.startswith(
+        "#1 Fan2 falls from 905 us to 632 us over the run; with 1 other kernel group"
+    )
+    assert "100.0 % of the time drifts (rank correlation with the order -1.00" in drift.message
+
+
+def test_two_gpus_train_one_transformer(shared_data: Path) -> None:
+    twins = found(shared_data / "nsys-sqlite/h100x2-transformer-nsys2026.2.sqlite")["identical-ranks"]
+    assert "2 processes or devices issue the same 1,721 launches in the same order" in twins.message
+    assert [change.value for change in twins.changes] == ["0"]
+
+
+def test_six_steps_of_training(shared_data: Path) -> None:
+    """The steps that the profiler marked have 1,467 launches each, the last somewhat more."""
+    codes = found(shared_data / "kineto/v100-resnet50-training.json.gz")
+    assert "6 iterations of the same 1,467 launches" in codes["iterations"].message
+    assert not {"drift", "phases", "identical-ranks"} & set(codes)
+
+
+def test_a_step_of_training_goes_forward_and_back(shared_data: Path) -> None:
+    codes = found(shared_data / "nsys-sqlite/a100-nerf-nsys2021.5.sqlite", GroupBy.NAME)
+    # Forward, back from the first reduction of a bias's gradient on, and the update of the weights.
+    assert codes["phases"].message.startswith("The run has 3 phases of other kernels")
+    assert "iterations" not in codes
