@@ -17,7 +17,7 @@ from sampling.plan.drawn_launches import DrawnLaunches
 from sampling.plan.findings import Finding
 from sampling.plan.overrides_file import overrides_document
 from sampling.plan.plan import Plan, locate
-from sampling.plan.plan_options import PlanOptions, recorded_selection, recorded_target
+from sampling.plan.plan_options import PlanOptions, recorded_columns, recorded_selection, recorded_target
 from sampling.plan.study import Study
 from sampling.profile.file_state import refuse_changed, sha256_as_read
 from sampling.profile.fingerprint import SequenceFingerprint, fingerprints
@@ -32,6 +32,7 @@ from sampling.text import Wording
 
 if TYPE_CHECKING:
     from sampling.plan.plan_schema import Stratum
+    from sampling.readers.tables.column_map import ColumnMap
 
 SCHEMA = 1
 _launch_id = attrgetter("id")
@@ -141,6 +142,10 @@ class PlanFile:
         """Return the grouping and the region that the plan was made with; see `recorded_selection`."""
         return recorded_selection(self.options, self.path)
 
+    def columns(self) -> ColumnMap | None:
+        """Return which columns of the profile's tables hold what; see `recorded_columns`."""
+        return recorded_columns(self.options, self.path)
+
     def target(self) -> Target:
         """Return what was asked of the plan; see `recorded_target`."""
         return recorded_target(self.options, self.path)
@@ -229,6 +234,7 @@ def options_of(study: Study, plan: Plan) -> PlanOptions:
         seed=plan.seed,
         settings=study.choice.settings,
         features=study.choice.feature_paths,
+        columns=study.profile.named_columns,
     )
 
 

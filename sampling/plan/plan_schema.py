@@ -80,6 +80,7 @@ class Options(Struct):
     launches: str | UnsetType | None = UNSET
     time: str | UnsetType | None = UNSET
     range: str | UnsetType | None = UNSET
+    columns: str | UnsetType | None = UNSET
 
 
 class Launch(Struct):

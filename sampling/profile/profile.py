@@ -275,6 +275,8 @@ class Profile(ABC):
     facts : what the reader learnt besides the launches.
     metric_names : the metrics the profile itself has of its launches, besides their durations.
     ranges : the ranges the program named; None where the recording's format has none.
+    named_columns : which columns of its tables hold what, as the user said it; None where nobody did.
+    notes : what the user should know of how the files were read.
     """
 
     format: str
@@ -285,6 +287,8 @@ class Profile(ABC):
     facts: RecordingFacts
     metric_names: tuple[str, ...] = ()
     ranges: RangeSource | None = None
+    named_columns: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def launches(self) -> int:

@@ -12,7 +12,8 @@ from sampling.arrays import AnyIntArray, BoolArray
 from sampling.arrow import arrow_file, to_arrow, to_arrow_dictionary, to_arrow_texts
 from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
-from sampling.readers.parquet_source import BLOCK, GRID, METADATA_KEY, facts_json
+from sampling.readers.parquet_source import METADATA_KEY, facts_json
+from sampling.readers.tables.column_map import BLOCK, GRID
 from sampling.reduction.region import Region, Selection, names_kept, names_passing, selections
 
 
