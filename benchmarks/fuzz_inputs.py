@@ -23,6 +23,8 @@ _OF_PROFILES = (
     ("groups", BROKEN, "--format", "csv"),
     ("convert", BROKEN, "-o", "copy.parquet"),
 )
+_COLUMNS = ("--columns", "name=Kernel,duration_ns=Dur:us,grid=Grid,block=Block,process=Rank,start_ns=Start")
+_OF_TABLES = tuple((*command, *_COLUMNS) for command in _OF_PROFILES)
 _OF_FEATURES = (
     *(
         ("sample", PROFILE, "--features", BROKEN, "--method", method, "-o", "plan.json")
@@ -62,6 +64,7 @@ def write_inputs(folder: Path) -> tuple[Path, list[Input]]:
 
     profile = nsys_sqlite(folder, "2023.4")
     inputs = [Input(path, _OF_PROFILES) for path in write_profiles(folder)]
+    inputs += [Input(path, _OF_TABLES) for path in _tables(folder)]
     inputs += [Input(path, _OF_FEATURES) for path in _features(folder)]
     inputs += [Input(path, _OF_PLANS) for path in _plans(folder, profile)]
     inputs += [Input(path, _OF_LOGS) for path in _logs(folder)]
@@ -75,6 +78,30 @@ def _run(*arguments: object) -> None:
 
     if run([str(argument) for argument in arguments]):
         raise SystemExit(f"the command {arguments} fails on what is not broken yet")
+
+
+def _tables(folder: Path) -> Iterator[Path]:
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    rows = range(40)
+    columns = {
+        "Kernel": [f"f<{row % 3}>(int, float*)" for row in rows],
+        "Dur": [1.5 + row % 7 / 3 for row in rows],
+        "Grid": [f"({1 + row % 2}, 8, 1)" for row in rows],
+        "Block": ["128x1x1"] * len(rows),
+        "Rank": [row % 2 for row in rows],
+        "Start": [1_000 * row for row in rows],
+        "insts": [row * row for row in rows],
+        "note": [f"n{row}" for row in rows],
+    }
+    table = pa.table(columns)
+    for name, separator in (("table.csv", ","), ("table.tsv", "\t")):
+        pyarrow.csv.write_csv(table, folder / name, pyarrow.csv.WriteOptions(delimiter=separator))
+        yield folder / name
+    pyarrow.parquet.write_table(table, folder / "table.parquet", row_group_size=16)
+    yield folder / "table.parquet"
 
 
 def _features(folder: Path) -> Iterator[Path]:

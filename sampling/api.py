@@ -14,6 +14,7 @@ from sampling.plan.plan_file import find_planned_launches, plan_text
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
 from sampling.profile.profile import Profile
 from sampling.readers import registry
+from sampling.readers.tables.column_map import column_map
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
@@ -53,14 +54,20 @@ class MadePlan:
         return self.plan.design.bound
 
 
-def read_profile(*paths: str | PathLike[str]) -> Profile:
-    """Read a profile; several files are one workload, kept apart as processes.
+def read_profile(*paths: str | PathLike[str], columns: str | None = None) -> Profile:
+    """Read a profile; several files, or those of a folder, are one workload, kept apart as processes.
+
+    Parameters
+    ----------
+    columns : which columns of a CSV or Parquet table hold what: ``name=Kernel,duration_ns=Dur:us``.
 
     Raises
     ------
     ProfileError : a file is missing, damaged, of no known format, or not a profile.
+    OptionError : the columns do not parse, or no file is a table.
     """
-    return registry.read_profile([fspath(path) for path in paths])
+    named = None if columns is None else column_map(columns)
+    return registry.read_profile([fspath(path) for path in paths], columns=named)
 
 
 def make_plan(

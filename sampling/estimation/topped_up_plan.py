@@ -74,7 +74,8 @@ def top_up(
         raise AnalysisError(
             "a plan drawn with replacement cannot be topped up", remedy="make one without replacement"
         )
-    profile = read_profile([str(file["path"]) for file in plan.files], progress)
+    paths = [str(file["path"]) for file in plan.files]
+    profile = read_profile(paths, progress, plan.columns(), needs_table=False)
     _check_profile(plan, profile)
     counts = count_durations(profile, *plan.selection(), progress)
     design = planned_design(counts, plan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from sampling.plan.drawn_launches import DrawnLaunches
 from sampling.plan.findings.finding import Finding
 from sampling.plan.overrides_file import overrides_document
 from sampling.plan.plan import Plan, locate
-from sampling.plan.plan_options import PlanOptions, recorded_selection, recorded_target
+from sampling.plan.plan_options import PlanOptions, recorded_columns, recorded_selection, recorded_target
 from sampling.plan.study import Study
 from sampling.profile.file_state import refuse_changed, sha256_as_read
 from sampling.profile.fingerprint import SequenceFingerprint, fingerprints
@@ -35,6 +35,7 @@ from sampling.text import Wording
 if TYPE_CHECKING:
     from sampling.plan.plan_schema import PlanDocument, Stratum
     from sampling.plan.plan_schema import Profile as ProfileOfPlan
+    from sampling.readers.tables.column_map import ColumnMap
 
 SCHEMA = 1
 _launch_id = attrgetter("id")
@@ -154,6 +155,10 @@ class PlanFile:
         """Return the grouping and the region that the plan was made with; see `recorded_selection`."""
         return recorded_selection(self.options, self.path)
 
+    def columns(self) -> ColumnMap | None:
+        """Return which columns of the profile's tables hold what; see `recorded_columns`."""
+        return recorded_columns(self.options, self.path)
+
     def target(self) -> Target:
         """Return what was asked of the plan; see `recorded_target`."""
         return recorded_target(self.options, self.path)
@@ -243,6 +248,7 @@ def options_of(study: Study, plan: Plan) -> PlanOptions:
         seed=plan.seed,
         settings=study.choice.settings,
         features=study.choice.feature_paths,
+        columns=study.profile.named_columns,
     )
 
 

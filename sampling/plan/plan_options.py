@@ -9,6 +9,7 @@ from typing import Any
 from sampling.errors import OptionError, PlanFileError
 from sampling.methods.method import DECLARED
 from sampling.methods.registry import draws_at_random, method_named
+from sampling.readers.tables.column_map import ColumnMap, column_map
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, as_given
@@ -41,6 +42,7 @@ class PlanOptions:
     settings : options of single methods, ``METHOD.NAME=VALUE``.
     features : files with metrics of the launches, as they were named.
     launches, time : the region's windows as they were written; None: in their plain form.
+    columns : which columns of the profile's tables hold what, as the user said it; None where nobody did.
     """
 
     method: str
@@ -52,6 +54,7 @@ class PlanOptions:
     features: tuple[str, ...] = ()
     launches: str | None = None
     time: str | None = None
+    columns: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the options as a plan file has them."""
@@ -75,6 +78,7 @@ class PlanOptions:
             "time": self.time or _written(region.time_ns),
             "range": region.named_range,
             **({} if region.min_duration_ns is None else {"min_duration": region.min_duration_ns}),
+            **({} if self.columns is None else {"columns": self.columns}),
         }
 
     def _of_some_methods(self) -> dict[str, Any]:
@@ -117,6 +121,24 @@ def recorded_selection(options: Mapping[str, Any], path: str) -> tuple[Grouping,
         raise PlanFileError(
             Wording("a plan whose options lack or garble {}", what), path=path, remedy=_REMEDY
         ) from error
+
+
+def recorded_columns(options: Mapping[str, Any], path: str) -> ColumnMap | None:
+    """Return which columns of the profile's tables hold what; None where the plan does not record any.
+
+    Parameters
+    ----------
+    path : of the plan file, for the error.
+
+    Raises
+    ------
+    PlanFileError : they do not parse.
+    """
+    text = options.get("columns")
+    try:
+        return None if text is None else column_map(text)
+    except OptionError as error:
+        raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
 
 
 def recorded_target(options: Mapping[str, Any], path: str) -> Target:

@@ -90,6 +90,7 @@ class Options(Struct):
     time: str | UnsetType | None = UNSET
     range: str | UnsetType | None = UNSET
     min_duration: _Count | UnsetType | None = UNSET
+    columns: str | UnsetType | None = UNSET
 
 
 class Launch(Struct):

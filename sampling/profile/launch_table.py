@@ -6,12 +6,13 @@ piece by piece (our Parquet) do not need it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.profile import (
     Batch,
@@ -60,6 +61,22 @@ class LaunchColumns:
     start_ns: AnyIntArray | None = None
     stream: AnyIntArray | None = None
     api_start_ns: AnyIntArray | None = None
+
+
+def joined_columns(parts: Sequence[LaunchColumns]) -> LaunchColumns:
+    """Return the parts as one; a column that any of them lacks is left out."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(LaunchColumns)}
+    return LaunchColumns(**{name: _stacked(arrays) for name, arrays in columns.items()})
+
+
+def _stacked(arrays: Sequence[Any]) -> Any:
+    if any(array is None for array in arrays):
+        return None
+    if isinstance(arrays[0], list):
+        return [np.concatenate(axis) for axis in zip(*arrays, strict=True)]
+    return np.concatenate(arrays)
 
 
 class LaunchTableBuilder:
@@ -115,12 +132,14 @@ class LaunchTableBuilder:
         file: ProfileFile,
         facts: RecordingFacts,
         ranges: MakeRanges | None = None,
+        metrics: Mapping[str, FloatArray] | None = None,
     ) -> LaunchTable:
         """Return the launches, sequence by sequence, in API order.
 
         Parameters
         ----------
         ranges : makes the ranges the program named; None where the format has none.
+        metrics : (launches,) each, in the order in which the launches were added.
 
         Raises
         ------
@@ -154,6 +173,9 @@ class LaunchTableBuilder:
             columns=kept,
             facts=facts,
             ranges=None if ranges is None else ranges(sequences, _in_order(api_start_ns, order)),
+            metrics={
+                name: values if order is None else values[order] for name, values in (metrics or {}).items()
+            },
         )
 
     def _joined(self, column: str) -> AnyIntArray | None:
@@ -228,6 +250,7 @@ class LaunchTable(Profile):
         columns: dict[Column, AnyIntArray],
         facts: RecordingFacts,
         ranges: RangeSource | None = None,
+        metrics: Mapping[str, FloatArray] | None = None,
     ) -> None:
         self.format = format_name
         self.files = files
@@ -236,6 +259,8 @@ class LaunchTable(Profile):
         self.columns = frozenset({*columns, "name"})
         self.facts = facts
         self._columns = columns
+        self._metrics = dict(metrics or {})
+        self.metric_names = tuple(self._metrics)
         self.ranges = ranges
         self._spans = tuple(
             Span(index, ordinal, min(SPAN_LAUNCHES, sequence.launches - ordinal))
@@ -259,3 +284,10 @@ class LaunchTable(Profile):
             else:
                 values[column] = self._columns[column][rows]
         return Batch(span, values)
+
+    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
+        """Return views of the metrics, NaN for one that the profile lacks."""
+        start = self.sequences[span.sequence].first_id + span.first_ordinal
+        rows = slice(start, start + span.launches)
+        lacking = np.full(span.launches, np.nan)
+        return {name: self._metrics[name][rows] if name in self._metrics else lacking for name in names}

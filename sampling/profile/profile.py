@@ -251,6 +251,8 @@ class Profile(ABC):
         count of launches that adds up to no time, of which no figure is to be shown.
     metric_names : the metrics the profile itself has of its launches, besides their durations.
     ranges : the ranges the program named; None where the recording's format has none.
+    named_columns : which columns of its tables hold what, as the user said it; None where nobody did.
+    notes : what the user should know of how the files were read.
     """
 
     format: str
@@ -262,6 +264,8 @@ class Profile(ABC):
     has_durations: bool = True
     metric_names: tuple[str, ...] = ()
     ranges: RangeSource | None = None
+    named_columns: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def launches(self) -> int:

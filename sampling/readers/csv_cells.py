@@ -39,10 +39,20 @@ _WITH_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The header's cells, and the positions to read with their kinds."""
+    """The header's cells, and the positions to read with their kinds.
+
+    Attributes
+    ----------
+    separator : what stands between cells.
+    has_thousands : whether commas may part the thousands of a number.
+    remedy : what to do about a wrong cell; None: write the report again.
+    """
 
     header: tuple[str, ...]
     kinds: Mapping[int, Kind]
+    separator: str = ","
+    has_thousands: bool = True
+    remedy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +92,11 @@ def lines_before(file: InputFile, offset: int) -> int:
     return count
 
 
-def header_cells(line: bytes) -> tuple[str, ...]:
+def header_cells(line: bytes, separator: str = ",") -> tuple[str, ...]:
     """Return the cells of one line, without the byte-order mark and the line's end."""
     text = line.decode("utf-8-sig", "replace").strip("\r\n")
     try:
-        return tuple(next(csv.reader([text]), ()))
+        return tuple(next(csv.reader([text], delimiter=separator), ()))
     except csv.Error:
         return ()
 
@@ -194,6 +204,7 @@ def _arrow_table(part: Part, types: Mapping[Kind, Any]) -> Table:
             block_size=len(part.text) + 1,
             use_threads=False,
         ),
+        parse_options=arrow_csv.ParseOptions(delimiter=layout.separator),
         convert_options=arrow_csv.ConvertOptions(
             include_columns=list(wanted), column_types=wanted, null_values=list(NULLS), check_utf8=False
         ),
@@ -222,21 +233,21 @@ def _last_line(text: bytes) -> bytes:
 
 def _damage(part: Part, reason: str) -> ProfileError:
     """Return the error for the first row whose cells do not fit the header."""
-    remedy = "write the report again: it is cut short or damaged"
+    remedy = part.layout.remedy or "write the report again: it is cut short or damaged"
     for row, (_, text) in enumerate(part.rows()):
-        found = _misfit(text, len(part.layout.header))
+        found = _misfit(text, len(part.layout.header), part.layout.separator)
         if found is not None:
             message, position = found
             return part.error(row, message, position=position, remedy=remedy)
     return part.error(0, f"the rows from here on do not parse ({reason})", position=None, remedy=remedy)
 
 
-def _misfit(line: bytes, expected: int) -> tuple[str, int | None] | None:
+def _misfit(line: bytes, expected: int, separator: str) -> tuple[str, int | None] | None:
     """Return what is wrong with a line, and the position of the wrong cell; None if the line is right."""
     if b"\r" in line:
         return "a carriage return stands within the line", None
     try:
-        cells = len(next(csv.reader([line.decode("utf-8", "replace")])))
+        cells = len(next(csv.reader([line.decode("utf-8", "replace")], delimiter=separator)))
     except csv.Error as error:
         return f"the line does not parse ({error})", None
     if line.count(b'"') % 2:
@@ -265,8 +276,9 @@ def _odd_numbers(part: Part, position: int, cells: Any, kind: Kind) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    grouped = compute.match_substring_regex(cells, _WITH_THOUSANDS)
-    cells = compute.if_else(grouped, compute.replace_substring(cells, ",", ""), cells)
+    if part.layout.has_thousands:
+        grouped = compute.match_substring_regex(cells, _WITH_THOUSANDS)
+        cells = compute.if_else(grouped, compute.replace_substring(cells, ",", ""), cells)
     _refuse_first(part, position, cells, compute.invert(compute.match_substring_regex(cells, _NUMBER)))
     numbers = cells.cast(pa.float64())
     if kind == "number":
@@ -290,7 +302,7 @@ def _refuse_first(part: Part, position: int, cells: Any, bad: Any) -> None:
             row,
             f"{cell!r} is not a number that fits here",
             position=position,
-            remedy="write the report again, without changing its cells",
+            remedy=part.layout.remedy or "write the report again, without changing its cells",
         )
 
 
@@ -323,6 +335,6 @@ def values(part: Part, table: Table, position: int, rows: IntArray | None) -> ND
             row if rows is None else int(rows[row]),
             "a launch has no value here",
             position=position,
-            remedy="write the report again",
+            remedy=part.layout.remedy or "write the report again",
         )
     return to_numpy(column)

@@ -19,7 +19,6 @@ _SOURCE = re.compile(
     re.MULTILINE,
 )
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
-_MOST_COLUMNS = 4
 
 
 def starts_with(*magics: bytes) -> Test:
@@ -62,7 +61,9 @@ def has_columns(*columns: str) -> Test:
 def is_table(file: InputFile) -> bool:
     """Return whether this looks like CSV: its first lines have equally many cells, at least two."""
     counts = {len(header_cells(line)) for line in _whole_lines(file)[:5] if line.strip()}
-    return len(counts) == 1 and counts.pop() >= 2 and not is_binary(file) and not is_source_code(file)
+    # Kernels' names may read as source: "void add(int*)". A header does not.
+    is_source = _SOURCE.match(_first_line(file)) is not None
+    return len(counts) == 1 and counts.pop() >= 2 and not is_binary(file) and not is_source
 
 
 def is_source_code(file: InputFile) -> bool:
@@ -75,11 +76,9 @@ def is_json(file: InputFile) -> bool:
     return re.match(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*[\"}]|\[\s*[\[{\]\"\d-])", file.head) is not None
 
 
-def quoted_columns(file: InputFile) -> str:
-    """Return the first columns of a CSV, quoted."""
-    cells = header_cells(_first_line(file))
-    shown = ", ".join(f"'{cell.strip()}'" for cell in cells[:_MOST_COLUMNS])
-    return shown + (", ..." if len(cells) > _MOST_COLUMNS else "")
+def column_names(file: InputFile) -> tuple[str, ...]:
+    """Return the columns of a CSV."""
+    return tuple(cell.strip() for cell in header_cells(_first_line(file)))
 
 
 def nsys_version(file: InputFile) -> str:

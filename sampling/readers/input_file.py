@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from sampling.errors import ProfileError
+
+if TYPE_CHECKING:
+    from sampling.readers.tables.column_map import ColumnMap
 
 GZIP_MAGIC = b"\x1f\x8b"
 HEAD_BYTES = 1 << 16
@@ -31,6 +34,7 @@ class InputFile:
     compressed : whether the bytes on disk are gzip.
     lasting : whether the location still exists after reading; the copy of a pipe does not.
     copy : the temporary file with a pipe's bytes, which exists as long as this object.
+    columns : which columns of a table hold what, as the user said it.
     """
 
     path: str
@@ -39,6 +43,7 @@ class InputFile:
     compressed: bool
     lasting: bool = True
     copy: object = field(default=None, repr=False, compare=False)
+    columns: ColumnMap | None = None
 
     @property
     def is_directory(self) -> bool:

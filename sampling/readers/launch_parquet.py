@@ -26,7 +26,9 @@ from sampling.profile.profile import (
 )
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.readers.parquet_source import BLOCK, GRID, REQUIRED, ParquetSource, float_values
+from sampling.readers.parquet_source import ParquetSource
+from sampling.readers.tables.column_map import BLOCK, GRID, REQUIRED
+from sampling.readers.tables.metrics import float_values
 
 FORMAT = "kernelpoint-parquet"
 
@@ -34,6 +36,11 @@ FORMAT = "kernelpoint-parquet"
 def recognise(file: InputFile) -> bool:
     """Return whether this is a Parquet file."""
     return file.head.startswith(b"PAR1")
+
+
+def has_columns(file: InputFile) -> bool:
+    """Return whether the table has the columns of a launch; see `ParquetSource.has_columns`."""
+    return ParquetSource.has_columns(file)
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:

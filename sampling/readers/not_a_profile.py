@@ -6,14 +6,14 @@ The sorts of files are tried in turn. The content decides; a suffix is only aske
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from sampling.errors import ProfileError
 from sampling.readers.file_content import (
     Test,
     all_of,
+    column_names,
     has_at,
     has_columns,
     has_suffix,
@@ -23,11 +23,12 @@ from sampling.readers.file_content import (
     is_table,
     matches,
     nsys_version,
-    quoted_columns,
     starts_with,
 )
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.csv_dialect import other_report, skipped_report
+from sampling.readers.tables.matched_columns import columns_remedy, shown_columns
+from sampling.text import joined_texts
 
 _READABLE = (
     "give an nsys SQLite, Parquet or Arrow export, an `nsys stats` CSV, a PyTorch Kineto trace, what "
@@ -43,7 +44,6 @@ _KINETO = (
     "record the program with the PyTorch profiler and give its Kineto trace, or write Parquet with a row a "
     "launch and the columns name and duration_ns"
 )
-_MOST_ENTRIES_TRIED = 64
 _UNPACK = "unpack it and give the profile in it (only gzip is read as it is)"
 
 
@@ -54,13 +54,13 @@ class OtherFile:
     Attributes
     ----------
     fits : whether a file is of this sort.
-    sentence, remedy : what it is and what to do; {path} stands for the path as a shell takes it, {detail} for
-        what ``detail`` finds in the file.
+    sentence, remedy : what it is and what to do, or what says it of a file; {path} stands for the path as a
+        shell takes it, {detail} for what ``detail`` finds in the file.
     """
 
     fits: Test
     sentence: str
-    remedy: str = _READABLE
+    remedy: str | Callable[[InputFile], str] = _READABLE
     detail: Callable[[InputFile], str | None] = lambda _: None
 
 
@@ -227,8 +227,9 @@ _TEXT = (
     OtherFile(is_json, "JSON, but neither a PyTorch Kineto trace nor anything else that is read here"),
     OtherFile(
         is_table,
-        "a CSV with the columns {detail}, which is no list of kernel launches",
-        detail=quoted_columns,
+        "a CSV with the columns {detail}, which is no list of kernel launches known here",
+        lambda file: joined_texts("; ", (_READABLE, columns_remedy(column_names(file)))),
+        lambda file: shown_columns(column_names(file)),
     ),
     OtherFile(is_source_code, "a program's source, not its profile", _PROFILE),
     OtherFile(is_binary, "binary data of no format that is known here"),
@@ -261,16 +262,12 @@ def file_error(file: InputFile) -> ProfileError:
     """Return the error that says what a file is, as far as its content shows."""
     sort = sort_of(file)
     words = {"path": shell_path(file), "detail": sort.detail(file) or ""}
-    return ProfileError(sort.sentence.format(**words), path=file.path, remedy=sort.remedy.format(**words))
+    remedy = sort.remedy(file) if callable(sort.remedy) else sort.remedy.format(**words)
+    return ProfileError(sort.sentence.format(**words), path=file.path, remedy=remedy)
 
 
-def folder_error(file: InputFile, is_profile: Callable[[Path], bool]) -> ProfileError:
-    """Return the error for a folder that is no export: what it lacks, and what in it could be given.
-
-    Parameters
-    ----------
-    is_profile : whether a file or folder in it is one that a reader reads.
-    """
+def folder_error(file: InputFile) -> ProfileError:
+    """Return the error for a folder that is no export, and in which nothing is a profile."""
     with file.damage_reported():
         entries = sorted(file.location.iterdir())
     if not entries:
@@ -284,18 +281,8 @@ def folder_error(file: InputFile, is_profile: Callable[[Path], bool]) -> Profile
             remedy=f"give the profile of the program{also}",
         )
     return ProfileError(
-        "a folder, but not an nsys export: it has no table CUPTI_ACTIVITY_KIND_KERNEL as Parquet or Arrow",
+        "a folder in which nothing is a profile, and no nsys export: it has no table "
+        "CUPTI_ACTIVITY_KIND_KERNEL as Parquet or Arrow",
         path=file.path,
-        remedy=_folder_remedy(entries, is_profile),
+        remedy=_READABLE,
     )
-
-
-def _folder_remedy(entries: Sequence[Path], is_profile: Callable[[Path], bool]) -> str:
-    """Return what to do: give a profile in the folder, export a report in it, or give something else."""
-    profile = next(filter(is_profile, entries[:_MOST_ENTRIES_TRIED]), None)
-    if profile is not None:
-        return f"give a profile in it, such as {shlex.quote(str(profile))}"
-    report = next((entry for entry in entries if entry.suffix in {".nsys-rep", ".qdrep"}), None)
-    if report is not None:
-        return f"export a report in it with `nsys export --type sqlite {shlex.quote(str(report))}`"
-    return _READABLE

@@ -12,33 +12,24 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
-from sampling.arrow import arrow_file, first_true, nulls_as, to_numpy
+from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrow import arrow_file, first_true, nulls_as, to_arrow, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device, KernelTable, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
+from sampling.readers.parquet_footer import COPY_AGAIN, first_line, launch_columns, not_texts, open_footer
+from sampling.readers.tables.column_map import DIMENSIONS, NamedColumn
+from sampling.readers.tables.dimension_cells import WRITTEN, dimensions_of
+from sampling.readers.tables.metrics import metric_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-REQUIRED = ("name", "duration_ns")
-GRID = ("grid_x", "grid_y", "grid_z")
-BLOCK = ("block_x", "block_y", "block_z")
-
-#: Columns that identify or describe a launch: any other numeric column is a metric of it.
-NO_METRIC = frozenset(
-    {
-        *(*REQUIRED, *GRID, *BLOCK),
-        *("id", "grid", "block", "occurrence", "process", "device", "start_ns", "stream"),
-    }
-)
 
 #: The key of the recording facts in a file's metadata.
 METADATA_KEY = b"kernelpoint.facts"
 
 _MUST_HAVE_VALUES = {"duration_ns", "start_ns"}
 _MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
-_COPY_AGAIN = "copy or write the file again"
 _WRITE_WHOLE_NUMBERS = "write the column again as integers, e.g. Parquet's INT64"
 _CORRECT_CELL = "correct the cell or leave the row out, and write the file again"
 
@@ -47,7 +38,9 @@ _CORRECT_CELL = "correct the cell or leave the row out, and write the file again
 class ParquetSource:
     """An open file: where it is, what columns it has, and how many launches each row group holds.
 
-    ``copy`` is the temporary file at ``location``, if it is one: it is deleted once nothing holds it.
+    ``present`` are the columns of a launch that it has, ``columns`` those that are called otherwise in it, by
+    what they hold; ``copy`` is the temporary file at ``location``, if it is one: it is deleted once nothing
+    holds it.
     """
 
     path: str
@@ -59,36 +52,17 @@ class ParquetSource:
     places: Mapping[str, int]
     handles: threading.local
     copy: object
+    columns: Mapping[str, NamedColumn]
 
     @staticmethod
     def open(file: InputFile, kernels: KernelTable) -> ParquetSource:
         """Read the footer; a compressed file is copied, decompressed, to a temporary file."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         location, copy = file.location, file.copy
         if file.compressed:
             decompressed = file.decompressed_copy()
             location, copy = Path(decompressed.name), decompressed
-        try:
-            footer = pq.ParquetFile(arrow_file(location))
-            schema = footer.schema_arrow
-            present = frozenset(schema.names)
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise ProfileError(
-                f"a Parquet file that is cut short or damaged ({_first_line(error)})",
-                path=file.path,
-                remedy=_COPY_AGAIN,
-            ) from error
-        _refuse_columns(schema, file.path)
-        missing = [name for name in REQUIRED if name not in present]
-        if missing:
-            raise ProfileError(
-                f"a Parquet file without a column {missing[0]}, with {', '.join(sorted(present)) or 'none'}",
-                path=file.path,
-                remedy=_what_to_do(file.location, present),
-            )
-        metadata = footer.metadata
+        metadata, schema = open_footer(file, location)
+        matched = launch_columns(file, schema)
         rows = tuple(metadata.row_group(index).num_rows for index in range(metadata.num_row_groups))
         if sum(rows) == 0:
             raise ProfileError(
@@ -96,33 +70,103 @@ class ParquetSource:
                 path=file.path,
                 remedy="write the file again with a row for each launch",
             )
-        places = {metadata.schema.column(index).path: index for index in range(metadata.num_columns)}
+        of_cells = {axis for cells, axes in DIMENSIONS.items() if cells in matched for axis in axes}
         return ParquetSource(
-            file.path, location, kernels, present, rows, metadata, places, threading.local(), copy
+            path=file.path,
+            location=location,
+            kernels=kernels,
+            present=frozenset(matched) | of_cells,
+            row_groups=rows,
+            metadata=metadata,
+            places={metadata.schema.column(index).path: index for index in range(metadata.num_columns)},
+            handles=threading.local(),
+            copy=copy,
+            columns={ours: each for ours, each in matched.items() if each != NamedColumn(ours, ours)},
         )
 
+    @staticmethod
+    def has_columns(file: InputFile) -> bool:
+        """Return whether a file has the columns of a launch.
+
+        Raises
+        ------
+        ProfileError : it is damaged.
+        """
+        with file.on_disk() as location:
+            _, schema = open_footer(file, location)
+        try:
+            launch_columns(file, schema)
+        except ProfileError:
+            return False
+        return True
+
     def read(self, row_group: int, columns: Sequence[str]) -> pa.Table:
-        """Return columns of a row group; every thread reads through a handle of its own."""
+        """Return columns of a row group, by what they hold; every thread reads through its own handle."""
+        if not self.columns:
+            return self._stored(row_group, columns)
+        stored = self._stored(row_group, list(dict.fromkeys(map(self.title, columns))))
+        return self._named(stored, columns, row_group)
+
+    def title(self, column: str) -> str:
+        """Return what a column is called in the file."""
+        cells = next((cells for cells, axes in DIMENSIONS.items() if column in axes), None)
+        found = self.columns.get(column) or self.columns.get(cells or "")
+        return column if found is None else found.theirs
+
+    def _named(self, stored: pa.Table, columns: Sequence[str], row_group: int) -> pa.Table:
+        """Return columns as they are called here; a grid or block of cells becomes three columns."""
+        import pyarrow as pa
+
+        found: dict[str, Any] = {}
+        for column in columns:
+            cells = next((of for of, axes in DIMENSIONS.items() if column in axes), None)
+            if cells is not None and cells in self.columns and column not in found:
+                found |= self._axes(stored, cells, row_group)
+            elif column not in found:
+                found[column] = stored.column(self.title(column))
+        return pa.table([found[column] for column in columns], names=list(columns))
+
+    def _axes(self, stored: pa.Table, cells: str, row_group: int) -> dict[str, Any]:
+        """Return x, y and z of a column of cells, by their names."""
+        import pyarrow as pa
+
+        title = self.columns[cells].theirs
+        column = stored.column(title)
+        try:
+            texts = column.cast(pa.string()).fill_null("").combine_chunks().dictionary_encode()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise not_texts(column.type, self.path, title, f"cells of {WRITTEN}") from error
+        codes = to_numpy(texts.indices)
+        axes, bad = dimensions_of(texts.dictionary)
+        if bad >= 0:
+            row, what = int(np.argmax(codes == bad)), texts.dictionary[bad].as_py()
+            raise self.bad_cell(f"{what!r} is not {WRITTEN}", row_group, row, cells)
+        return {name: to_arrow(axes[codes, place]) for place, name in enumerate(DIMENSIONS[cells])}
+
+    def _stored(self, row_group: int, columns: Sequence[str]) -> pa.Table:
+        """Return columns of a row group as the file has them."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         handle = getattr(self.handles, "file", None)
         if handle is None:
             file = arrow_file(self.location)
-            handle = pq.ParquetFile(file, metadata=self.metadata, read_dictionary=["name"])
+            handle = pq.ParquetFile(file, metadata=self.metadata, read_dictionary=[self.title("name")])
             self.handles.file = handle
         try:
             return handle.read_row_group(row_group, columns=list(columns), use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise ProfileError(
-                f"row group {row_group} is damaged ({_first_line(error)})",
+                f"row group {row_group} is damaged ({first_line(error)})",
                 path=self.path,
-                remedy=_COPY_AGAIN,
+                remedy=COPY_AGAIN,
             ) from error
 
     def constant(self, row_group: int, column: str) -> int | None:
         """Return the value of all rows of a row group, where the column's statistics tell; else None."""
-        place = self.places.get(column)
+        if any(column in axes and cells in self.columns for cells, axes in DIMENSIONS.items()):
+            return None
+        place = self.places.get(self.title(column))
         statistics = None if place is None else self.metadata.row_group(row_group).column(place).statistics
         if statistics is None or not statistics.has_min_max or statistics.null_count != 0:
             return None
@@ -143,33 +187,38 @@ class ParquetSource:
             raise ProfileError(
                 f"holds {values.type}, not whole numbers",
                 path=self.path,
-                column=column,
+                column=self.title(column),
                 remedy=_WRITE_WHOLE_NUMBERS,
             )
         numbers = to_numpy(nulls_as(values, 0))
+        unit_ns = self.columns[column].unit_ns if column in self.columns else 1
         if is_floating:
-            numbers = self._rounded(numbers, column, row_group)
-        if len(numbers) and numbers.max() > np.iinfo(np.int64).max:
+            numbers, unit_ns = self._rounded(numbers, column, row_group, unit_ns), 1
+        if len(numbers) and numbers.max() > np.iinfo(np.int64).max // unit_ns:
             row = int(np.argmax(numbers))
             raise self.bad_cell(f"{int(numbers[row])} is too large", row_group, row, column)
         if column not in _MAY_BE_NEGATIVE and len(numbers) and numbers.min() < 0:
             row = int(np.argmax(numbers < 0))
             raise self.bad_cell(f"{int(numbers[row])} is negative", row_group, row, column)
-        return cast("AnyIntArray", numbers.astype(np.int64, copy=False))
+        whole = numbers.astype(np.int64, copy=False)
+        return cast("AnyIntArray", whole if unit_ns == 1 else whole * unit_ns)
 
-    def _rounded(self, numbers: NDArray[Any], column: str, row_group: int) -> IntArray:
+    def _rounded(self, numbers: NDArray[Any], column: str, row_group: int, unit_ns: int) -> IntArray:
         # In half precision no number is as large as the limit.
-        bad = ~(np.abs(numbers.astype(np.float64, copy=False)) < 2.0**63)
+        scaled = numbers.astype(np.float64, copy=False) * unit_ns
+        bad = ~(np.abs(scaled) < 2.0**63)
         if bad.any():
             row = int(np.argmax(bad))
             raise self.bad_cell(f"{numbers[row]} is not a number that fits here", row_group, row, column)
-        rounded: IntArray = np.rint(numbers).astype(np.int64)
+        rounded: IntArray = np.rint(scaled).astype(np.int64)
         return rounded
 
     @property
     def metric_names(self) -> tuple[str, ...]:
         """The columns that are metrics, in the order of the file."""
-        return metric_columns(self.metadata.schema.to_arrow_schema())
+        taken = {column.theirs for column in self.columns.values()}
+        schema = self.metadata.schema.to_arrow_schema()
+        return tuple(name for name in metric_columns(schema) if name not in taken)
 
     def names(self, table: pa.Table, row_group: int) -> NDArray[np.int32]:
         """Return the name codes of a row group; one Python step for each distinct name of it."""
@@ -184,7 +233,7 @@ class ParquetSource:
             if not pa.types.is_string(encoded.dictionary.type) and not pa.types.is_large_string(
                 encoded.dictionary.type
             ):
-                raise _not_texts(encoded.dictionary.type, self.path)
+                raise not_texts(encoded.dictionary.type, self.path, self.title("name"))
             known = self.kernels.names.intern(self._texts(encoded.dictionary, row_group))
             codes.append(known[to_numpy(encoded.indices)])
         return codes[0] if len(codes) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *codes])
@@ -203,14 +252,15 @@ class ParquetSource:
         return ProfileError(
             f"row group {row_group} has a name that is no UTF-8 text",
             path=self.path,
-            column="name",
-            remedy=_COPY_AGAIN,
+            column=self.title("name"),
+            remedy=COPY_AGAIN,
         )
 
     def bad_cell(self, what: str, row_group: int, row: int, column: str) -> ProfileError:
         """Return the error for one cell, its row counted from 1 over the whole file."""
         before = sum(self.row_groups[:row_group])
-        return ProfileError(what, path=self.path, row=before + row + 1, column=column, remedy=_CORRECT_CELL)
+        title = self.columns[column].theirs if column in self.columns else column
+        return ProfileError(what, path=self.path, row=before + row + 1, column=title, remedy=_CORRECT_CELL)
 
     def facts(self) -> RecordingFacts:
         """Return the facts in the metadata; a file without any, or with garbled ones, has none."""
@@ -225,77 +275,6 @@ class ParquetSource:
     def file(self) -> ProfileFile:
         """Return the file as the profile lists it."""
         return ProfileFile(self.path, self.location, sum(self.row_groups))
-
-
-def metric_columns(schema: pa.Schema) -> tuple[str, ...]:
-    """Return the columns of a table that are metrics: numeric, and none that identifies a launch."""
-    import pyarrow as pa
-
-    # The column in which pandas keeps row labels is no metric either.
-    return tuple(
-        field.name
-        for field in schema
-        if field.name not in NO_METRIC
-        and not field.name.startswith("__index_level_")
-        and (
-            pa.types.is_integer(field.type)
-            or pa.types.is_floating(field.type)
-            or pa.types.is_decimal(field.type)
-            or pa.types.is_boolean(field.type)
-        )
-    )
-
-
-def float_values(column: Any) -> FloatArray:
-    """Return (n,) the numbers of a column as float64; NaN where there is none or an infinite one."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.uint8())
-    numbers = compute.fill_null(column.cast(pa.float64(), safe=False), float("nan"))
-    values = to_numpy(numbers)
-    finite = np.isfinite(values)
-    return values if finite.all() else np.where(finite, values, np.nan)
-
-
-def _refuse_columns(schema: pa.Schema, path: str) -> None:
-    """Refuse a table of which it is not clear what column is meant, or whose names are no texts.
-
-    Raises
-    ------
-    ProfileError : several columns have one of the names that count, or the names are of nested values.
-    """
-    import pyarrow as pa
-
-    for name in (*NO_METRIC, *metric_columns(schema)):
-        if len(schema.get_all_field_indices(name)) > 1:
-            raise ProfileError(
-                f"a Parquet file with several columns {name}",
-                path=path,
-                remedy="write it again with one of them",
-            )
-    if "name" in schema.names and pa.types.is_nested(schema.field("name").type):
-        raise _not_texts(schema.field("name").type, path)
-
-
-def _not_texts(kind: pa.DataType, path: str) -> ProfileError:
-    return ProfileError(
-        f"holds {kind}, not text",
-        path=path,
-        column="name",
-        remedy="write the column again as strings: the kernels' names",
-    )
-
-
-def _what_to_do(location: Path, present: frozenset[str]) -> str:
-    if {"demangledName", "deviceId"} & present or (location.parent / "StringIds.parquet").exists():
-        return f"it is one table of an nsys Parquet export: give the folder, {location.parent}"
-    return "a profile needs the columns name and duration_ns"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 def facts_json(facts: RecordingFacts) -> bytes:

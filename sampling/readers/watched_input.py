@@ -35,7 +35,7 @@ class WatchedInput(InputFile):
 def watched(file: InputFile, progress: Progress) -> WatchedInput:
     """Return the same input, watched."""
     return WatchedInput(
-        file.path, file.location, file.head, file.compressed, file.lasting, file.copy, progress
+        file.path, file.location, file.head, file.compressed, file.lasting, file.copy, file.columns, progress
     )
 
 

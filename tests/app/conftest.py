@@ -14,6 +14,7 @@ from sampling.plan import design as designs
 from sampling.plan.comparison import Comparison, MethodComparison
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
+from sampling.readers.tables.column_map import ColumnMap
 from sampling.reduction import duration_counts
 from sampling.reduction.duration_counts import DurationCounts
 from tests.settled_terminal import gpt, no_program_outlives_its_test, plain_terminal, resnet
@@ -45,10 +46,12 @@ def samples_are_read_once(monkeypatch: pytest.MonkeyPatch, sample_data: Path) ->
     """Reading the sample profiles is tested elsewhere, and most tests here begin with it."""
     read = planning.open_profile
 
-    def open_profile(profiles: Sequence[str], progress: Progress) -> Profile:
+    def open_profile(
+        profiles: Sequence[str], progress: Progress, columns: ColumnMap | None = None
+    ) -> Profile:
         names = tuple(profiles)
         if any(Path(name).parent != sample_data for name in names):
-            return read(names, progress)
+            return read(names, progress, columns)
         if names not in _READ:
             _READ[names] = read(names, progress)
         return _READ[names]

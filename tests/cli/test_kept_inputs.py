@@ -34,7 +34,7 @@ Kernelpoint = Callable[..., Any]
 
 # Options that are any text, and name no file to read. A new one belongs here or is an `InputFile`.
 NO_FILES = {
-    *("output", "device", "process", "include", "exclude", "launches", "time", "range"),
+    *("output", "device", "process", "include", "exclude", "launches", "time", "range", "columns"),
     *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to"),
     *("ctas_per_sm", "instructions", "ctas", "budget", "metrics", "ratios", "top_up", "window"),
     *("simulated", "rule", "benchmark", "name", "ipc", "mpki", "target", "factor", "size", "capacity"),

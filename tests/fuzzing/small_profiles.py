@@ -23,7 +23,7 @@ NAMES = (
     *("small-2020.4.sqlite", "small-2023.4.sqlite", "small-2023.4-parquetdir", "small.arrowsdir"),
     *("small.arrowdir", "small-2023.4.csv", "small-cuda_kern_exec_trace.csv", "small-today.json.gz"),
     *("launches.parquet", "processes.parquet", "pipit.csv", "rocm.db", "rocm.json", "rocm-v1.csv"),
-    *("rocm-v3.csv", "nvprof.txt", "nvprof.csv", "stats.csv", "nvbit.txt"),
+    *("rocm-v3.csv", "nvprof.txt", "nvprof.csv", "stats.csv", "nvbit.txt", "table.csv"),
 )
 
 
@@ -55,6 +55,19 @@ def write_profiles(folder: Path) -> Iterator[Path]:
     yield from _rocm(folder)
     yield from _nvprof(folder)
     yield from _instruction_counts(folder)
+    yield _table(folder)
+
+
+def _table(folder: Path) -> Path:
+    """Write a table whose columns have our own names."""
+    path = folder / "table.csv"
+    rows = "".join(
+        f'"f<{row % 3}>(int, float*)",{1000 + row % 7 / 3},"({1 + row % 2}, 8, 1)",128x1x1,{row % 2},'
+        f"{1000 * row},{row * row},n{row}\n"
+        for row in range(40)
+    )
+    path.write_text("name,duration_ns,grid,block,process,start_ns,insts,note\n" + rows)
+    return path
 
 
 def _rocm(folder: Path) -> Iterator[Path]:

@@ -52,6 +52,7 @@ SAMPLE_OPTIONS = st.builds(
     include=st.lists(TEXT, max_size=2).map(tuple),
     exclude=st.lists(TEXT, max_size=2).map(tuple),
     launches=st.none() | st.just("-5:9") | st.just("5:"),
+    columns=st.none() | TEXT | st.just("name=Kernel Name,duration_ns='a, b':us"),
     epsilon=st.floats(0.001, 0.9),
     confidence=st.floats(0.5, 0.999),
     noise_floor=st.none() | st.floats(0, 1),

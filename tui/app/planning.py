@@ -18,6 +18,7 @@ from tui.app.state import Session
 from tui.engine.budgets import binding_of, budget_of, hours_of
 from tui.engine.studies import (
     choice_of,
+    columns_of,
     grouping_of,
     open_profile,
     region_of,
@@ -92,7 +93,7 @@ def load_study(options: SampleOptions, overrides: Overrides, progress: Progress)
     # Report wrong options before a long reading.
     target, choice = target_of(options), choice_of(options, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)
-    profile = open_profile(options.profiles, progress)
+    profile = open_profile(options.profiles, progress, columns_of(options))
     if not profile.has_durations:
         raise NoDurationsError("the app")
     return _ready(study(profile, grouping, region, target, choice, progress))
@@ -119,7 +120,7 @@ def plan_again(
 
 def _reads(options: SampleOptions) -> object:
     """Return what decides which launches are read and what their groups are."""
-    return options.profiles, region_of(options), grouping_of(options, options.method)
+    return options.profiles, options.columns, region_of(options), grouping_of(options, options.method)
 
 
 def _ready(studied: Study) -> Study:

@@ -195,6 +195,8 @@ class SessionApp(App[None]):
         self._shown = self.session
         if is_first:
             await self.open_first_view()
+            for text in event.study.profile.notes:
+                self.say(text)
 
     @on(StudyFailed)
     def _show_failure(self, event: StudyFailed) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sampling.plan.other_recording.plan_judgement import judge_plan
 from sampling.plan.plan_file import read_plan
-from tui.engine.studies import open_profile, progress_of
+from tui.engine.studies import open_judged, progress_of
 from tui.options.choices import AlignBy
 from tui.options.commands import JudgeOptions
 from tui.output.writer import Answer, emit
@@ -19,7 +19,7 @@ def run(options: JudgeOptions) -> None:
     with progress_of(options) as progress:
         judged = judge_plan(
             plan,
-            open_profile(options.profiles, progress),
+            open_judged(plan, options, progress),
             repeats=options.repeats,
             seed=options.seed,
             names_may_differ=options.align is AlignBy.ORDER,

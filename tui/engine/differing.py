@@ -10,7 +10,15 @@ from sampling.difference.difference import Difference, ProfilePart, difference_b
 from sampling.errors import OptionError
 from sampling.methods.registry import DEFAULT_METHOD
 from sampling.progress import Progress
-from tui.engine.studies import check_standard_input, grouping_of, open_profile, region_of
+from sampling.readers.registry import refuse_unused_columns
+from tui.engine.studies import (
+    check_standard_input,
+    columns_of,
+    grouping_of,
+    note_what_is_read,
+    open_profile,
+    region_of,
+)
 from tui.options.difference import DifferenceOptions
 
 _LAUNCH_IDS = re.compile(r"\d+:\d*|:\d+")
@@ -28,7 +36,12 @@ def found_difference(options: DifferenceOptions, progress: Progress) -> Differen
     grouping = grouping_of(options, DEFAULT_METHOD)
     paths = dict.fromkeys(path for path, _ in named)
     check_standard_input(*paths)
-    profiles = {path: open_profile((path,), progress) for path in paths}
+    columns = columns_of(options)
+    profiles = {path: open_profile((path,), progress, columns, needs_table=False) for path in paths}
+    if columns is not None:
+        refuse_unused_columns(list(profiles.values()))
+    for profile in profiles.values():
+        note_what_is_read(profile, quiet=options.quiet)
     before, after = (
         ProfilePart(profiles[path], region) for (path, _), region in zip(named, regions, strict=True)
     )

@@ -11,12 +11,13 @@ from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, split_trees_of
 from sampling.plan.overrides_file import read_overrides
 from sampling.plan.plan import Plan
-from sampling.plan.plan_file import options_of
+from sampling.plan.plan_file import PlanFile, options_of
 from sampling.plan.plan_options import PlanOptions
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.registry import read_profile
+from sampling.readers.tables.column_map import ColumnMap, column_map
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
@@ -27,7 +28,14 @@ from sampling.strata.target import Target
 from tui.engine.feature_paths import workload_features
 from tui.engine.unused_options import note_unused, note_unused_features
 from tui.options.choices import NumberLocale
-from tui.options.commands import MethodOptions, OutputOptions, PlanningOptions, RegionOptions, SampleOptions
+from tui.options.commands import (
+    JudgeOptions,
+    MethodOptions,
+    OutputOptions,
+    PlanningOptions,
+    RegionOptions,
+    SampleOptions,
+)
 from tui.options.flags import findings_with_flags, with_flags
 from tui.terminal.diagnostics import ProgressMeter, note
 
@@ -113,10 +121,47 @@ def check_standard_input(*paths: str) -> None:
         raise OptionError("standard input (-) can be read once only")
 
 
-def open_profile(paths: tuple[str, ...], progress: Progress | None = None) -> Profile:
-    """Read the workload."""
+def columns_of(options: RegionOptions | JudgeOptions) -> ColumnMap | None:
+    """Return which columns of tables hold what.
+
+    Raises
+    ------
+    OptionError : `--columns` does not parse.
+    """
+    return None if options.columns is None else column_map(options.columns)
+
+
+def open_profile(
+    paths: tuple[str, ...],
+    progress: Progress | None = None,
+    columns: ColumnMap | None = None,
+    *,
+    needs_table: bool = True,
+) -> Profile:
+    """Read the workload.
+
+    Parameters
+    ----------
+    needs_table : whether columns are refused where no file is a table.
+    """
     check_standard_input(*paths)
-    return read_profile(paths, progress)
+    return read_profile(paths, progress, columns, needs_table=needs_table)
+
+
+def open_judged(plan: PlanFile, options: JudgeOptions, progress: Progress) -> Profile:
+    """Read what a plan is judged on: tables by the columns given, else by those of the plan's profile."""
+    columns = columns_of(options)
+    if columns is None and (recorded := plan.columns()) is not None:
+        columns = replace(recorded, where_present=True)
+    profile = open_profile(options.profiles, progress, columns, needs_table=options.columns is not None)
+    note_what_is_read(profile, quiet=options.quiet)
+    return profile
+
+
+def note_what_is_read(profile: Profile, *, quiet: bool) -> None:
+    """Say on stderr what the user should know of how the files were read."""
+    for text in profile.notes:
+        note(text, quiet=quiet)
 
 
 def study_of(
@@ -136,7 +181,7 @@ def study_of(
     is_asked : whether a plan is; see `MethodChoice`.
     """
     target = target_of(options)
-    region, grouping = region_of(options), grouping_of(options, method)
+    region, grouping, columns = region_of(options), grouping_of(options, method), columns_of(options)
     check_overrides(overrides, method)
     features = workload_features(features, paths)
     check_standard_input(*paths, *features)
@@ -147,8 +192,10 @@ def study_of(
     reports: list[JoinReport] = []
     try:
         with progress_of(options) as progress:
+            profile = open_profile(paths, progress, columns)
+            note_what_is_read(profile, quiet=options.quiet)
             studied = study(
-                open_profile(paths, progress),
+                profile,
                 grouping,
                 region,
                 target,

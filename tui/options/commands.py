@@ -6,6 +6,7 @@ One field is one option, see `tui.options.field`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sampling.reduction.group_by import GroupBy
 from tui.options.choices import (
@@ -25,6 +26,18 @@ from tui.options.input_files import FeatureFile, InputFile
 OUTPUT_PANEL = "Output"
 _REGION = "Which launches"
 _PLAN = "Plan"
+
+
+def columns_option() -> Any:
+    """Return the field of ``--columns``."""
+    return option(
+        None,
+        "CSV and Parquet: which columns hold what; a time's unit may follow, :us. Also grid, block or their "
+        "axes, start_ns, stream, device, process.",
+        "--columns",
+        panel=_REGION,
+        metavar="name=A,duration_ns=B",
+    )
 
 
 @dataclass(frozen=True)
@@ -107,6 +120,7 @@ class RegionOptions(OutputOptions):
         least=1,
         parameters={"min_duration_ns": "--min-duration"},
     )
+    columns: str | None = columns_option()
 
 
 @dataclass(frozen=True)
@@ -397,6 +411,7 @@ class JudgeOptions(OutputOptions):
         "--align",
         parameters={"names_may_differ": f"--align {AlignBy.ORDER}"},
     )
+    columns: str | None = columns_option()
     repeats: int = option(100, "Draws.", "--repeats", metavar="R", least=1)
     fail_above: float | None = option(
         None, "Exit 4 if the plan's error is above this fraction.", "--fail-above", metavar="X", fraction=True

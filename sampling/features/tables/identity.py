@@ -11,7 +11,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
-from sampling.readers.parquet_source import BLOCK, GRID
+from sampling.readers.tables.column_map import BLOCK, GRID
 from sampling.text import listed
 
 #: Columns with whole numbers that identify a launch, besides its name and the text columns grid and block.

@@ -200,7 +200,7 @@ def find_original(plan: PlanFile, progress: Progress | None = None) -> Original:
     if gone or not paths:
         return Original(None, f"{gone[0] if gone else 'its file'}, which it was made from, is not there")
     try:
-        profile = read_profile(paths, progress)
+        profile = read_profile(paths, progress, plan.columns(), needs_table=False)
     except ProfileError as error:
         return Original(None, f"{named}, which it was made from, cannot be read ({error})")
     if not made_from(profile, plan):

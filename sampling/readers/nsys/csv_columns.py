@@ -140,7 +140,7 @@ def nanoseconds(part: Part, table: Table, position: int, rows: IntArray | None, 
             row if rows is None else int(rows[row]),
             f"{raw[row]} is not a time",
             position=position,
-            remedy=_WRITE_AGAIN,
+            remedy=part.layout.remedy or _WRITE_AGAIN,
         )
     return scaled.astype(np.int64)
 
@@ -173,7 +173,7 @@ def names(
             row if rows is None else int(rows[row]),
             "a launch has no kernel name",
             position=position,
-            remedy=_WRITE_AGAIN,
+            remedy=part.layout.remedy or _WRITE_AGAIN,
         )
     interned = np.zeros(len(distinct), dtype=np.int32)
     interned[used] = kernels.names.intern(spelt)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any
-
 import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.arrow import to_arrow, to_numpy
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, RecordingFacts
 from sampling.readers.csv_cells import Kind, Layout, Part, Table, lines_before, texts
 from sampling.readers.input_file import InputFile
@@ -119,7 +115,7 @@ class Trace:
 
     def _flush(self) -> None:
         if self._waiting:
-            self._builder.append(_joined(self._waiting))
+            self._builder.append(joined_columns(self._waiting))
         self._waiting.clear()
         self._waiting_rows = 0
 
@@ -149,19 +145,3 @@ class Trace:
             block=columns.dimensions("BlockXYZ"),
             start_ns=columns.times("Kernel Start"),
         )
-
-
-def _joined(parts: Sequence[LaunchColumns]) -> LaunchColumns:
-    """Return the parts as one; a column that any of them lacks is left out."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(LaunchColumns)}
-    return LaunchColumns(**{name: _stacked(arrays) for name, arrays in columns.items()})
-
-
-def _stacked(arrays: Sequence[Any]) -> Any:
-    if any(array is None for array in arrays):
-        return None
-    if isinstance(arrays[0], list):
-        return [np.concatenate(axis) for axis in zip(*arrays, strict=True)]
-    return np.concatenate(arrays)

@@ -22,7 +22,7 @@ from tests.sampling.readers.test_not_a_profile import refused
         ("ncu/ncu2024.1-details.csv", "an Nsight Compute CSV"),
         ("ncu/ncu2024.1-raw.csv", "an Nsight Compute CSV"),
         ("published/stem-ae-figure9-casio.csv", "a CSV with the columns 'label', 'name', 'xval', 'yval'"),
-        ("nsys-sqlite", "a folder, but not an nsys export"),
+        ("published", "a folder in which nothing is a profile"),
     ],
 )
 def test_files_of_other_formats_are_named(shared_data: Path, file: str, sentence: str) -> None:

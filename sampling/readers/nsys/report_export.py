@@ -1,0 +1,152 @@
+"""Exports of reports, made by `nsys` and kept in the user's cache folder.
+
+An export is written under a temporary name and renamed once it is whole, so what is found under its own name
+is whole. The program is ended with all that it started if this one is interrupted or told to stop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from sampling.errors import ProfileError
+from sampling.progress import Progress
+
+LONGEST_EXPORT_SECONDS = 3600.0
+_ASKED_EVERY_SECONDS = 0.05
+_MOST_QUOTED = 300
+
+
+def cache_folder() -> Path:
+    """Return where exports are kept: in $XDG_CACHE_HOME, which is ~/.cache where it is not set."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # A relative one is invalid and is to be ignored, says the XDG base directory specification.
+    return (Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()) / "kernelpoint"
+
+
+def kept_export(report: Path) -> Path | None:
+    """Return the SQLite export of a report from the cache; None where it has none of the report's state."""
+    export = cache_folder() / _names(report.resolve())[1]
+    return export if export.is_file() else None
+
+
+def new_export(nsys: str, path: str, report: Path, progress: Progress | None) -> Path:
+    """Return the SQLite export of a report, made now and kept in the cache.
+
+    Parameters
+    ----------
+    nsys : the program.
+    path : the report as the user gave it, for messages.
+    report : where it lies.
+
+    Raises
+    ------
+    ProfileError : the program fails, takes too long or writes nothing; the cache cannot be written to.
+    """
+    same_report, export = _names(report.resolve())
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="unfinished-", dir=folder) as unfinished:
+            made = Path(unfinished) / "export.sqlite"
+            _run(nsys, path, report.resolve(), made, progress)
+            for older in folder.glob(f"{same_report}-*.sqlite"):
+                older.unlink(missing_ok=True)
+            made.replace(folder / export)
+    except OSError as error:
+        raise ProfileError(
+            f"its export cannot be kept in {folder} ({error.strerror or error})",
+            path=path,
+            remedy="set XDG_CACHE_HOME to a folder that can be written to, with room for the export",
+        ) from error
+    return folder / export
+
+
+def _names(report: Path) -> tuple[str, str]:
+    """Return what the exports of one report begin with, and the name of that of its present state."""
+    state = report.stat()
+    place = os.fsencode(report)
+    now = hashlib.sha256(b"%s\0%d\0%d" % (place, state.st_size, state.st_mtime_ns)).hexdigest()
+    same_report = hashlib.sha256(place).hexdigest()[:16]
+    return same_report, f"{same_report}-{now}.sqlite"
+
+
+def _run(nsys: str, path: str, report: Path, made: Path, progress: Progress | None) -> None:
+    """Have the program write an export."""
+    command = [nsys, "export", "--type", "sqlite", "--output", str(made), str(report)]
+    with tempfile.TemporaryFile() as said, ThreadPoolExecutor(1) as starter:
+        # Started by another thread: an interruption of this one cannot lose the program before it has a name.
+        starting = starter.submit(_started, command, said)
+        try:
+            code = _waited_for(starting.result(), path, progress)
+        except OSError as error:
+            raise _failed(path, report, f"{nsys} does not run ({error.strerror or error})") from error
+        finally:
+            if starting.exception() is None:
+                _end(starting.result())
+        if code is None:
+            hours = LONGEST_EXPORT_SECONDS / 3600
+            raise _failed(path, report, f"`nsys export` has not ended after {hours:g} h{_words(said)}")
+        if code != 0:
+            raise _failed(path, report, f"`nsys export` fails with {_reason(code)}{_words(said)}")
+        if not made.is_file() or made.stat().st_size == 0:
+            raise _failed(path, report, f"`nsys export` wrote nothing{_words(said)}")
+
+
+def _started(command: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - no shell, and the path is absolute
+        command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+    )
+
+
+def _waited_for(program: subprocess.Popen[bytes], path: str, progress: Progress | None) -> int | None:
+    """Return the program's exit code; None where it takes too long."""
+    until = time.monotonic() + LONGEST_EXPORT_SECONDS
+    while time.monotonic() < until:
+        with suppress(subprocess.TimeoutExpired):
+            return program.wait(_ASKED_EVERY_SECONDS)
+        if progress is not None:
+            # By this the work can be cancelled, too.
+            progress(0, 0, f"exporting {path} with nsys")
+    return None
+
+
+def _end(program: subprocess.Popen[bytes]) -> None:
+    """End the program and whatever it started, if it still runs."""
+    if program.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
+        program.wait()
+
+
+def _reason(code: int) -> str:
+    return f"exit code {code}" if code > 0 else f"signal {-code}"
+
+
+def _words(said: IO[bytes]) -> str:
+    """Return the end of what the program said, to follow a message."""
+    said.seek(0, os.SEEK_END)
+    said.seek(max(0, said.tell() - 4 * _MOST_QUOTED))
+    # A progress bar is written over itself: what counts is the end of each line.
+    lines = [line.rpartition("\r")[2].strip() for line in said.read().decode("utf-8", "replace").split("\n")]
+    words = " ".join(filter(None, lines))
+    return f": {words[-_MOST_QUOTED:]}" if words else ""
+
+
+def _failed(path: str, report: Path, what: str) -> ProfileError:
+    by_hand = f"nsys export --type sqlite {shlex.quote(str(report))}"
+    return ProfileError(
+        f"a report that could not be exported: {what}",
+        path=path,
+        remedy=f"try `{by_hand}` with the nsys that recorded it, or a later one, and give the .sqlite file",
+    )

@@ -1,0 +1,128 @@
+"""A folder of profiles, one a rank, is one workload."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sampling.errors import ProfileError
+from sampling.profile.profile import Profile
+from sampling.readers.profile_folder import natural_order
+from sampling.readers.registry import read_profile
+from sampling.readers.tables.column_map import column_map
+from tests import small_recordings
+
+
+def table(folder: Path, name: str, launches: int = 1) -> Path:
+    path = folder / name
+    path.write_text("name,duration_ns\n" + "k,5\n" * launches)
+    return path
+
+
+def names(profile: Profile) -> list[str]:
+    return [Path(file.path).name for file in profile.files]
+
+
+def test_each_file_is_a_process_and_they_are_counted_as_people_count(tmp_path: Path) -> None:
+    for rank in (10, 2, 1):
+        table(tmp_path, f"rank{rank}.csv", rank)
+    profile = read_profile([str(tmp_path)])
+    assert names(profile) == ["rank1.csv", "rank2.csv", "rank10.csv"]
+    assert [(each.process, each.launches) for each in profile.sequences] == [(0, 1), (1, 2), (2, 10)]
+    assert profile.notes == ()
+    # As if each had been given by name.
+    given = read_profile([str(tmp_path / name) for name in names(profile)])
+    assert profile.files == given.files
+    assert profile.sequences == given.sequences
+
+
+def test_formats_may_differ_and_an_export_may_be_a_folder(tmp_path: Path) -> None:
+    small_recordings.nsys_parquetdir(tmp_path, "2023.4")
+    small_recordings.kineto(tmp_path, "today")
+    profile = read_profile([str(tmp_path)])
+    assert sorted(profile.format.split("+")) == ["kineto", "nsys-parquetdir"]
+
+
+def test_what_is_no_profile_is_left_out_and_told(tmp_path: Path) -> None:
+    table(tmp_path, "rank0.csv")
+    table(tmp_path, "rank1.csv")
+    (tmp_path / "job.log").write_text("it ran\n")
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    (tmp_path / ".hidden.csv").write_text("name,duration_ns\nk,5\n")
+    (tmp_path / "gone").symlink_to("nowhere")
+    deeper = tmp_path / "deeper"
+    deeper.mkdir()
+    table(deeper, "rank2.csv")
+    profile = read_profile([str(tmp_path)])
+    assert names(profile) == ["rank0.csv", "rank1.csv"]
+    read, others = "2 profiles are read as one workload", "deeper, gone, job.log, other.csv: no profiles"
+    assert profile.notes == (f"{tmp_path}: {read}; left out: {others}",)
+
+
+def test_one_recording_counts_once(tmp_path: Path) -> None:
+    """Its report, its export and what was made of it may all lie there."""
+    export = small_recordings.nsys_sqlite(tmp_path, "2023.4")
+    stem = export.stem
+    (tmp_path / f"{stem}.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report 1.\n")
+    shutil.copy(small_recordings.nsys_csv(tmp_path, "2023.4"), tmp_path / f"{stem}_cuda_gpu_trace.csv")
+    (tmp_path / "rank1.csv.gz").write_bytes(gzip.compress(table(tmp_path, "rank1.csv").read_bytes()))
+    profile = read_profile([str(tmp_path)])
+    assert names(profile) == ["rank1.csv", export.name]
+    (note,) = profile.notes
+    assert "rank1.csv.gz" in note
+    assert f"{stem}_cuda_gpu_trace.csv" in note
+    assert note.endswith("other forms of what is read")
+
+
+def test_columns_say_which_tables_are_profiles(tmp_path: Path) -> None:
+    (tmp_path / "rank0.csv").write_text("Kernel,Dur\nk,5\n")
+    (tmp_path / "rank1.csv").write_text("Kernel,Dur\nk,6\n")
+    (tmp_path / "notes.txt").write_text("Kernel names are long\n")
+    (tmp_path / "README.md").write_text("# Run\n")
+    profile = read_profile([str(tmp_path)], columns=column_map("name=Kernel,duration_ns=Dur"))
+    assert names(profile) == ["rank0.csv", "rank1.csv"]
+    assert profile.named_columns == "name=Kernel,duration_ns=Dur"
+
+
+def test_a_damaged_profile_is_not_left_out(tmp_path: Path) -> None:
+    """A workload without one of its ranks would be another one."""
+    table(tmp_path, "rank0.csv")
+    whole = small_recordings.nsys_sqlite(tmp_path, "2023.4")
+    whole.write_bytes(whole.read_bytes()[:5000])
+    with pytest.raises(ProfileError) as caught:
+        read_profile([str(tmp_path)])
+    assert caught.value.path == str(whole)
+
+
+def test_a_damaged_parquet_is_not_left_out(tmp_path: Path) -> None:
+    table(tmp_path, "rank0.csv")
+    (tmp_path / "rank1.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(ProfileError, match=r"rank1\.parquet: a Parquet file that is cut short"):
+        read_profile([str(tmp_path)])
+
+
+@pytest.mark.parametrize("content", [{}, {"a.txt": "notes\n"}, {"b.csv": "a,b\n1,2\n"}])
+def test_nothing_to_read(tmp_path: Path, content: dict[str, str]) -> None:
+    for name, text in content.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ProfileError) as caught:
+        read_profile([str(tmp_path)])
+    assert ("nothing is a profile" if content else "an empty folder") in caught.value.message
+
+
+def test_a_folder_beside_files(tmp_path: Path) -> None:
+    folder = tmp_path / "ranks"
+    folder.mkdir()
+    table(folder, "rank0.csv", 2)
+    profile = read_profile([str(table(tmp_path, "alone.csv")), str(folder)])
+    assert names(profile) == ["alone.csv", "rank0.csv"]
+    assert profile.launches == 3
+
+
+def test_natural_order() -> None:
+    assert sorted(["r10", "R2", "r1b", "r1", "a", "10", "9"], key=natural_order) == [
+        *("9", "10", "a", "r1", "r1b", "R2", "r10"),
+    ]
