@@ -22,6 +22,6 @@ def run(options: GroupsOptions) -> None:
     rows = [facts.group_row(study, index) for index in listed.groups]
     codes = tuple(finding.code for finding in study.findings)
     emit(
-        Answer("groups", rows, lambda _: facts.groups_table(rows), warnings=codes),
+        Answer("groups", rows, lambda _: facts.groups_text(study, rows), warnings=codes),
         options,
     )

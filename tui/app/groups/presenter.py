@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sampling.plan.study import Study
-from sampling.profile.names import short_name
 from tui.app.frame import wording
 from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
@@ -16,7 +15,7 @@ from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import GroupsOptions, HistogramOptions
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, shortened
+from tui.terminal.tables import Column
 from tui.text import facts
 from tui.text.group_list import GroupList, list_groups
 from tui.text.histogram import group_histogram, histogram_text
@@ -29,7 +28,6 @@ PADDING = 2
 
 _SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
 _LEAST_LABEL = 30
-_LEAST_NAME = 12
 _DROPPED_FIRST = ("total", "mean", "CoV", "rank", "drawn", "launches", "strata")
 
 
@@ -60,6 +58,14 @@ def chart_title(session: Session, study: Study) -> tuple[str, str]:
     return f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}"
 
 
+def devices_lines(study: Study) -> list[str]:
+    """Return what the devices in labels are, the longest form first; nothing where there is one."""
+    lines = facts.devices_named(study)
+    places = facts.places_of(study)
+    short = [f"{name}: process {process}" for (process, _), name in places.items()]
+    return ["; ".join(lines), "; ".join(short), f"{'; '.join(short[:2])} ..."] if lines else []
+
+
 def key_within(session: Session, cells: int) -> str:
     """Return the selected group's key in at most `cells` cells; nothing where no group is selected."""
     if session.study is None or session.selected is None:
@@ -87,7 +93,7 @@ def chart_text(session: Session, study: Study, size: tuple[int, int]) -> str:
 def table_text(study: Study, listed: GroupList) -> str:
     """Return the listed groups with all columns and whole keys, as `groups` prints them."""
     rows = [facts.group_row(study, index) for index in listed.groups]
-    return facts.groups_table(rows) + "\n" if rows else ""
+    return facts.groups_text(study, rows) + "\n" if rows else ""
 
 
 def chart_command(session: Session, size: tuple[int, int]) -> str:
@@ -135,17 +141,8 @@ def group_columns(study: Study, groups: Sequence[int], width: int, *, ascii_only
             break
         columns = [column for column in columns if column.heading != heading]
     room = max(width - _taken(columns) - PADDING, 8)
-    labels = [_label(study, index, room, ascii_only=ascii_only) for index in groups]
+    labels = [facts.group_label(study, index, room, ascii_only=ascii_only) for index in groups]
     return [*columns, Column("kernel group".ljust(room), labels, to_right=False)]
-
-
-def _label(study: Study, index: int, room: int, *, ascii_only: bool) -> str:
-    """Return a group in at most `room` cells; its grid is never cut, as groups of one name differ in it."""
-    name, label = short_name(study.counts.groups[index].name), facts.group_label(study, index)
-    place = label.removeprefix(name)
-    if room - len(place) < _LEAST_NAME:
-        return shortened(label, room, ascii_only=ascii_only)
-    return shortened(name, room - len(place), ascii_only=ascii_only) + place
 
 
 def column_width(column: Column) -> int:
