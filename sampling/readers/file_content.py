@@ -19,6 +19,8 @@ _SOURCE = re.compile(
     re.MULTILINE,
 )
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
+# A path, an assignment or a command line is no title of a column.
+_TITLE = re.compile(r"(?!.*(?:--|[=@\\]))[^/]{0,60}(?:[(\[][^()\[\]]{1,20}[)\]])?")
 _MOST_COLUMNS = 4
 
 
@@ -76,9 +78,10 @@ def is_json(file: InputFile) -> bool:
 
 
 def quoted_columns(file: InputFile) -> str:
-    """Return the first columns of a CSV, quoted."""
+    """Return the first columns of a CSV, quoted; a cell that is no title may be private."""
     cells = header_cells(_first_line(file))
-    shown = ", ".join(f"'{cell.strip()}'" for cell in cells[:_MOST_COLUMNS])
+    titles = [cell.strip() for cell in cells[:_MOST_COLUMNS]]
+    shown = ", ".join(f"'{title}'" if _TITLE.fullmatch(title) else "'?'" for title in titles)
     return shown + (", ..." if len(cells) > _MOST_COLUMNS else "")
 
 
