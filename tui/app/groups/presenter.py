@@ -28,6 +28,8 @@ PADDING = 2
 
 _SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
 _LEAST_LABEL = 30
+# A title that is as long ends with the grid in 80 columns.
+_MOST_TITLE = 50
 _DROPPED_FIRST = ("total", "mean", "CoV", "rank", "drawn", "launches", "strata")
 
 
@@ -54,7 +56,11 @@ def _listing(session: Session, study: Study, listed: GroupList) -> str:
 def chart_title(session: Session, study: Study) -> tuple[str, str]:
     """Return the group whose durations are drawn, and their axis."""
     selected = session.selected
-    name = "no kernel group" if selected is None else f"#{selected + 1} {facts.group_label(study, selected)}"
+    if selected is None:
+        name = "no kernel group"
+    else:
+        label = facts.group_label(study, selected, _MOST_TITLE, ascii_only=session.ascii_only)
+        name = f"#{selected + 1} {label}"
     return f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}"
 
 
