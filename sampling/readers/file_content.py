@@ -19,6 +19,8 @@ _SOURCE = re.compile(
     re.MULTILINE,
 )
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
+# A path, an assignment or a command line is no title of a column.
+_TITLE = re.compile(r"(?!.*(?:--|[=@\\]))[^/]{0,60}(?:[(\[][^()\[\]]{1,20}[)\]])?")
 
 
 def starts_with(*magics: bytes) -> Test:
@@ -77,8 +79,9 @@ def is_json(file: InputFile) -> bool:
 
 
 def column_names(file: InputFile) -> tuple[str, ...]:
-    """Return the columns of a CSV."""
-    return tuple(cell.strip() for cell in header_cells(_first_line(file)))
+    """Return the columns of a CSV; "?" for a cell that is no title, for it may be private."""
+    cells = [cell.strip() for cell in header_cells(_first_line(file))]
+    return tuple(cell if _TITLE.fullmatch(cell) else "?" for cell in cells)
 
 
 def nsys_version(file: InputFile) -> str:

@@ -11,6 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.app.driving import App, is_drawn, opened, printed, screen_text, strips_of, view_of, wait_for
+from tests.cli.test_privacy import SECRET, nsys
 from tui.app.views import VIEWS
 
 KERNELS = (
@@ -60,3 +61,10 @@ async def test_any_name_has_its_place_on_the_screen_and_a_shell_takes_it(named: 
             check_rows(app)
     for text, command in copies:
         assert printed(command, 80, tmp_path) == text
+
+
+async def test_no_view_shows_what_a_profile_stores_of_the_user(tmp_path: Path) -> None:
+    async with opened(str(nsys(tmp_path))) as (app, pilot):
+        await wait_for(pilot, lambda: is_drawn(app), "all is drawn")
+        assert SECRET not in screen_text(app)
+        assert SECRET not in view_of(app).pane_text().text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ from sampling.difference.difference import Difference
 from sampling.difference.matching import MatchedKernel, Status
 from sampling.difference.mean_ratio import LEAST_LAUNCHES, Durations
 from sampling.json_text import finite
-from sampling.profile.names import short_name
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.choices import OutputFormat
 from tui.options.difference import DifferenceOptions
 from tui.output.writer import Answer, Canvas
 from tui.terminal.tables import Column, shortened, table
+from tui.text.labels.kernel_labels import KernelLabels
+from tui.text.labels.places import Place, place_lines, place_names
 from tui.text.selection import Part
 
 _LEAST_LABEL = 12
@@ -192,7 +194,8 @@ def difference_text(found: Difference, options: DifferenceOptions, canvas: Canva
     columns = _columns(found, options.top)
     taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
     room = max(canvas.width - taken, _LEAST_LABEL)
-    labels = [shortened(label, room, ascii_only=canvas.ascii_only) for label in _labels(found, options.top)]
+    places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
+    labels = _labels(found, options.top, places, room, ascii_only=canvas.ascii_only)
     lines = [
         *_heading(found, options, canvas),
         "",
@@ -201,7 +204,7 @@ def difference_text(found: Difference, options: DifferenceOptions, canvas: Canva
     left = found.change_ns[len(labels) :]
     if len(left):
         lines.append(f"and {counted(len(left), 'more kernel')}, {_signed(int(left.sum()))} together")
-    return "\n".join([*lines, *textwrap.wrap(_meaning(found), canvas.width)])
+    return "\n".join([*lines, *place_lines(places), *textwrap.wrap(_meaning(found), canvas.width)])
 
 
 def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> list[str]:
@@ -283,24 +286,15 @@ def _interval(low: float, high: float) -> str:
     return f"{_ratio(low).removesuffix('x')}-{_ratio(high).removesuffix('x')}"
 
 
-def _labels(found: Difference, most: int | None) -> list[str]:
-    """Return the kernels in a few words, by their whole names where the functions' own are the same."""
-    kernels = found.kernels[:most]
-    with_place = len({(kernel.process, kernel.device) for kernel in found.kernels}) > 1
-    tails = [_label_end(found, kernel, with_place=with_place) for kernel in kernels]
-    short = [short_name(kernel.name) + tail for kernel, tail in zip(kernels, tails, strict=True)]
-    times = Counter(short)
-    return [
-        label if times[label] == 1 else kernel.name + tail
-        for label, kernel, tail in zip(short, kernels, tails, strict=True)
+def _labels(
+    found: Difference, most: int | None, places: Mapping[Place, str], room: int, *, ascii_only: bool
+) -> list[str]:
+    """Return the kernels in a few words; of those that are matched by name, how many shapes they have."""
+    labels = KernelLabels(found.kernels, places)
+    ends = [
+        f" ({_shapes(kernel)})" if _changed_shape(found, kernel) else "" for kernel in found.kernels[:most]
     ]
-
-
-def _label_end(found: Difference, kernel: MatchedKernel, *, with_place: bool) -> str:
-    """Return what tells kernels of one name apart: the grid, or that it changed, and where they ran."""
-    words = [f"({_shapes(kernel)})"] if _changed_shape(found, kernel) else []
-    if kernel.grid is not None:
-        words.append("x".join(map(str, kernel.grid)))
-    if with_place and kernel.device is not None:
-        words.append(f"process {kernel.process} device {kernel.device}")
-    return "".join(f" {word}" for word in words)
+    return [
+        labels.label(index, max(room - len(end), _LEAST_LABEL), ascii_only=ascii_only) + end
+        for index, end in enumerate(ends)
+    ]

@@ -12,7 +12,7 @@ from sampling.text import counted
 from tui.charts import quantities
 from tui.options.estimate import EstimateOptions
 from tui.output.writer import Answer, Canvas
-from tui.text.estimate_tables import NO_GROUPS, compared_groups, group_listing
+from tui.text.estimate_tables import NO_GROUPS, compared_groups, group_listing, places_named
 
 if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
@@ -138,7 +138,8 @@ def _lines(
     yield from _seen_lines(found)
     if options.groups:
         groups = group_listing(found)
-        yield groups.text(canvas.width, ascii_only=canvas.ascii_only) if groups.labels else NO_GROUPS
+        yield groups.text(canvas.width, ascii_only=canvas.ascii_only) if len(groups.labels) else NO_GROUPS
+        yield from places_named(found)
     if options.target is not None:
         met = found.main.is_within(options.target)
         asked = quantities.share(options.target)

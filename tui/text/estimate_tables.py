@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 from sampling.estimation.estimate import Estimate
 from sampling.estimation.plan_estimate import CYCLES, PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
-from sampling.profile.names import short_name
 from tui.charts import quantities
 from tui.terminal.tables import Column
+from tui.text.labels.kernel_labels import KernelLabels
+from tui.text.labels.places import Place, place_lines, place_names
+from tui.text.labels.rows import RowLabels, key_parts, row_labels
 from tui.text.plan_tables import Listing
 
 if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
 
-_PLACE = " process "
 NO_GROUPS = "no totals by kernel group: the plan's launches were picked, not drawn at random"
 
 
@@ -85,14 +86,19 @@ def group_listing(found: PlanEstimate) -> Listing:
     ]
     if any(group.total is None or group.total.launches_missing for group in groups):
         figures.append(Column("missing", [_missing(group.total) for group in groups]))
-    return Listing(tuple(figures), "kernel group", _labels([group.key for group in groups]))
+    keys = [group.key for group in groups]
+    if keys == [WHOLE_WORKLOAD_KEY]:
+        return Listing(tuple(figures), "kernel group", RowLabels(KernelLabels((), {}), [("all", None)]))
+    return Listing(tuple(figures), "kernel group", row_labels(map(key_parts, keys), _places(keys)))
 
 
-def _labels(keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the keys without the process and device that are the same in all of them."""
-    places = {key.partition(_PLACE)[2] for key in keys}
-    shown = (key.partition(_PLACE)[0] if len(places) == 1 else key for key in keys)
-    return tuple("all" if key == WHOLE_WORKLOAD_KEY else key for key in shown)
+def places_named(found: PlanEstimate) -> list[str]:
+    """Return what the names of processes and devices stand for, a line each; nothing where there is one."""
+    return place_lines(_places([group.key for group in compared_groups(found)]))
+
+
+def _places(keys: Sequence[str]) -> dict[Place, str]:
+    return place_names((parts.process, parts.device) for parts in map(key_parts, keys))
 
 
 def _share(fraction: float | None) -> str:
@@ -121,4 +127,5 @@ def next_listing(larger: ToppedUp) -> Listing:
         Column("stands for", [f"{launch.weight:,.6g}" for launch in larger.added]),
         Column("occurrence", [str(launch.occurrence) for launch in larger.added]),
     )
-    return Listing(figures, "kernel", tuple(short_name(launch.name) for launch in larger.added))
+    places = place_names((launch.process, launch.device) for launch in larger.added)
+    return Listing(figures, "kernel", row_labels(larger.added, places))

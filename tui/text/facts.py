@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,13 +13,15 @@ from sampling.plan.design import Design
 from sampling.plan.judge import Judgement
 from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.plan.study import Study
-from sampling.profile.names import short_name
+from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.coverage import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
-from tui.terminal.tables import Column, shortened, table
+from tui.terminal.tables import Column, table
+from tui.text.labels.kernel_labels import KernelLabels
+from tui.text.labels.places import Place, place_lines, place_names
 from tui.text.promise import promise_words
 
 # What is said of a kernel group in time, null where the profile has no durations.
@@ -87,15 +90,18 @@ def groups_table(rows: list[dict[str, Any]]) -> str:
     return table(columns)
 
 
+def groups_text(study: Study, rows: list[dict[str, Any]]) -> str:
+    """Return the table of `groups_table`, and what the devices are called elsewhere."""
+    return "\n".join([groups_table(rows), *([""] if devices_named(study) else []), *devices_named(study)])
+
+
 def short_groups_table(study: Study, rows: list[dict[str, Any]], canvas: Canvas) -> str:
-    """Return kernel groups as a table no wider than the canvas, short names and grids for keys."""
+    """Return kernel groups as a table no wider than the canvas, with labels in place of keys."""
     columns = _group_columns(rows)
     taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
     room = max(canvas.width - taken, 12)
-    labels = [
-        shortened(group_label(study, row["rank"] - 1), room, ascii_only=canvas.ascii_only) for row in rows
-    ]
-    return table([*columns, Column("kernel group", labels, to_right=False)])
+    labels = [group_label(study, row["rank"] - 1, room, ascii_only=canvas.ascii_only) for row in rows]
+    return table([*columns, Column("kernel group", labels, to_right=False)], ascii_only=canvas.ascii_only)
 
 
 def _ranks(rows: list[dict[str, Any]]) -> Column:
@@ -114,15 +120,39 @@ def _group_columns(rows: list[dict[str, Any]]) -> list[Column]:
     ]
 
 
-def group_label(study: Study, index: int) -> str:
-    """Return a group in a few words: the function's own name, its grid, and where it ran if that differs."""
-    group = study.counts.groups[index]
-    label = short_name(group.name)
-    if group.grid is not None:
-        label += " " + "x".join(map(str, group.grid))
-    if group.device is not None and len(study.sequences) > 1:
-        label += f" @{group.process}:{group.device}"
-    return label
+def group_label(study: Study, index: int, room: int | None = None, *, ascii_only: bool = False) -> str:
+    """Return a group in a few words, in at most `room` columns; other groups have other labels."""
+    return kernel_labels(study).label(index, room, ascii_only=ascii_only)
+
+
+# Those of a reduction and the places of its launches: a plan made anew has the same.
+_LABELS: WeakKeyDictionary[DurationCounts, KernelLabels] = WeakKeyDictionary()
+
+
+def kernel_labels(study: Study) -> KernelLabels:
+    """Return the labels of all kernel groups."""
+    labels = _LABELS.get(study.counts)
+    if labels is None:
+        labels = _LABELS[study.counts] = KernelLabels(study.counts.groups, places_of(study))
+    return labels
+
+
+def places_of(study: Study) -> dict[Place, str]:
+    """Return what every process and device is called; nothing where there is only one."""
+    if len(study.sequences) < 2 or study.counts.grouping.pool_devices:
+        return {}
+    return place_names((sequence.process, sequence.device) for sequence in study.profile.sequences)
+
+
+def devices_named(study: Study) -> list[str]:
+    """Return what the names of processes and devices in labels stand for, a line each."""
+    places = places_of(study)
+    if not places:
+        return []
+    rows = device_rows(study)
+    models = {(row["process"], row["device"]): row["name"] for row in rows if row["name"] is not None}
+    used = {(row["process"], row["device"]): "" for row in rows}
+    return place_lines({place: name for place, name in places.items() if place in used}, models)
 
 
 def finding_rows(study: Study) -> list[dict[str, str]]:

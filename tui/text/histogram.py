@@ -10,8 +10,8 @@ from tui.charts.histogram import histogram
 from tui.charts.histogram_data import HistogramData
 from tui.charts.sinks import ansi, plain
 from tui.output.writer import Canvas
-from tui.terminal.tables import shortened
 from tui.text import facts
+from tui.text.labels.rows import group_title
 
 
 def group_histogram(
@@ -24,10 +24,12 @@ def group_histogram(
 
 
 def histogram_text(study: Study, group: int, canvas: Canvas, height: int, *, log: bool) -> str:
-    """Return the group's rank and key in one line, below it its histogram, all as wide as the canvas."""
-    key = shortened(
-        f"#{group + 1} {study.counts.groups[group].key}", canvas.width, ascii_only=canvas.ascii_only
-    )
+    """Return the group's rank and key in one line, below it its histogram, all as wide as the canvas.
+
+    A key that is too long for the line is replaced by its label.
+    """
+    groups = study.counts.groups
+    key = group_title(f"#{group + 1}", groups, group, canvas.width, ascii_only=canvas.ascii_only)
     grid = group_histogram(study, group, canvas.width, height, log=log, ascii_only=canvas.ascii_only)
     return f"{key}\n{ansi(grid) if canvas.color else plain(grid)}"
 

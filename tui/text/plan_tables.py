@@ -11,16 +11,21 @@ from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
 from sampling.plan.plan import Plan
 from sampling.plan.plan_file import PlannedLaunch, stratum_row
 from sampling.plan.study import Study
-from sampling.profile.names import short_name
+from sampling.reduction.plan_groups import is_pool_key
 from tui.charts import quantities
 from tui.options.choices import PlanList
 from tui.output.writer import Answer, Canvas
 from tui.terminal.tables import Column, shortened
 from tui.text import facts
+from tui.text.labels.kernel_labels import KernelLabels
+from tui.text.labels.rows import Labels, RowLabels, key_parts, row_labels
 from tui.text.plan import plan_warnings
 
 _GAP = 2
 _LEAST_LABEL = 12
+
+#: The labels of a table without rows.
+NO_ROWS = RowLabels(KernelLabels((), {}), ())
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Listing:
 
     figures: tuple[Column, ...]
     heading: str
-    labels: tuple[str, ...]
+    labels: Labels
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
@@ -45,22 +50,25 @@ class Listing:
     def head(self, width: int, *, ascii_only: bool) -> str:
         """Return the headings."""
         headings = [column.heading for column in self.figures]
-        return self._line(headings, self.heading, width, ascii_only=ascii_only)
+        return self._line(headings, shortened(self.heading, self._room(width), ascii_only=ascii_only))
 
     def row(self, number: int, width: int, *, ascii_only: bool) -> str:
         """Return a row, no wider than `width` unless the figures alone are wider."""
         cells = [column.cells[number] for column in self.figures]
-        return self._line(cells, self.labels[number], width, ascii_only=ascii_only)
+        label = self.labels.fitted(number, self._room(width), ascii_only=ascii_only)
+        return self._line(cells, label)
 
     def text(self, width: int, *, ascii_only: bool) -> str:
         """Return the headings and all rows as lines."""
         rows = [self.row(number, width, ascii_only=ascii_only) for number in range(len(self.labels))]
         return "\n".join([self.head(width, ascii_only=ascii_only), *rows])
 
-    def _line(self, cells: Sequence[str], label: str, width: int, *, ascii_only: bool) -> str:
-        room = max(width - sum(self.widths) - _GAP * len(self.widths), _LEAST_LABEL)
+    def _room(self, width: int) -> int:
+        return max(width - sum(self.widths) - _GAP * len(self.widths), _LEAST_LABEL)
+
+    def _line(self, cells: Sequence[str], label: str) -> str:
         aligned = [cell.rjust(cells_of) for cell, cells_of in zip(cells, self.widths, strict=True)]
-        return (" " * _GAP).join([*aligned, shortened(label, room, ascii_only=ascii_only)]).rstrip()
+        return (" " * _GAP).join([*aligned, label]).rstrip()
 
 
 def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList) -> Answer:
@@ -111,9 +119,8 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
             Column("CoV", [_cov(stratum) for stratum in strata]),
             Column("durations", [quantities.duration_range(each.low_ns, each.high_ns) for each in strata]),
         )
-    return Listing(
-        figures, "kernel group", tuple(_group_label(study, stratum.key, rank) for stratum in strata)
-    )
+    rows = [_group_row(study, stratum.key, rank) for stratum in strata]
+    return Listing(figures, "kernel group", RowLabels(facts.kernel_labels(study), rows))
 
 
 def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
@@ -125,23 +132,21 @@ def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) 
         Column("stands for", [f"{launch.weight:,.6g}" for launch in launches]),
         Column("occurrence", [str(launch.occurrence) for launch in launches]),
     )
-    several = len(study.sequences) > 1
-    return Listing(figures, "kernel", tuple(_launch_label(launch, several=several) for launch in launches))
+    return Listing(figures, "kernel", row_labels(launches, facts.places_of(study)))
 
 
 def _cov(stratum: StratumFacts) -> str:
     return f"{stratum.std_ns / stratum.mean_ns:.3f}" if stratum.mean_ns else quantities.UNKNOWN
 
 
-def _group_label(study: Study, key: str, rank: dict[str, int]) -> str:
+def _group_row(study: Study, key: str, rank: dict[str, int]) -> tuple[str, int | None]:
     """Return a stratum's kernel group by rank and label; a pick's label is its own."""
     if key == WHOLE_WORKLOAD_KEY:
-        return "all"
-    return key if key not in rank else f"#{rank[key] + 1} {facts.group_label(study, rank[key])}"
-
-
-def _launch_label(launch: PlannedLaunch, *, several: bool) -> str:
-    label = short_name(launch.name)
-    if launch.grid is not None:
-        label += " " + "x".join(map(str, launch.grid))
-    return f"{label} @{launch.process}:{launch.device}" if several else label
+        return "all", None
+    if key in rank:
+        return f"#{rank[key] + 1} ", rank[key]
+    if is_pool_key(key):
+        pool = key_parts(key)
+        place = facts.places_of(study).get((pool.process, pool.device))
+        return (pool.name if place is None else f"{pool.name} {place}"), None
+    return key, None

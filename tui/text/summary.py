@@ -105,6 +105,7 @@ def summary_text(
         "",
         facts.short_groups_table(study, rows, canvas),
         *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
+        *facts.devices_named(study),
         "",
         facts.findings_text(study, canvas),
         "",

@@ -19,8 +19,8 @@ from tui.charts.histogram import histogram
 from tui.charts.sinks import ansi, plain
 from tui.charts.tree import tree
 from tui.output.writer import Canvas
-from tui.terminal.tables import shortened
 from tui.text.facts import strata_text
+from tui.text.labels.rows import group_title
 
 ROOT = "root"
 _HISTOGRAM_HEIGHT = 12
@@ -226,7 +226,6 @@ def running_lines(stop: TreeStop) -> list[str]:
 def tree_text(stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, log: bool = False) -> str:
     """Return the group's key, a histogram, the tree so far and the reasons of all decisions."""
     sink = ansi if canvas.color else plain
-    title = f"{stop.name} {stop.counts.groups[stop.group].key}"
     chart = stop_histogram(stop, canvas.width, _HISTOGRAM_HEIGHT, log=log, ascii_only=canvas.ascii_only)
     branches = tree(
         stop.nodes,
@@ -245,7 +244,7 @@ def tree_text(stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, l
     ]
     running = [line for text in running_lines(stop)[:1] for line in _wrapped(text, canvas.width)]
     place = _wrapped(place_line(stop), canvas.width) if stop.ahead is not None else []
-    title = shortened(title, canvas.width, ascii_only=canvas.ascii_only)
+    title = group_title(stop.name, stop.counts.groups, stop.group, canvas.width, ascii_only=canvas.ascii_only)
     blocks = [[title, *place, sink(chart)], card, [sink(branches)], reasons, running]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 

@@ -64,6 +64,7 @@ _END = (
 _END_AT_START = re.compile(_END)
 # It starts with a literal byte, which makes the search fast.
 _END_AFTER_LINE = re.compile(rb"\n(?P<end>" + _END + rb")")
+_FOLDERS = re.compile(r"\S*[/\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +158,12 @@ def report_end(text: bytes) -> tuple[int, int] | None:
 
 
 def skipped_report(head: bytes) -> str | None:
-    """Return the line in which `nsys stats` says that it skipped a report, None if it does not."""
+    """Return the line in which `nsys stats` says that it skipped a report, None if it does not.
+
+    Folders in it are left out: they name users and projects.
+    """
     match = re.search(rb"^SKIPPED: [^\r\n]*", head, re.MULTILINE)
-    return None if match is None else match[0].decode("utf-8", "replace").strip()
+    return None if match is None else _FOLDERS.sub("", match[0].decode("utf-8", "replace").strip())
 
 
 def first_line_of_content(text: bytes) -> tuple[str, ...] | None:

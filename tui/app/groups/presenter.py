@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sampling.plan.study import Study
-from sampling.profile.names import short_name
 from tui.app.frame import wording
 from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
@@ -16,7 +15,7 @@ from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import GroupsOptions, HistogramOptions
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, shortened
+from tui.terminal.tables import Column
 from tui.text import facts
 from tui.text.group_list import GroupList, list_groups
 from tui.text.histogram import group_histogram, histogram_text
@@ -29,7 +28,8 @@ PADDING = 2
 
 _SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
 _LEAST_LABEL = 30
-_LEAST_NAME = 12
+# A title that is as long ends with the grid in 80 columns.
+_MOST_TITLE = 50
 _DROPPED_FIRST = ("total", "mean", "CoV", "rank", "drawn", "launches", "strata")
 
 
@@ -56,8 +56,20 @@ def _listing(session: Session, study: Study, listed: GroupList) -> str:
 def chart_title(session: Session, study: Study) -> tuple[str, str]:
     """Return the group whose durations are drawn, and their axis."""
     selected = session.selected
-    name = "no kernel group" if selected is None else f"#{selected + 1} {facts.group_label(study, selected)}"
+    if selected is None:
+        name = "no kernel group"
+    else:
+        label = facts.group_label(study, selected, _MOST_TITLE, ascii_only=session.ascii_only)
+        name = f"#{selected + 1} {label}"
     return f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}"
+
+
+def devices_lines(study: Study) -> list[str]:
+    """Return what the devices in labels are, the longest form first; nothing where there is one."""
+    lines = facts.devices_named(study)
+    places = facts.places_of(study)
+    short = [f"{name}: process {process}" for (process, _), name in places.items()]
+    return ["; ".join(lines), "; ".join(short), f"{'; '.join(short[:2])} ..."] if lines else []
 
 
 def key_within(session: Session, cells: int) -> str:
@@ -87,7 +99,7 @@ def chart_text(session: Session, study: Study, size: tuple[int, int]) -> str:
 def table_text(study: Study, listed: GroupList) -> str:
     """Return the listed groups with all columns and whole keys, as `groups` prints them."""
     rows = [facts.group_row(study, index) for index in listed.groups]
-    return facts.groups_table(rows) + "\n" if rows else ""
+    return facts.groups_text(study, rows) + "\n" if rows else ""
 
 
 def chart_command(session: Session, size: tuple[int, int]) -> str:
@@ -135,17 +147,8 @@ def group_columns(study: Study, groups: Sequence[int], width: int, *, ascii_only
             break
         columns = [column for column in columns if column.heading != heading]
     room = max(width - _taken(columns) - PADDING, 8)
-    labels = [_label(study, index, room, ascii_only=ascii_only) for index in groups]
+    labels = [facts.group_label(study, index, room, ascii_only=ascii_only) for index in groups]
     return [*columns, Column("kernel group".ljust(room), labels, to_right=False)]
-
-
-def _label(study: Study, index: int, room: int, *, ascii_only: bool) -> str:
-    """Return a group in at most `room` cells; its grid is never cut, as groups of one name differ in it."""
-    name, label = short_name(study.counts.groups[index].name), facts.group_label(study, index)
-    place = label.removeprefix(name)
-    if room - len(place) < _LEAST_NAME:
-        return shortened(label, room, ascii_only=ascii_only)
-    return shortened(name, room - len(place), ascii_only=ascii_only) + place
 
 
 def column_width(column: Column) -> int:

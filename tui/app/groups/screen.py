@@ -30,6 +30,7 @@ from tui.app.groups.presenter import (
     chart_command,
     chart_text,
     chart_title,
+    devices_lines,
     draw_group,
     key_within,
     listed_groups,
@@ -77,12 +78,14 @@ class GroupsScreen(ViewScreen):
                 yield PaneTitle(ascii_only=ascii_only)
                 yield Wrapped()
                 yield Chart(id="histogram")
+        yield Line(ascii_only=ascii_only, id="devices")
         yield Line(ascii_only=ascii_only, id="findings")
         yield Line(ascii_only=ascii_only, id="binding")
 
     def on_mount(self) -> None:
         """Hide the field to filter by until the user opens it."""
         self.query_one("#search").display = False
+        self.query_one("#devices").display = False
 
     def on_screen_resume(self) -> None:
         """Go to the group that another view went to."""
@@ -95,6 +98,7 @@ class GroupsScreen(ViewScreen):
         if study is None:
             return
         if shown is None or shown.study is not study:
+            self._show_devices(study)
             self.query_one("#findings", Line).show(wording.findings_lines(study))
         if study.counts.launches <= wording.MOST_LAUNCHES_UNASKED:
             self.app.find_binding()
@@ -105,6 +109,12 @@ class GroupsScreen(ViewScreen):
             self._show_chart()
         elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
             self._show_chart_soon()
+
+    def _show_devices(self, study: Study) -> None:
+        forms = devices_lines(study)
+        line = self.query_one("#devices", Line)
+        line.display = bool(forms)
+        line.show(forms or [""])
 
     def _show_groups(self, session: Session, study: Study) -> None:
         listed = listed_groups(study, session.sort, session.search)

@@ -28,10 +28,10 @@ from tui.app.state import Session
 from tui.charts.grid import fitted
 from tui.output.writer import Canvas
 from tui.text import facts
-from tui.text.plan_tables import Listing
+from tui.text.plan_tables import NO_ROWS, Listing
 
 _LABEL = 10
-_NOTHING = Listing((), "", ())
+_NOTHING = Listing((), "", NO_ROWS)
 
 
 class PlanFigures(Widget, can_focus=True):
@@ -116,7 +116,7 @@ class PlanList(ScrollView, can_focus=True):
         width, style = self.size.width, self.rich_style
         number = self.scroll_offset.y + y - 1
         text = ""
-        if not self._listing.labels:
+        if not len(self._listing.labels):
             text = fitted(self._words, width, ascii_only=self._ascii_only) if y == 0 else ""
         elif y == 0:
             style += self.get_component_rich_style("plan-list--head", partial=True)

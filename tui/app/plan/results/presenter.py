@@ -70,7 +70,7 @@ def table_of(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, st
     if known is None:
         return None, ""
     if pane is ResultsPane.GROUPS:
-        return (known.groups, "") if known.groups.labels else (None, NO_GROUPS)
+        return (known.groups, "") if len(known.groups.labels) else (None, NO_GROUPS)
     if known.next is not None:
         return known.next, ""
     return None, _why_nothing_next(known)

@@ -1,0 +1,238 @@
+"""Labels of kernel groups: what is told apart, in which order it is kept, and that they fit."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sampling.reduction.grouping import KernelGroup
+from tui.text.labels import short_names
+from tui.text.labels.kernel_labels import KernelLabels
+from tui.text.labels.kernel_name import base_name, kernel_name
+from tui.text.labels.places import place_lines, place_names
+from tui.text.labels.rows import key_parts
+
+ELEMENTWISE = (
+    "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<BinaryFunctor<"
+    "c10::BFloat16, c10::BFloat16, c10::BFloat16, at::native::binary_internal::{}<float> > >("
+    "at::TensorIteratorBase&, at::native::{} const&)::{{lambda(int)#1}}>(int, T2)"
+)
+COPY = (
+    "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
+    "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::"
+    "{lambda(float)#1}>(at::TensorIteratorBase&)>(int, T2)"
+)
+CUTLASS = "void cutlass::Kernel2<cutlass_{}_tensorop_s{}gemm_{}_16x5_{}_align4>(T1::Params)"
+TENSILE = "Cijk_{}_Bljk_SB_Bias_AS_SAV_UserArgs_MT{}_MI16x16x1_SN_LDSB0_AFC1_GRVWA{}_WG32_8_1"
+
+
+def group(name: str, grid=(8, 1, 1), block=(64, 1, 1), process=0, device=0) -> KernelGroup:
+    return KernelGroup(f"{name}{grid}{block}{process}{device}", name, grid, block, process, device)
+
+
+def labels(names, room: int | None = None, **kwargs) -> list[str]:
+    """Return the labels of groups of one shape, without it."""
+    all_labels = KernelLabels([group(name, None, None) for name in names], {})
+    return [all_labels.label(index, room, **kwargs) for index in range(len(names))]
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("void at::native::(anonymous namespace)::copy<(int)4, std::array<char *, 2>>(int, T2)", "copy"),
+        ("void <unnamed>::copy<float>(float)", "copy"),
+        ("ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn"),
+        ("triton_poi_fused_add_mul_0", "triton_poi_fused_add_mul_0"),
+        ("void cub::Agent<int, 4>::run<float>(int)", "run"),
+        ("Agent<int>::run(int)", "run"),
+        ("reduce(float*, double*)", "reduce"),
+        ("void f<&g<(A)0>>(int)", "f"),
+        ("void stem::cut_here<at::native::Foo<float", "cut_here"),
+        ("(pooled kernels)", "(pooled kernels)"),
+        ("", ""),
+        ("<<<>>>", "<<<>>>"),
+    ],
+)
+def test_a_function_is_called_by_its_own_name(name: str, base: str) -> None:
+    assert base_name(name) == kernel_name(name).base == base
+
+
+def test_what_all_of_a_name_share_is_left_out() -> None:
+    gemm = CUTLASS.format(80, "1688", "128x128", "nn")
+    other = CUTLASS.format(80, "1688", "128x256", "nn")
+    assert labels([gemm]) == ["Kernel2 cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4"]
+    for room in (20, 26, 33, 48):
+        one, two = labels([gemm, other], room)
+        assert "128x128" in one
+        assert "128x256" in two
+        assert max(len(one), len(two)) <= room
+
+
+def test_a_wrapper_is_known_by_the_functor() -> None:
+    mul, add = (ELEMENTWISE.format(name, name) for name in ("MulFunctor", "AddFunctor"))
+    assert labels([mul, add, COPY]) == [
+        "elementwise_kernel MulFunctor",
+        "elementwise_kernel AddFunctor",
+        "elementwise_kernel direct_copy_kernel_cuda",
+    ]
+    # Alone it needs nothing to be told apart, but its name says nothing either.
+    assert labels([mul]) == ["elementwise_kernel MulFunctor"]
+    # A name that says what it does has no arguments that are not needed.
+    assert labels(["void flash_fwd_kernel<Traits<64, 128>, true>(Params)"]) == ["flash_fwd_kernel"]
+
+
+def test_tiles_stay_where_a_name_has_no_room() -> None:
+    names = [TENSILE.format(a, tile, 4) for a, tile in (("Alik", "64x16x32"), ("Ailk", "128x128x32"))]
+    for name, tile in zip(labels(names, 24), ("MT64x16x32", "MT128x128x32"), strict=True):
+        assert name.startswith("Cijk_")
+        assert tile in name
+    gemm = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize{}_stage3_warpsize1x4x1_ffma_aligna4_execute_kernel"
+    for room in (20, 30):
+        for name, tile in zip(
+            labels([gemm.format("64x256x8"), gemm.format("128x128x8")], room),
+            ("64x256x8", "128x128x8"),
+            strict=True,
+        ):
+            assert tile in name
+
+
+def test_numbers_flags_and_casts_tell_apart() -> None:
+    assert labels(["void k_x<(int)128, (bool)1>(int)", "void k_x<(int)64, (bool)1>(int)"]) == [
+        "k_x 128",
+        "k_x 64",
+    ]
+    assert labels(["void k_x<int=128>(int)", "void k_x<int=64>(int)"]) == ["k_x 128", "k_x 64"]
+    assert labels(["void sort<1, true, false>()", "void sort<1, false, true>()"]) == [
+        "sort true",
+        "sort false",
+    ]
+    assert labels(["void t_g<Shape<64, 64, 8>>()", "void t_g<Shape<64, 8, 64>>()"]) == [
+        "t_g 64x64x8",
+        "t_g 64x8x64",
+    ]
+    assert labels(["void copy(int)", "void copy(float)"]) == ["copy int", "copy float"]
+    assert labels(["void one::copy(int)", "void two::copy(int)"]) == ["copy one", "copy two"]
+
+
+def test_shapes_stand_behind_the_name() -> None:
+    groups = [
+        group("f(int)", (8, 1, 1), (64, 1, 1)),
+        group("f(int)", (8, 1, 1), (32, 8, 1)),
+        group("f(int)", (9, 1, 1), (64, 1, 1)),
+        group("g(int)", (9, 1, 1), (64, 1, 1)),
+        group("g(int)", None, None),
+    ]
+    shown = KernelLabels(groups, {})
+    assert [shown.label(index) for index in range(5)] == [
+        "f 8x1x1 [64]",
+        "f 8x1x1 [32x8]",
+        "f 9x1x1 [64]",
+        "g 9x1x1",
+        "g",
+    ]
+    # A block that is not needed to tell groups apart gives way to the name.
+    assert shown.label(2, 8) == "f 9x1x1"
+
+
+def test_a_grid_is_not_cut_before_the_name() -> None:
+    one = KernelLabels([group("a_long_kernel_name_of_many_words", (1024, 16, 64))], {})
+    assert one.label(0, 24).endswith(" 1024x16x64")
+
+
+def test_devices_have_short_names() -> None:
+    assert place_names([(7, 1)]) == {}
+    assert place_names([(7, 0), (7, 1)]) == {(7, 0): "gpu0", (7, 1): "gpu1"}
+    assert place_names([(149, 0), (150, 0)]) == {(149, 0): "p149", (150, 0): "p150"}
+    both = place_names([(149, 0), (149, 1), (150, 0), (None, None)])
+    assert both == {(149, 0): "p149 gpu0", (149, 1): "p149 gpu1", (150, 0): "p150 gpu0"}
+    assert place_lines({(149, 1): "gpu1"}, {(149, 1): "NVIDIA H100"}) == [
+        "gpu1: process 149, device 1, NVIDIA H100"
+    ]
+    many = place_lines({(each, each): f"gpu{each}" for each in range(64)})
+    assert len(many) == 9
+    assert many[-1] == "and 56 more devices: `kernelpoint info`"
+    shown = KernelLabels(
+        [group("f(int)", process=149, device=1), group("f(int)", process=149, device=0)], both
+    )
+    assert [shown.label(index) for index in range(2)] == ["f 8x1x1 p149 gpu1", "f 8x1x1 p149 gpu0"]
+
+
+def test_labels_are_ascii_where_asked() -> None:
+    names = [
+        TENSILE.format("Alik", "64x16x32", 4),
+        "void gr\N{LATIN SMALL LETTER O WITH DIAERESIS}sse<float>(int)",
+    ]
+    for label in labels(names, 20, ascii_only=True):
+        assert label.isascii()
+        assert len(label) <= 20
+
+
+def test_the_same_short_text_is_numbered() -> None:
+    names = [f"f_{'x' * 30}{end}" for end in ("a", "b", "c")]
+    assert len(set(labels(names, 12))) == 3
+    assert labels(["a f(int)", "b f(int)"]) == ["f", "f~2"]
+
+
+def test_parts_of_a_key() -> None:
+    parts = key_parts("f<1 <<< 2>(int) <<<8x1x1, ?>>> process 3 device 1")
+    assert (parts.name, parts.grid, parts.block) == ("f<1 <<< 2>(int)", (8, 1, 1), None)
+    assert (parts.process, parts.device) == (3, 1)
+    assert key_parts("all launches").name == "all launches"
+
+
+WORD = st.sampled_from(
+    [
+        "void",
+        "int",
+        "at",
+        "Mul",
+        "Fun<f>",
+        "<8,",
+        "4>",
+        "(int)",
+        "::",
+        "{lambda()#1}",
+        "operator<",
+        "->",
+        "_",
+        "8x4",
+    ]
+)
+NAME = st.one_of(
+    st.text(max_size=40),
+    st.lists(WORD, max_size=12).map("".join),
+    st.lists(WORD, max_size=12).map(" ".join),
+    st.from_regex(
+        r"(void )?(ns::){0,2}[a-z]{1,6}(_[a-z0-9]{1,5}){0,4}(<[a-z0-9]{1,4}(, [a-z0-9]{1,9}){0,4}>)?",
+        fullmatch=True,
+    ),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(NAME, min_size=1, max_size=12, unique=True), st.integers(1, 60), st.booleans())
+def test_labels_fit_and_differ(names: list[str], room: int, ascii_only: bool) -> None:
+    shown = labels(names, room, ascii_only=ascii_only)
+    assert shown == labels(names, room, ascii_only=ascii_only)
+    assert max(map(len, shown)) <= room
+    if room >= 24 and all(name.isascii() and name.isprintable() for name in names):
+        assert len(set(shown)) == len(names)
+    whole = labels(names)
+    if all(name.isascii() and name.isprintable() for name in names):
+        assert len(set(whole)) == len(names)
+
+
+def test_each_of_many_names_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def tell_apart(names, stages):
+        compared.extend(names)
+        return found(names, stages)
+
+    found = short_names.tell_apart
+    monkeypatch.setattr(short_names, "tell_apart", tell_apart)
+    monkeypatch.setattr(short_names, "_MOST_COMPARED", 10)
+    names = [f"void f_g<float, A{number}>(int)" for number in range(95)]
+    assert labels(names) == [f"f_g A{number}" for number in range(95)]
+    assert sorted(compared) == sorted(names)

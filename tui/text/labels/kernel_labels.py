@@ -1,0 +1,156 @@
+"""Labels of kernel groups: short names that keep what tells the groups of one list apart.
+
+A label is the function's own name, those of its template arguments that tell it from others of the name, the
+grid, the block where groups differ in it alone, and the device where there are several. Where the room is too
+small for a long name, tiles, numbers and what differs stay, and a mark stands for what is left out.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from tui.terminal.printable import printable
+from tui.text.labels.places import Place
+from tui.text.labels.short_names import ShortNames
+from tui.text.labels.squeezed import cut
+
+Dimensions = tuple[int, int, int] | None
+
+_LEAST_NAME = 6
+# Labels of so many are made together, so that none is given twice; of more, each by itself.
+_MOST_TOGETHER = 2_000
+_KEPT_WIDTHS = 8
+
+
+class Labelled(Protocol):
+    """What a label tells of: a kernel group, a launch, a kernel of two profiles."""
+
+    @property
+    def name(self) -> str:
+        """The full name."""
+
+    @property
+    def grid(self) -> Dimensions:
+        """In blocks; None where it is not known or not shared."""
+
+    @property
+    def block(self) -> Dimensions:
+        """In threads."""
+
+    @property
+    def process(self) -> int | None:
+        """None where launches of several are one group."""
+
+    @property
+    def device(self) -> int | None:
+        """Its number in the process."""
+
+
+class KernelLabels:
+    """The labels of all groups of a list; each is made when it is asked for.
+
+    Parameters
+    ----------
+    groups : all that the labels have to tell apart.
+    places : what a process and device are called; nothing where there is only one.
+    """
+
+    def __init__(self, groups: Sequence[Labelled], places: Mapping[Place, str]) -> None:
+        self._groups = groups
+        self._places = places
+        self._of_name: dict[str, list[int]] = {}
+        for index, group in enumerate(groups):
+            self._of_name.setdefault(group.name, []).append(index)
+        self._names = ShortNames(self._of_name)
+        self._blocks: dict[str, tuple[frozenset[int], bool]] = {}
+        self._together: OrderedDict[tuple[int | None, bool], list[str]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def label(self, index: int, room: int | None = None, *, ascii_only: bool = False) -> str:
+        """Return the label of a group in at most `room` columns, in as many as it takes if None.
+
+        Different groups have different labels, unless there are thousands or hardly any room.
+        """
+        if len(self) > _MOST_TOGETHER:
+            return _fitted(self._parts(index, room, ascii_only=ascii_only), room, ascii_only=ascii_only)
+        key = (room, ascii_only)
+        labels = self._together.pop(key, None)
+        if labels is None:
+            parts = [self._parts(each, room, ascii_only=ascii_only) for each in range(len(self))]
+            labels = [_fitted(each, room, ascii_only=ascii_only) for each in _numbered(parts, room)]
+        self._together[key] = labels
+        while len(self._together) > _KEPT_WIDTHS:
+            self._together.popitem(last=False)
+        return labels[index]
+
+    def _parts(self, index: int, room: int | None, *, ascii_only: bool) -> tuple[str, str]:
+        """Return the name, shortened, and the rest of the label."""
+        group = self._groups[index]
+        grid = "" if group.grid is None else f" {_text(group.grid)}"
+        block = "" if group.block is None else f" [{_without_ones(group.block)}]"
+        place = self._places.get((group.process, group.device), "")
+        device = f" {place}" if place else ""
+        is_needed, varies = self._blocks_of(group.name)
+        rest = grid + (block if index in is_needed else "") + device
+        left = None if room is None else max(room - len(rest), _LEAST_NAME)
+        name = self._names.text(group.name, left, _mark(ascii_only=ascii_only))
+        more = grid + block + device
+        if varies and (room is None or len(name + more) <= room):
+            rest = more
+        return name, rest
+
+    def _blocks_of(self, name: str) -> tuple[frozenset[int], bool]:
+        """Return which groups of a name differ in the block alone, and whether any have other blocks."""
+        if name not in self._blocks:
+            launched: dict[tuple[object, ...], dict[tuple[int, int, int], list[int]]] = {}
+            for index in self._of_name[name]:
+                group = self._groups[index]
+                if group.block is not None:
+                    blocks = launched.setdefault((group.grid, group.process, group.device), {})
+                    blocks.setdefault(group.block, []).append(index)
+            several = [blocks.values() for blocks in launched.values() if len(blocks) > 1]
+            needed = frozenset(index for of_blocks in several for found in of_blocks for index in found)
+            varies = len({block for blocks in launched.values() for block in blocks}) > 1
+            self._blocks[name] = needed, varies
+        return self._blocks[name]
+
+
+def _numbered(parts: list[tuple[str, str]], room: int | None) -> list[tuple[str, str]]:
+    """Return the (name, rest) of labels; to the name of each that is there before a number is added."""
+    taken = set(parts)
+    if len(taken) == len(parts):
+        return parts
+    numbered, seen = [], dict.fromkeys(taken, 0)
+    for name, rest in parts:
+        number = seen[name, rest] = seen[name, rest] + 1
+        other = name
+        while number > 1 and (other, rest) in taken:
+            end = f"~{number}"
+            left = len(name) if room is None else room - len(rest) - len(end)
+            other = name[: max(left, 1)] + end
+            number += 1
+        taken.add((other, rest))
+        numbered.append((other, rest))
+    return numbered
+
+
+def _fitted(parts: tuple[str, str], room: int | None, *, ascii_only: bool) -> str:
+    label = printable("".join(parts), ascii_only=ascii_only)
+    return label if room is None else cut(label, room, _mark(ascii_only=ascii_only))
+
+
+def _mark(*, ascii_only: bool) -> str:
+    return ".." if ascii_only else "…"
+
+
+def _text(dimensions: tuple[int, int, int]) -> str:
+    return "x".join(map(str, dimensions))
+
+
+def _without_ones(dimensions: tuple[int, int, int]) -> str:
+    """Return a block as it is mostly written: 256, 32x8."""
+    return _text(dimensions).removesuffix("x1").removesuffix("x1")
