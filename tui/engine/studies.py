@@ -28,15 +28,9 @@ from sampling.strata.target import Target
 from tui.engine.feature_paths import workload_features
 from tui.engine.unused_options import note_unused, note_unused_features
 from tui.options.choices import NumberLocale
-from tui.options.commands import (
-    JudgeOptions,
-    MethodOptions,
-    OutputOptions,
-    PlanningOptions,
-    RegionOptions,
-    SampleOptions,
-)
+from tui.options.commands import JudgeOptions, SampleOptions
 from tui.options.flags import findings_with_flags, with_flags
+from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions, RegionOptions
 from tui.terminal.diagnostics import ProgressMeter, note
 
 if TYPE_CHECKING:
