@@ -11,9 +11,10 @@ from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, split_trees_of
 from sampling.plan.overrides_file import read_overrides
 from sampling.plan.plan import Plan
-from sampling.plan.plan_file import PlanFile, options_of
+from sampling.plan.plan_file import PlanFile
 from sampling.plan.plan_options import PlanOptions
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
+from sampling.plan.written_plan import options_of
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.registry import read_profile
