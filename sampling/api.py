@@ -10,8 +10,8 @@ from pathlib import Path
 from sampling.errors import OptionError
 from sampling.methods.registry import DEFAULT_METHOD
 from sampling.plan.plan import Plan, drawn_plan
-from sampling.plan.plan_file import find_planned_launches, plan_text
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
+from sampling.plan.written_plan import find_planned_launches, plan_text
 from sampling.profile.profile import Profile
 from sampling.readers import registry
 from sampling.readers.tables.column_map import column_map

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 
-from tui.options.commands import OutputOptions
+from tui.options.shared import OutputOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ COMMANDS: dict[str, Command] = {
         "tui.commands.estimate",
         "The whole run's cycles, from results.",
     ),
-    "methods": Command("commands:OutputOptions", "tui.commands.methods", "The methods and their options."),
+    "methods": Command("shared:OutputOptions", "tui.commands.methods", "The methods and their options."),
     "export": Command("commands:ExportOptions", "tui.commands.export", "Hand a plan to a simulator."),
     "project": Command(
         "commands:ProjectOptions", "tui.commands.project", "Where a kernel's simulation can stop."

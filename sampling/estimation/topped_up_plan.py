@@ -17,7 +17,8 @@ from sampling.json_text import json_rows_text, read_json_object
 from sampling.methods.registry import method_named
 from sampling.plan.other_recording.plan_check import made_from, planned_design
 from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.plan_file import PlanFile, PlannedLaunch, planned_launches, strata_rows
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.plan.written_plan import planned_launches, strata_rows
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.registry import read_profile

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sampling.errors import OptionError, PlanFileError
-from sampling.json_text import json_rows_text, read_json_object
+from sampling.json_text import read_json_object
 from sampling.methods.registry import draws_at_random, method_names
-from sampling.plan.design import StratumFacts
-from sampling.plan.drawn_launches import DrawnLaunches
-from sampling.plan.findings.finding import Finding
-from sampling.plan.overrides_file import overrides_document
-from sampling.plan.plan import Plan, locate
-from sampling.plan.plan_options import PlanOptions, recorded_columns, recorded_selection, recorded_target
-from sampling.plan.study import Study
-from sampling.profile.file_state import refuse_changed, sha256_as_read
-from sampling.profile.fingerprint import SequenceFingerprint, fingerprints
-from sampling.profile.profile import Dimensions, Profile
-from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.plan.plan_options import recorded_columns, recorded_selection, recorded_target
+from sampling.profile.fingerprint import SequenceFingerprint
+from sampling.profile.profile import Dimensions
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.short_launches import LeftOut
-from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 from sampling.text import Wording
 
@@ -40,9 +28,8 @@ if TYPE_CHECKING:
 SCHEMA = 1
 _launch_id = attrgetter("id")
 
-
-# What a plan says of strata in nanoseconds, which is null where the profile has no durations.
-_TIMES = ("mean_ns", "std_ns", "low_ns", "high_ns")
+#: What a plan says of strata in nanoseconds, which is null where the profile has no durations.
+TIMES = ("mean_ns", "std_ns", "low_ns", "high_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,149 +151,6 @@ class PlanFile:
         return recorded_target(self.options, self.path)
 
 
-def find_planned_launches(
-    study: Study, plan: Plan, progress: Progress | None = None
-) -> tuple[PlannedLaunch, ...]:
-    """Return the plan's launches, found in a second pass over the profile, in the order of the draw.
-
-    Raises
-    ------
-    ProfileError : one of its files was written again since the first pass.
-    """
-    refuse_changed(study.profile.files)
-    return planned_launches(study.profile, plan, locate(study.profile, study.counts, plan, progress))
-
-
-def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tuple[PlannedLaunch, ...]:
-    """Return the drawn launches with all that identifies them, in the order of the draw."""
-    codes = np.unique(located.signature).tolist()
-    kernels = {code: profile.kernels.signature(code) for code in codes}
-    names = {code: profile.kernels.names.full(kernels[code].name) for code in codes}
-    columns = (
-        located.id,
-        located.sequence,
-        located.ordinal,
-        located.signature,
-        located.occurrence,
-        plan.weight,
-        plan.duration_ns,
-    )
-    has_durations = profile.has_durations
-    return tuple(
-        PlannedLaunch(
-            id=launch_id,
-            process=profile.sequences[sequence].process,
-            device=profile.sequences[sequence].device,
-            ordinal=ordinal,
-            name=names[code],
-            grid=kernels[code].grid,
-            block=kernels[code].block,
-            occurrence=occurrence,
-            weight=weight,
-            duration_ns=duration_ns if has_durations else None,
-        )
-        for launch_id, sequence, ordinal, code, occurrence, weight, duration_ns in zip(
-            *(column.tolist() for column in columns), strict=True
-        )
-    )
-
-
-def plan_text(
-    study: Study, plan: Plan, launches: Sequence[PlannedLaunch], options: PlanOptions | None = None
-) -> str:
-    """Return the text of the plan file: a line a stratum, as there may be hundreds of thousands.
-
-    Parameters
-    ----------
-    launches : all launches of the plan, from `find_planned_launches`.
-    options : what is recorded of how the plan was made; None: as the study has it.
-
-    Raises
-    ------
-    ProfileError : a file of the profile was written again since it was read.
-    """
-    document = plan_document(
-        study.profile,
-        study.counts,
-        plan,
-        launches,
-        options=(options or options_of(study, plan)).as_json(),
-        found=study.findings,
-        overrides=study.choice.overrides,
-        lazily=True,
-    )
-    return json_rows_text(document) + "\n"
-
-
-def options_of(study: Study, plan: Plan) -> PlanOptions:
-    """Return the options that made a plan."""
-    return PlanOptions(
-        method=plan.design.method,
-        target=plan.design.target,
-        grouping=study.counts.grouping,
-        region=study.counts.region,
-        seed=plan.seed,
-        settings=study.choice.settings,
-        features=study.choice.feature_paths,
-        columns=study.profile.named_columns,
-    )
-
-
-def plan_document(
-    profile: Profile,
-    counts: DurationCounts,
-    plan: Plan,
-    launches: Sequence[PlannedLaunch],
-    *,
-    options: Mapping[str, Any],
-    found: Sequence[Finding] = (),
-    overrides: Overrides | None = None,
-    lazily: bool = False,
-) -> dict[str, Any]:
-    """Return the plan as the JSON document of a plan file; its strata lazily as an iterator, not a list."""
-    strata = strata_rows(counts, plan, launches)
-    return {
-        "schema": SCHEMA,
-        "kind": "plan",
-        "profile": {
-            "files": [
-                {
-                    "path": file.path,
-                    "sha256": sha256_as_read(file),
-                    "launches": file.launches,
-                }
-                for file in profile.files
-            ],
-            "launches": counts.launches,
-            **({} if counts.has_durations else {"has_durations": False}),
-            "total_duration_ns": counts.total_duration_ns if counts.has_durations else None,
-            **({} if counts.left_out is None else {"left_out": asdict(counts.left_out)}),
-            "sequences": [sequence.as_json() for sequence in fingerprints(profile)],
-        },
-        "options": dict(options),
-        "findings": [finding.as_json() for finding in found],
-        "strata": strata if lazily else list(strata),
-        **overrides_document(overrides or {}),
-    }
-
-
-def strata_rows(
-    counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch]
-) -> Iterator[dict[str, Any]]:
-    """Yield the strata as the plan file lists them; launches are given in the order of the draw."""
-    bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1)).tolist()
-    for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True):
-        drawn = sorted(launches[first:stop], key=_launch_id)
-        row = stratum_row(facts, counts)
-        pooled = {"pooled": True} if row.pop("pooled") else {}
-        yield {**row, **pooled, "launches": [launch.as_json() for launch in drawn]}
-
-
-def stratum_row(facts: StratumFacts, counts: DurationCounts) -> dict[str, Any]:
-    """Return a stratum in figures, None for those in time where the profile has no durations."""
-    return facts._asdict() | ({} if counts.has_durations else dict.fromkeys(_TIMES))
-
-
 def read_plan(path: str) -> PlanFile:
     """Read a plan file.
 
@@ -374,7 +218,7 @@ def _check_times(document: PlanDocument, has_durations: bool) -> None:
     of_launches = (
         launch.duration_ns is not None for stratum in document.strata for launch in stratum.launches
     )
-    of_strata = (getattr(stratum, name) is not None for stratum in document.strata for name in _TIMES)
+    of_strata = (getattr(stratum, name) is not None for stratum in document.strata for name in TIMES)
     given = (document.profile.total_duration_ns is not None, *of_strata, *of_launches)
     if not all(known is has_durations for known in given):
         raise ValueError("profile.has_durations: it does not say whether there are durations")
@@ -403,5 +247,5 @@ def _stratum(row: Stratum) -> PlannedStratum:
     from msgspec.structs import asdict as fields_of
 
     launches = tuple(PlannedLaunch(**fields_of(launch)) for launch in row.launches)
-    times = {name: getattr(row, name) or 0 for name in _TIMES}
+    times = {name: getattr(row, name) or 0 for name in TIMES}
     return PlannedStratum(**(fields_of(row) | times | {"launches": launches}))

@@ -28,7 +28,8 @@ from tui.app.running import session_of
 from tui.app.split_tree.screen import SplitTreeScreen
 from tui.app.views import FIRST_VIEW, VIEWS
 from tui.charts.sinks import plain
-from tui.options.commands import MethodOptions, OpenOptions
+from tui.options.commands import OpenOptions
+from tui.options.shared import MethodOptions
 
 GOLDEN = Path(__file__).parent / "golden"
 SIZES = [(80, 24), (120, 40), (60, 15), (200, 60)]

@@ -11,7 +11,7 @@ import pytest
 
 from sampling.json_text import json_text
 from tui.options.choices import OutputFormat
-from tui.options.commands import OutputOptions
+from tui.options.shared import OutputOptions
 from tui.output.writer import Answer, emit
 
 ODD = {

@@ -16,13 +16,7 @@ from sampling.reduction.group_by import GroupBy
 from tui import cli
 from tui.options.choices import ColorMode, GroupSort, OutputFormat, TimelineBy
 from tui.options.command_line import command_line, options_of
-from tui.options.commands import (
-    GroupsOptions,
-    HistogramOptions,
-    OpenOptions,
-    SampleOptions,
-    TimelineOptions,
-)
+from tui.options.commands import GroupsOptions, HistogramOptions, OpenOptions, SampleOptions, TimelineOptions
 from tui.registry import COMMANDS
 
 

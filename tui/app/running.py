@@ -12,8 +12,9 @@ from tui.app.app import KernelPointApp
 from tui.app.state import Session, Undoable, decisions
 from tui.app.views import FIRST_VIEW
 from tui.options.command_line import options_of
-from tui.options.commands import MethodOptions, OutputOptions, SampleOptions
+from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
+from tui.options.shared import MethodOptions, OutputOptions
 from tui.output.writer import write_stdout
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import ExitCode, exit_code_of, note

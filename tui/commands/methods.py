@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.options.commands import OutputOptions
+from tui.options.shared import OutputOptions
 from tui.output.writer import Answer, emit
 from tui.text.methods import method_rows, methods_text
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from tui.options.commands import OpenOptions, SlowdownOptions
+from tui.options.commands import OpenOptions
+from tui.options.shared import SlowdownOptions
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 

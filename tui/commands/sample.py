@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sampling.plan.judge import judge_design
 from sampling.plan.plan import drawn_plan
-from sampling.plan.plan_file import find_planned_launches, plan_text
+from sampling.plan.written_plan import find_planned_launches, plan_text
 from tui.engine.budgets import PlanCosts, plan_costs, study_within_budget
 from tui.engine.studies import plan_options, progress_of
 from tui.engine.unused_options import note_unused_in_sample

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tui.engine.budgets import study_costs, study_within_budget
 from tui.engine.unused_options import note_unused_epsilon
-from tui.options.commands import SlowdownOptions, SummaryOptions
+from tui.options.commands import SummaryOptions
+from tui.options.shared import SlowdownOptions
 from tui.output.writer import Answer, emit
 from tui.text.selection import part_of_study, stated
 from tui.text.summary import following_commands, summary_results, summary_text

@@ -19,7 +19,7 @@ from sampling.plan.study import Study
 from sampling.plan.trade_off import check_has_trade_off
 from sampling.progress import Progress
 from tui.engine.studies import progress_of, study_as_asked, target_of, with_flags_in_findings
-from tui.options.commands import BudgetOptions, MethodOptions, SlowdownOptions
+from tui.options.shared import BudgetOptions, MethodOptions, SlowdownOptions
 
 
 @dataclass(frozen=True, slots=True)

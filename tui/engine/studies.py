@@ -11,9 +11,10 @@ from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, split_trees_of
 from sampling.plan.overrides_file import read_overrides
 from sampling.plan.plan import Plan
-from sampling.plan.plan_file import PlanFile, options_of
+from sampling.plan.plan_file import PlanFile
 from sampling.plan.plan_options import PlanOptions
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
+from sampling.plan.written_plan import options_of
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.registry import read_profile
@@ -28,15 +29,9 @@ from sampling.strata.target import Target
 from tui.engine.feature_paths import workload_features
 from tui.engine.unused_options import note_unused, note_unused_features
 from tui.options.choices import NumberLocale
-from tui.options.commands import (
-    JudgeOptions,
-    MethodOptions,
-    OutputOptions,
-    PlanningOptions,
-    RegionOptions,
-    SampleOptions,
-)
+from tui.options.commands import JudgeOptions, SampleOptions
 from tui.options.flags import findings_with_flags, with_flags
+from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions, RegionOptions
 from tui.terminal.diagnostics import ProgressMeter, note
 
 if TYPE_CHECKING:

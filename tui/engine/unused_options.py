@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sampling.methods.registry import draws_at_random, method_named, method_names, method_options
 from tui.options.choices import ErrorMean, NumberLocale, OutputFormat
-from tui.options.commands import BudgetOptions, CompareOptions, PlanningOptions, SampleOptions
+from tui.options.commands import CompareOptions, SampleOptions
+from tui.options.shared import BudgetOptions, PlanningOptions
 from tui.terminal.diagnostics import note
 
 

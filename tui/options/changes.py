@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tui.options.commands import OutputOptions
 from tui.options.flags import flags_of_parameters, parameters_of
+from tui.options.shared import OutputOptions
 
 if TYPE_CHECKING:
     from sampling.plan.findings.finding import Change

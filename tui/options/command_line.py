@@ -10,8 +10,9 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tui.options.commands import OutputOptions, SampleOptions
+from tui.options.commands import SampleOptions
 from tui.options.input_files import input_files, why_not_written
+from tui.options.shared import OutputOptions
 from tui.terminal.diagnostics import PROGRAM
 from tui.terminal.printable import printable
 

@@ -1,4 +1,4 @@
-"""The frozen options of every command: parsed from the command line, held by the app's state.
+"""The frozen options of each command on a profile or a plan, parsed from the command line.
 
 One field is one option, see `tui.options.field`.
 """
@@ -6,128 +6,29 @@ One field is one option, see `tui.options.field`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from sampling.reduction.group_by import GroupBy
 from tui.options.choices import (
     AlignBy,
-    ColorMode,
     CompareSort,
     ErrorMean,
     GroupSort,
     NumberLocale,
-    OutputFormat,
     PlanList,
     TimelineBy,
 )
 from tui.options.field import MOST_COLUMNS, argument, height_option, option, width_option
 from tui.options.input_files import FeatureFile, InputFile
-
-OUTPUT_PANEL = "Output"
-_REGION = "Which launches"
-_PLAN = "Plan"
-
-
-def columns_option() -> Any:
-    """Return the field of ``--columns``."""
-    return option(
-        None,
-        "CSV and Parquet: which columns hold what; a time's unit may follow, :us. Also grid, block or their "
-        "axes, start_ns, stream, device, process.",
-        "--columns",
-        panel=_REGION,
-        metavar="name=A,duration_ns=B",
-    )
-
-
-@dataclass(frozen=True)
-class OutputOptions:
-    """What every command takes."""
-
-    format: OutputFormat = option(
-        OutputFormat.TABLE, "How to write the results.", "--format", panel=OUTPUT_PANEL
-    )
-    output: str | None = option(
-        None, "Where the results go; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="PATH"
-    )
-    quiet: bool = option(False, "No progress and no notes on stderr.", "--quiet", "-q", panel=OUTPUT_PANEL)
-    seed: int = option(0, "Seed of every random draw.", "--seed", panel=OUTPUT_PANEL)
-    ascii: bool = option(False, "Draw with ASCII alone.", "--ascii", panel=OUTPUT_PANEL)
-    color: ColorMode = option(ColorMode.AUTO, "When to colour.", "--color", panel=OUTPUT_PANEL)
-
-
-@dataclass(frozen=True)
-class RegionOptions(OutputOptions):
-    """Which launches count, and what a kernel group is."""
-
-    group_by: GroupBy = option(
-        GroupBy.LAUNCH, "What the launches of a kernel group share.", "--group-by", panel=_REGION
-    )
-    pool_devices: bool = option(
-        False, "Let a kernel group span processes and devices.", "--pool-devices", panel=_REGION
-    )
-    device: tuple[str, ...] = option(
-        (),
-        "Only these devices (repeat, or 0,1).",
-        "--device",
-        panel=_REGION,
-        metavar="N",
-        parameters={"devices": "--device"},
-    )
-    process: tuple[str, ...] = option(
-        (),
-        "Only these processes (repeat, or 7,8).",
-        "--process",
-        panel=_REGION,
-        metavar="N",
-        parameters={"processes": "--process"},
-    )
-    include: tuple[str, ...] = option(
-        (), "Only kernels whose full name matches.", "--include", panel=_REGION, metavar="REGEX"
-    )
-    exclude: tuple[str, ...] = option(
-        (),
-        "Not these kernels; `communication` stands for collectives.",
-        "--exclude",
-        panel=_REGION,
-        metavar="REGEX",
-    )
-    launches: str | None = option(
-        None, "Only launch ids A up to, not with, B.", "--launches", panel=_REGION, metavar="A:B"
-    )
-    time: str | None = option(
-        None,
-        "Only launches that start A up to, not with, B ns after the first.",
-        "--time",
-        panel=_REGION,
-        metavar="A:B",
-        parameters={"time_ns": "--time"},
-    )
-    range: str | None = option(
-        None,
-        "Only launches of this NVTX or annotation range.",
-        "--range",
-        panel=_REGION,
-        metavar="TEXT",
-        parameters={"named_range": "--range"},
-    )
-    min_duration: int | None = option(
-        None,
-        "Only launches that last N ns or more; what that leaves out is said.",
-        "--min-duration",
-        panel=_REGION,
-        metavar="NS",
-        least=1,
-        parameters={"min_duration_ns": "--min-duration"},
-    )
-    columns: str | None = columns_option()
-
-
-@dataclass(frozen=True)
-class ProfileOptions(RegionOptions):
-    """A command that reads one workload."""
-
-    profiles: tuple[InputFile, ...] = argument((), "Profile files; several are one workload.", "PROFILE")
+from tui.options.shared import (
+    OUTPUT_PANEL,
+    PLAN_PANEL,
+    BudgetOptions,
+    MethodOptions,
+    OutputOptions,
+    PlanningOptions,
+    ProfileOptions,
+    SlowdownOptions,
+    columns_option,
+)
 
 
 @dataclass(frozen=True)
@@ -136,105 +37,6 @@ class ConvertOptions(ProfileOptions):
 
     output: str | None = option(
         None, "Where the Parquet goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FILE"
-    )
-
-
-@dataclass(frozen=True)
-class PlanningOptions(RegionOptions):
-    """What is asked of a plan."""
-
-    epsilon: float = option(0.05, "Bound on the relative error of the total.", "--epsilon", "-e", panel=_PLAN)
-    confidence: float = option(0.95, "Share of draws that must meet it.", "--confidence", panel=_PLAN)
-    group_epsilon: str | None = option(
-        None, "joint: bound of every group, or none (0.25).", "--group-epsilon", panel=_PLAN, metavar="X"
-    )
-    min_samples: int | None = option(
-        None, "joint: least samples of a stratum (1).", "--min-samples", panel=_PLAN, metavar="N"
-    )
-    noise_floor: float | None = option(
-        None,
-        "Declared spread of cycles per ns within a stratum (0.05).",
-        "--noise-floor",
-        panel=_PLAN,
-        metavar="X",
-    )
-    kernel_spread: float | None = option(
-        None,
-        "Declared spread of cycles per ns between kernels (0.3).",
-        "--kernel-spread",
-        panel=_PLAN,
-        metavar="X",
-    )
-    pool_below: float | None = option(
-        None,
-        "joint: pool kernel groups of a smaller share, where it pays (0.01).",
-        "--pool-below",
-        panel=_PLAN,
-        metavar="X",
-    )
-    min_freedom: float | None = option(
-        None,
-        "joint: least degrees of freedom expected of the interval (8).",
-        "--min-freedom",
-        panel=_PLAN,
-        metavar="N",
-    )
-    with_replacement: bool = option(
-        False, "Draw with replacement, as the papers derive.", "--with-replacement", panel=_PLAN
-    )
-    set: tuple[str, ...] = option(
-        (),
-        "An option of one method.",
-        "--set",
-        panel=_PLAN,
-        metavar="METHOD.NAME=VALUE",
-        parameters={"settings": "--set"},
-    )
-
-
-@dataclass(frozen=True)
-class MethodOptions(PlanningOptions):
-    """A plan, and the method that makes it."""
-
-    method: str = option("joint", "How to choose the launches.", "--method", "-m", panel=_PLAN)
-    features: tuple[FeatureFile, ...] = option(
-        (),
-        "Metrics of the launches: ncu, NVBit, CSV, Parquet, npy (repeat); PROFILE is the one they are of.",
-        "--features",
-        panel=_PLAN,
-        metavar="[PROFILE=]FILE",
-    )
-    number_locale: NumberLocale = option(
-        NumberLocale.C, "How the files of --features write numbers.", "--number-locale", panel=_PLAN
-    )
-    overrides: InputFile | None = option(
-        None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
-    )
-
-
-@dataclass(frozen=True)
-class SlowdownOptions(MethodOptions):
-    """A plan, and how slow its simulation is."""
-
-    slowdown: float | None = option(
-        None,
-        "Seconds of simulation for a second on the GPU: the plan in hours of one machine.",
-        "--slowdown",
-        panel=_PLAN,
-        metavar="X",
-    )
-
-
-@dataclass(frozen=True)
-class BudgetOptions(SlowdownOptions):
-    """A plan that is to fit a time of simulation."""
-
-    budget: str | None = option(
-        None,
-        "Find the smallest epsilon whose simulation fits: 90m, 24h, 3d; needs --slowdown.",
-        "--budget",
-        panel=_PLAN,
-        metavar="TIME",
     )
 
 
@@ -317,7 +119,7 @@ class TreeOptions(PlanningOptions, ProfileOptions):
     )
     method: str = option("root", "Whose rule grows the tree.", "--method", "-m")
     overrides: InputFile | None = option(
-        None, "Split decisions of yours, as JSON.", "--overrides", panel=_PLAN, metavar="FILE"
+        None, "Split decisions of yours, as JSON.", "--overrides", panel=PLAN_PANEL, metavar="FILE"
     )
     max_depth: int | None = option(None, "Draw no deeper than this.", "--max-depth", metavar="N", least=0)
     decisions: int | None = option(
@@ -342,7 +144,7 @@ class SampleOptions(BudgetOptions, ProfileOptions):
         False,
         "Say what each option alone, relaxed one step, would give; makes several plans.",
         "--binding",
-        panel=_PLAN,
+        panel=PLAN_PANEL,
     )
 
 
@@ -354,14 +156,14 @@ class TradeOffOptions(SlowdownOptions, ProfileOptions):
         None,
         "Only these; round ones from a tenth of --epsilon to ten times of it if not given.",
         "--epsilons",
-        panel=_PLAN,
+        panel=PLAN_PANEL,
         metavar="X,Y",
     )
     binding: bool = option(
         False,
         "Say what each option alone, relaxed one step, would give; makes several plans.",
         "--binding",
-        panel=_PLAN,
+        panel=PLAN_PANEL,
     )
     width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows of the chart.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui.options.commands import RegionOptions
 from tui.options.field import argument, option
 from tui.options.input_files import PartOfFile
+from tui.options.shared import RegionOptions
 
 
 @dataclass(frozen=True)

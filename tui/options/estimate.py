@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tui.options.choices import IntervalKind
-from tui.options.commands import OutputOptions
 from tui.options.field import argument, option
 from tui.options.input_files import InputFile
+from tui.options.shared import OutputOptions
 
 
 @dataclass(frozen=True)

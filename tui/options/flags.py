@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sampling.errors import SamplingError
 from sampling.text import Wording
-from tui.options.commands import OutputOptions
+from tui.options.shared import OutputOptions
 
 if TYPE_CHECKING:
     # The findings need numpy; an error message must not wait for its import.

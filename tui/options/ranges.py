@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tui.options.choices import RangeSort
-from tui.options.commands import ProfileOptions
 from tui.options.field import option
+from tui.options.shared import ProfileOptions
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scalemodel.measurements import MpkiUnit, Scaling
-from tui.options.commands import OUTPUT_PANEL, OutputOptions
 from tui.options.field import argument, height_option, option, width_option
 from tui.options.input_files import InputFile
+from tui.options.shared import OUTPUT_PANEL, OutputOptions
 
 _MEASURED = "What was measured"
 _RULES = "How to predict"

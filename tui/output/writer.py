@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from sampling.json_text import finite, json_text
 from tui.options.choices import OutputFormat
-from tui.options.commands import OutputOptions
+from tui.options.shared import OutputOptions
 from tui.output.files import new_file
 from tui.terminal import tty as terminal
 from tui.terminal.printable import data_for_terminal, printable, printable_lines

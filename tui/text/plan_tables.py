@@ -9,8 +9,9 @@ from typing import Any
 
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
 from sampling.plan.plan import Plan
-from sampling.plan.plan_file import PlannedLaunch, stratum_row
+from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
+from sampling.plan.written_plan import stratum_row
 from sampling.reduction.plan_groups import is_pool_key
 from tui.charts import quantities
 from tui.options.choices import PlanList

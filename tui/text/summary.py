@@ -12,14 +12,8 @@ from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.budgets import PlanCosts
 from tui.options.command_line import command_line, options_of, printed_plan_name
-from tui.options.commands import (
-    CompareOptions,
-    MethodOptions,
-    OutputOptions,
-    PlanningOptions,
-    SampleOptions,
-    TreeOptions,
-)
+from tui.options.commands import CompareOptions, SampleOptions, TreeOptions
+from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
 from tui.output.writer import Canvas
 from tui.text import facts
 from tui.text.binding import binding_text, cost_rows, hours_lines

@@ -11,9 +11,10 @@ from sampling.methods.registry import method_named
 from sampling.plan.budget import simulation_hours
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan
-from sampling.plan.plan_file import PlannedLaunch, find_planned_launches
+from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
+from sampling.plan.written_plan import find_planned_launches
 from sampling.progress import Progress
 from sampling.strata.target import Target
 from tui.app.state import Session

@@ -6,7 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sampling.errors import OptionError, SamplingError
-from sampling.plan.plan_file import plan_text, read_plan
+from sampling.plan.plan_file import read_plan
+from sampling.plan.written_plan import plan_text
 from sampling.progress import Progress
 from sampling.simulators.registry import export_plan, exporter_named
 from tui.app.plan.details import PlanDetails, launches_found

@@ -24,8 +24,9 @@ from sampling.plan.other_recording.durations import durations_by_rank
 from sampling.plan.other_recording.plan_check import plan_error, planned_design
 from sampling.plan.other_recording.plan_judgement import NOT_RANDOM, PlanJudgement, find_original, judge_plan
 from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.plan_file import PlanFile, plan_document, planned_launches, read_plan
+from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.plan.plan_options import PlanOptions
+from sampling.plan.written_plan import plan_document, planned_launches
 from sampling.profile.fingerprint import block_digests
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile

@@ -24,7 +24,8 @@ from sampling.plan.other_recording.plan_check import (
     refuse_other_order,
 )
 from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.plan_file import PlanFile, plan_document, planned_launches, read_plan
+from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.plan.written_plan import plan_document, planned_launches
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile, ProfileFile
 from sampling.reduction.duration_counts import DurationCounts, count_durations

@@ -11,8 +11,8 @@ from sampling.errors import OptionError
 from tui.app.overrides_file import printed_options
 from tui.app.state import Session
 from tui.options.command_line import PLAN_NAME
-from tui.options.commands import OutputOptions
 from tui.options.estimate import EstimateOptions
+from tui.options.shared import OutputOptions
 
 
 @dataclass(frozen=True, slots=True)
