@@ -56,6 +56,7 @@ SCENES = (
     Scene("plan", "Plan"),
     Scene("compare", "Compare", ("j", "j")),
     Scene("scale-model", "Scale model", profile=None),
+    Scene("timeline", "Timeline"),
 )
 
 

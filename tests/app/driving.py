@@ -26,6 +26,7 @@ from tui.app.frame.view import ViewScreen
 from tui.app.plan.screen import PlanScreen
 from tui.app.running import session_of
 from tui.app.split_tree.screen import SplitTreeScreen
+from tui.app.timeline.screen import TimelineScreen
 from tui.app.views import FIRST_VIEW, VIEWS
 from tui.charts.sinks import plain
 from tui.options.commands import OpenOptions
@@ -110,6 +111,8 @@ def is_drawn(app: App) -> bool:
     screen = view_of(app)
     if isinstance(screen, PlanScreen):
         return screen.details is not None and not screen.is_working
+    if isinstance(screen, TimelineScreen):
+        return screen.is_settled
     if isinstance(screen, SplitTreeScreen):
         return screen.looked_at is not None and screen.is_settled
     return True
