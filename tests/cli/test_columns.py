@@ -102,6 +102,7 @@ class TestOtherFormats:
         )
         for words in (
             ("info", resnet),
+            ("ranges", resnet),
             ("difference", resnet, resnet),
             ("judge", plan_file, resnet),
             ("compare", resnet, resnet, "--methods", "root", "--repeats", "1"),

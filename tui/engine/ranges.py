@@ -8,7 +8,7 @@ from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.ranges.listing import RangeList, list_ranges
 from sampling.reduction.region import Region
-from tui.engine.studies import open_profile, region_of
+from tui.engine.studies import columns_of, note_what_is_read, open_profile, region_of
 from tui.options.ranges import RangesOptions
 
 
@@ -29,5 +29,6 @@ def found_ranges(options: RangesOptions, progress: Progress) -> FoundRanges:
     OptionError : a filter is wrong.
     """
     region = region_of(options)
-    profile = open_profile(options.profiles, progress)
+    profile = open_profile(options.profiles, progress, columns_of(options))
+    note_what_is_read(profile, quiet=options.quiet)
     return FoundRanges(profile, region, list_ranges(profile, region, progress))
