@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import Field, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.main import get_command
@@ -145,6 +146,23 @@ def _check_range(option: Field[Any], value: Any) -> None:
         raise OptionError(f"{flag} is a fraction from 0 up to 1, not {value:g}", remedy=meant)
 
 
+def _number(text: str | float) -> float:
+    """Return a number as typed; one in per cent is refused with the fraction that is meant.
+
+    Raises
+    ------
+    BadParameter : it is no number.
+    """
+    try:
+        return float(text)
+    except ValueError as error:
+        words = f"{text!r} is no number"
+        with suppress(ValueError):
+            if str(text).endswith("%"):
+                words = f"fractions are meant, not per cent: {float(str(text)[:-1]) / 100:g}"
+        raise typer.BadParameter(words) from error
+
+
 def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
     metadata = option.metadata
     several = get_origin(hint) is tuple
@@ -157,10 +175,12 @@ def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
         if metadata["required"]:
             default = inspect.Parameter.empty
     else:
+        is_number = float in {kind, *get_args(kind)}
         declared = typer.Option(
             *metadata["flags"],
             help=metadata["help"],
-            metavar=metadata["metavar"],
+            metavar=metadata["metavar"] or ("<float>" if is_number else None),
+            parser=_number if is_number else None,
             rich_help_panel=metadata["panel"],
             show_default=option.default not in (None, (), False),
         )

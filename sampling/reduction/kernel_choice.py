@@ -20,6 +20,8 @@ class KernelChoice:
 def choose_kernel(counts: DurationCounts, kernel: str | None) -> KernelChoice:
     """Return the group of "#3" (rank), or the largest whose key contains the text; the largest if None.
 
+    Where no key contains it as it is written, case does not count.
+
     Raises
     ------
     OptionError : no group has that rank, or contains that text.
@@ -33,8 +35,11 @@ def choose_kernel(counts: DurationCounts, kernel: str | None) -> KernelChoice:
         return KernelChoice(rank - 1)
     matches = [index for index, group in enumerate(counts.groups) if kernel in group.key]
     if not matches:
+        folded = kernel.casefold()
+        matches = [index for index, group in enumerate(counts.groups) if folded in group.key.casefold()]
+    if not matches:
         raise OptionError(
-            Wording("`kernel={!r}`: no kernel group's key contains it (case counts)", kernel),
+            Wording("`kernel={!r}`: no kernel group's key contains it", kernel),
             remedy="`kernelpoint groups` lists them",
         )
     return KernelChoice(matches[0], len(matches) - 1)

@@ -112,6 +112,28 @@ def test_a_part_of_the_key_chooses_the_largest_that_has_it(
     assert fitting[0]["key"] in run.err
 
 
+def test_case_counts_only_where_it_tells_groups_apart(
+    kernelpoint: Kernelpoint, resnet: Path, groups: Rows
+) -> None:
+    part = "VOLTA_SGEMM_128X64_NN <<<"
+    fitting = [row for row in groups if part.lower() in row["key"]]
+    run = kernelpoint("histogram", resnet, "--kernel", part, "--format", "json")
+    assert run.results["key"] == fitting[0]["key"]
+    assert f"fits {len(fitting)} groups" in run.err
+    # Templates of one kernel may differ in case alone: what is written is looked for first.
+    named = [row["key"] for row in groups if "T1" in row["key"]]
+    assert kernelpoint("histogram", resnet, "--kernel", "T1", "--format", "json").results["key"] == named[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"), [("5%", "fractions are meant, not per cent: 0.05"), ("five", "'five' is no number")]
+)
+def test_what_is_no_number_says_what_is_meant(
+    kernelpoint: Kernelpoint, resnet: Path, typed: str, said: str
+) -> None:
+    assert said in kernelpoint("sample", resnet, "--epsilon", typed).failed(2)
+
+
 def test_the_whole_key_chooses_its_group_silently(
     kernelpoint: Kernelpoint, resnet: Path, groups: Rows
 ) -> None:
