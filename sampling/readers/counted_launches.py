@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchTable
-from sampling.profile.profile import KernelTable, LaunchSequence, ProfileFile, RecordingFacts, Span
+from sampling.profile.profile import KernelTable, LaunchSequence, ProfileFile, RecordingFacts
 
 #: The metric that such a profile has.
 METRIC = "instructions"
@@ -26,7 +25,6 @@ class CountedLaunches(LaunchTable):
     """
 
     has_durations = False
-    metric_names = (METRIC,)
 
     def __init__(
         self,
@@ -46,14 +44,8 @@ class CountedLaunches(LaunchTable):
             sequences=(LaunchSequence(0, 0, launches, 0),),
             columns={"signature": signature, "duration_ns": np.zeros(launches, dtype=np.int64)},
             facts=facts,
+            metrics={METRIC: np.where(instructions > 0, instructions.astype(np.float64), np.nan)},
         )
-        self._instructions = instructions
-
-    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
-        """Return the instructions of one span, NaN where a launch was not counted."""
-        counted = self._instructions[span.first_ordinal : span.first_ordinal + span.launches]
-        known = np.where(counted > 0, counted.astype(np.float64), np.nan)
-        return {name: known if name == METRIC else np.full(span.launches, np.nan) for name in names}
 
 
 def refuse_gaps(path: str, line: IntArray, number: IntArray, first: int) -> None:

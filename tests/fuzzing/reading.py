@@ -62,6 +62,14 @@ def _broken_copy(profile: Path, folder: Path, seed: int, number: int) -> Path:
     return path
 
 
+def _most_memory_bytes() -> int:
+    """Return the most memory that this program has had; `getrusage` counts that of its parent too."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) << 10
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cases; print the number of each, and what is wrong with it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -82,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             signal.alarm(LIMIT_SECONDS)
             fault = read_whole(path)
             signal.alarm(0)
-            if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > LIMIT_BYTES >> 10:
+            if _most_memory_bytes() > LIMIT_BYTES:
                 fault = f"took more than {LIMIT_BYTES >> 30} GiB"
             if fault is not None:
                 faults += 1
