@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
-from sampling.plan import binding, study, trade_off
-from sampling.plan import design as designs
 from sampling.plan.comparison import Comparison, MethodComparison
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.tables.column_map import ColumnMap
-from sampling.reduction import duration_counts
-from sampling.reduction.duration_counts import DurationCounts
+from tests.plans_once import plans_made_once
 from tests.settled_terminal import gpt, no_program_outlives_its_test, plain_terminal, resnet
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui.app import planning
@@ -36,8 +33,6 @@ def no_comparison_outlives_its_test() -> Iterator[None]:
 
 
 _READ: dict[tuple[str, ...], Profile] = {}
-_REDUCED: dict[tuple[object, ...], DurationCounts] = {}
-_DESIGNED: dict[tuple[object, ...], designs.Design] = {}
 _COMPARED: dict[tuple[object, ...], Comparison] = {}
 
 
@@ -60,33 +55,10 @@ def samples_are_read_once(monkeypatch: pytest.MonkeyPatch, sample_data: Path) ->
 
 
 @pytest.fixture(autouse=True)
-def plans_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Views make dozens of plans of a sample, the same in most tests; what they are is tested elsewhere."""
-    reduce, design = duration_counts.count_durations, designs.make_design
-
-    def count_durations(profile: Profile, *given: Any, **named: Any) -> DurationCounts:
-        # Only what stays in memory can be told apart by its identity.
-        if not any(profile is known for known in _READ.values()):
-            return reduce(profile, *given, **named)
-        grouping, region = given[:2]
-        key = (id(profile), grouping, region)
-        if key not in _REDUCED:
-            _REDUCED[key] = reduce(profile, *given, **named)
-        return _REDUCED[key]
-
-    def make_design(counts: DurationCounts, *given: Any, **named: Any) -> designs.Design:
-        if not any(counts is known for known in _REDUCED.values()):
-            return design(counts, *given, **named)
-        asked = {name: value for name, value in named.items() if name != "progress"}
-        key = (id(counts), repr((given, sorted(asked.items()))))
-        if key not in _DESIGNED:
-            _DESIGNED[key] = design(counts, *given, **named)
-        return _DESIGNED[key]
-
-    for module in (study, binding):
-        monkeypatch.setattr(module, "count_durations", count_durations)
-    for module in (study, binding, trade_off):
-        monkeypatch.setattr(module, "make_design", make_design)
+def plans_are_made_once() -> Iterator[None]:
+    """Views make dozens of plans, the same in most tests; what they are is tested elsewhere."""
+    with plans_made_once():
+        yield
 
 
 class ComparedOnce:

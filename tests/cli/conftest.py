@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.plans_once import plans_made_once
 from tui import cli
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -122,6 +123,7 @@ def _in_process(arguments: list[str], stdin: bytes, environ: dict[str, str]) -> 
         redirect_stderr(err),
         patch.object(sys, "stdin", inward),
         patch.dict(os.environ, environ, clear=True),
+        plans_made_once(),
     ):
         code = cli.run(arguments)
     return Run(int(code), out.buffer.getvalue(), err.buffer.getvalue())
