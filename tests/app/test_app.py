@@ -337,7 +337,9 @@ async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Pa
         await pilot.press("s", "Y")
         assert app.clipboard == f"kernelpoint groups {resnet} --epsilon 0.1 --sort launches"
         await pilot.press("s", "s", "s", "s", "s", "s", "tab", "x", "y")
-        await wait_for(pilot, lambda: app.clipboard.startswith("#1 void explicit"), "the key, the chart")
+        await wait_for(
+            pilot, lambda: app.clipboard.startswith("#1 explicit_convolve"), "the label, the chart"
+        )
         width, height = chart_of(app).size
         assert max(map(len, app.clipboard.splitlines())) <= width
         await pilot.press("Y")

@@ -13,13 +13,14 @@ import pytest
 
 from sampling.errors import OptionError
 from sampling.plan.overrides_file import read_overrides
+from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import overrides_file, planning
 from tui.app.frame import wording
 from tui.app.messages import StudyFailed
 from tui.app.state import same_overrides
-from tui.options.commands import GroupBy, OpenOptions
+from tui.options.commands import OpenOptions
 
 
 def keep_largest(app: App) -> dict[str, dict[str, Verdict]]:

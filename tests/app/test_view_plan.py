@@ -14,6 +14,7 @@ import pytest
 
 from sampling.plan import design
 from sampling.strata.strata import Strata
+from tests import plans_once
 from tests.app.driving import (
     SIZES,
     App,
@@ -57,6 +58,8 @@ async def test_the_bounds_of_each_design_are_computed_once(gpt: str, monkeypatch
         asked.append((strata, tuple(np.asarray(value).tobytes() for value in given)))
         return compute(strata, *given)
 
+    # Designs of other tests have theirs already.
+    monkeypatch.setattr(plans_once, "_MADE", {})
     monkeypatch.setattr(design, "bound", noted)
     async with running(gpt) as (app, _):
         assert details_of(app).plan.design.strata in [strata for strata, _ in asked]

@@ -11,6 +11,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     App,
@@ -35,7 +36,7 @@ from tui.app.plan.option_form import OptionInput
 from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.engine.studies import target_of
-from tui.options.commands import GroupBy, OpenOptions
+from tui.options.commands import OpenOptions
 
 # Options.
 

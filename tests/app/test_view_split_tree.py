@@ -15,6 +15,7 @@ import pytest
 
 from sampling.plan.design import Design
 from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.reduction.group_by import GroupBy
 from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
@@ -42,7 +43,7 @@ from tui.app.split_tree import walk_queue as tree_walk_queue
 from tui.app.split_tree.panes import SplitCard
 from tui.app.split_tree.screen import SplitTreeScreen
 from tui.charts.quantities import share
-from tui.options.commands import GroupBy, OpenOptions
+from tui.options.commands import OpenOptions
 from tui.text.tree import TreeStop
 
 ROOT = OpenOptions(method="root")

@@ -12,6 +12,7 @@ import pytest
 
 from sampling.plan.binding import Relaxation, what_binds
 from sampling.plan.budget import simulation_hours
+from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     SIZES,
@@ -34,7 +35,7 @@ from tui.app.plan.presenter import PlanPane
 from tui.app.plan.steps import Steps
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
-from tui.options.commands import GroupBy, OpenOptions, SampleOptions
+from tui.options.commands import OpenOptions, SampleOptions
 from tui.text.binding import binding_forms
 
 DEAR = OpenOptions(pool_below=0.0, min_samples=2)
