@@ -41,7 +41,7 @@ def duration_figure(study: Study, group: int) -> Figure:
         f"{mean} in the mean, in {facts.strata_text(len(strata))}."
     )
     grid = group_histogram(study, group, _TEXT_WIDTH, _TEXT_HEIGHT, log=log, ascii_only=True)
-    return Figure(f"#{group + 1} {row['key']}", description, Bars(data, names, log), plain(grid))
+    return Figure(_title(study, group), description, Bars(data, names, log), plain(grid))
 
 
 def timeline_figure(timeline: GroupTimeline) -> Figure:
@@ -50,9 +50,8 @@ def timeline_figure(timeline: GroupTimeline) -> Figure:
     strata = facts.clusters_of_group(study, timeline.group)
     log = _is_wide(int(launches.duration_ns.min()), int(launches.duration_ns.max()))
     names = tuple(quantities.duration_range(low, high) for low, high in strata)
-    key = study.counts.groups[timeline.group].key
     return Figure(
-        f"#{timeline.group + 1} {key}",
+        _title(study, timeline.group),
         f"Durations of the launches in the order in which they were issued. {course(launches)}.",
         cells_of(launches, strata, timeline.drawn_ids, names, log=log),
         plain(group_timeline(timeline, _TEXT_WIDTH, _TEXT_HEIGHT, log=log, ascii_only=True)),
@@ -80,3 +79,7 @@ def trade_off_figure(known: TradeOff) -> Figure:
 
 def _is_wide(low_ns: int, high_ns: int) -> bool:
     return 0 < _WIDE * low_ns < high_ns
+
+
+def _title(study: Study, group: int) -> str:
+    return f"#{group + 1} {facts.group_label(study, group)}"

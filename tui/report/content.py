@@ -14,7 +14,7 @@ from tui.report.sections import Block, Commands, Listing, Report, Section, Table
 from tui.terminal.tables import Column
 from tui.text import facts as shown
 from tui.text.comparison.order import blocks, promises
-from tui.text.comparison.table import cannot_run_text, comparison_columns
+from tui.text.comparison.table import comparison_columns
 from tui.text.info import info_lines, info_results
 from tui.text.selection import heading_lines, part_of_study
 from tui.text.summary import following_commands
@@ -48,6 +48,7 @@ def _sections(facts: Facts, options: ReportOptions) -> Iterator[Section]:
     yield plan_section(facts)
     yield Section("Trade-off", tuple(_trade_off(facts)))
     yield Section("Methods compared", tuple(_comparison(facts, options)))
+    yield Section("Names in full", (_names(facts, options.top),))
     yield Section("To make this again", tuple(_making(facts, options)))
 
 
@@ -88,7 +89,7 @@ def _groups(facts: Facts, top: int) -> Iterator[Block]:
         Column("launches", [quantities.count(row["launches"]) for row in rows]),
         Column("strata", [shown.of_group(row, "clusters") for row in rows]),
         Column("drawn", [shown.of_group(row, "samples") for row in rows]),
-        Column("kernel group", [row["key"] for row in rows], to_right=False),
+        Column("kernel group", [shown.group_label(study, index) for index in range(number)], to_right=False),
     )
     # A bar as long as the cell is the largest group's.
     bars = (
@@ -101,6 +102,16 @@ def _groups(facts: Facts, top: int) -> Iterator[Block]:
     yield from shown.devices_named(study)
     words = "CoV is the standard deviation over the mean. " if study.counts.has_durations else ""
     yield f"{words}Strata are parts of a group with similar launches; drawn is how many the plan simulates."
+
+
+def _names(facts: Facts, top: int) -> Block:
+    groups = facts.study.counts.groups[:top]
+    return Listing(
+        tuple(
+            (f"#{rank} {shown.group_label(facts.study, rank - 1)}", group.key)
+            for rank, group in enumerate(groups, 1)
+        )
+    )
 
 
 def _durations(facts: Facts, charts: int) -> Iterator[Block]:
@@ -128,8 +139,9 @@ def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Block]:
     if found.can_run:
         columns = tuple(comparison_columns(found.can_run, _ANY_WIDTH))
         yield Table("All methods on this profile, best first", columns)
+    yield from facts.compared.notes
     if found.cannot_run:
-        yield cannot_run_text(found.cannot_run)
+        yield "These methods cannot run on it:"
         yield Listing(tuple((row["method"], row["reason"]) for row in found.cannot_run))
 
 

@@ -11,12 +11,18 @@ from tui.terminal.printable import printable
 _MARKS = re.compile(r"[\\`*_\[\]<>|~&$@]")
 # What it gives a meaning at the beginning of a line.
 _BEGINS = re.compile(r"^(?:(?=[#+\-=])|(\d+)(?=[.)](?:\s|$)))")
+_CODE = re.compile(r"`([^`]+)`")
 _TICKS = re.compile(r"`+")
 
 
 def in_html(text: str) -> str:
     """Return one line of text as it stands between tags and within quoted attributes."""
     return html.escape(printable(text), quote=True)
+
+
+def prose_in_html(text: str) -> str:
+    """Return a sentence, what stands between backticks in it as code."""
+    return _CODE.sub(r"<code>\1</code>", in_html(text))
 
 
 def in_markdown(text: str) -> str:

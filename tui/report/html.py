@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tui.report.escaping import in_html
+from tui.report.escaping import in_html, prose_in_html
 from tui.report.sections import Block, Commands, Figure, Listing, Report, Table
 from tui.report.style import STYLE
 from tui.report.svg.axes import HEIGHT, WIDTH
@@ -62,10 +62,12 @@ def _block(block: Block, number: int) -> Iterator[str]:
             yield f'<pre tabindex="0"><code>{lines}</code></pre>'
         case Listing():
             yield "<dl>"
-            yield from (f"<dt>{in_html(head)}</dt><dd>{in_html(text)}</dd>" for head, text in block.points)
+            yield from (
+                f"<dt>{in_html(head)}</dt><dd>{prose_in_html(text)}</dd>" for head, text in block.points
+            )
             yield "</dl>"
         case _:
-            yield f"<p>{in_html(block)}</p>"
+            yield f"<p>{prose_in_html(block)}</p>"
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -36,14 +36,19 @@ def _blocks(facts: Facts) -> Iterator[Block]:
         ),
     )
     yield from () if pooled is None else (f"{pooled}.",)
-    yield from (f"{line}." for line in freedom_lines(design)[:1] if not design.expected_freedom)
+    yield from (f"{_begun(line)}." for line in freedom_lines(design)[:1] if not design.expected_freedom)
     yield from map(with_flags, design.notes)
     if facts.costs.binding:
         total_ns, slowdown = facts.plan.total_duration_ns, facts.costs.slowdown
         columns = binding_columns(facts.costs.binding, total_ns, slowdown)
         yield Table("What each option alone, a step looser, would give", tuple(columns))
     elif facts.costs.binding is not None:
-        yield f"{why_none(design)}."
+        yield f"{_begun(why_none(design))}."
+
+
+def _begun(text: str) -> str:
+    """Return words as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def _figures(facts: Facts) -> Iterator[tuple[str, str]]:
@@ -84,5 +89,7 @@ def _figures(facts: Facts) -> Iterator[tuple[str, str]]:
         yield f"error over {shown.draws_text(judged.repeats)}", text
     if design.expected_freedom:
         yield "degrees of freedom of the interval", f"{design.expected_freedom:.3g}"
-    for number, line in enumerate(hours_lines(design, facts.costs)):
-        yield "" if number else "simulation", line
+    taken = hours_lines(design, facts.costs)
+    if taken:
+        # What is in brackets belongs to what is before it.
+        yield "simulation", "; ".join(taken).replace("; (", " (")

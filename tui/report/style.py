@@ -31,15 +31,17 @@ dd { margin: 0 0 0.7rem 1.2rem; }
 .wide { overflow-x: auto; margin: 0.8rem 0; }
 table { border-collapse: collapse; font-size: 0.9rem; }
 caption { text-align: left; padding-bottom: 0.3rem; }
-th, td { padding: 0.2rem 0.7rem; text-align: left; vertical-align: top; }
+th, td { padding: 0.2rem 0.45rem; text-align: left; vertical-align: top; }
 th, td { border-bottom: 1px solid var(--line); }
 th { font-weight: 600; }
 tbody th { font-weight: 400; }
 th:first-child, td:first-child { padding-left: 0; }
-td:last-child { overflow-wrap: anywhere; min-width: 12rem; }
+td:last-child { overflow-wrap: anywhere; min-width: 6rem; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.number:last-child { min-width: 0; }
 .bar { display: block; width: 5rem; height: 0.35rem; margin-left: auto; }
+code { white-space: nowrap; }
+pre code { white-space: inherit; }
 pre { background: var(--shade); padding: 0.7rem; overflow-x: auto; font-size: 0.85rem; }
 figure { margin: 1.4rem 0; break-inside: avoid; }
 figcaption { overflow-wrap: anywhere; font-size: 0.9rem; }
@@ -53,7 +55,8 @@ figcaption strong { color: var(--text); }
 .curve { stroke: var(--c0); stroke-width: 2; fill: none; }
 .drawn { stroke: var(--text); stroke-width: 1.5; fill: none; }
 .chosen { fill: var(--c1); stroke: var(--text); stroke-width: 1.5; }
-.legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem; list-style: none; margin: 0.3rem 0 0; padding: 0; }
+.legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem; }
+.legend { list-style: none; margin: 0.3rem 0 0; padding: 0; }
 .legend li { font-size: 0.85rem; }
 .legend svg { width: 0.75rem; height: 0.75rem; vertical-align: -0.05rem; }
 @media print {
