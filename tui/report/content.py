@@ -83,12 +83,17 @@ def _groups(facts: Facts, top: int) -> Iterator[Block]:
         Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
         Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
     ]
+    of_plan = [
+        Column("strata", [shown.of_group(row, "clusters") for row in rows]),
+        Column("drawn", [shown.of_group(row, "samples") for row in rows]),
+    ]
+    # Strata of some methods span kernel groups, which then have none of their own.
+    has_own = study.groups.samples is not None
     columns = (
         Column("rank", [f"#{row['rank']}" for row in rows]),
         *(figures if study.counts.has_durations else ()),
         Column("launches", [quantities.count(row["launches"]) for row in rows]),
-        Column("strata", [shown.of_group(row, "clusters") for row in rows]),
-        Column("drawn", [shown.of_group(row, "samples") for row in rows]),
+        *(of_plan if has_own else ()),
         Column("kernel group", [shown.group_label(study, index) for index in range(number)], to_right=False),
     )
     # A bar as long as the cell is the largest group's.
@@ -100,8 +105,14 @@ def _groups(facts: Facts, top: int) -> Iterator[Block]:
     if left:
         yield f"{quantities.count(left)} smaller groups are not listed."
     yield from shown.devices_named(study)
-    words = "CoV is the standard deviation over the mean. " if study.counts.has_durations else ""
-    yield f"{words}Strata are parts of a group with similar launches; drawn is how many the plan simulates."
+    words = []
+    if study.counts.has_durations:
+        words.append("CoV is the standard deviation over the mean.")
+    if has_own:
+        words.append(
+            "Strata are parts of a group with similar launches; drawn is how many the plan simulates."
+        )
+    yield from (" ".join(words),) if words else ()
 
 
 def _names(facts: Facts, top: int) -> Block:
