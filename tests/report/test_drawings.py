@@ -94,6 +94,8 @@ def test_ticks_are_round_and_on_the_axis() -> None:
     assert time_ticks(9_000, 31_000, log=False)[0] == (10_000, "10")
     assert [tick for tick, _ in digit_ticks(0.005, 0.5, str)] == [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
     assert [text for _, text in time_ticks(7, 7, log=True)] == ["7 ns"]
+    narrow = time_ticks(127_681_080, 127_681_110, log=False)
+    assert sum(len(text) for _, text in narrow) <= 80
     axis = Axis(1, 100, 0, 200, log=True)
     assert axis.at([1, 10, 100]).tolist() == [0, 100, 200]
     assert Axis(3, 3, 0, 200).at(3) == 100

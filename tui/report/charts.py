@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sampling.plan.study import Study
@@ -19,6 +21,7 @@ from tui.text.trade_off import TradeOff
 
 _BINS = 80
 _TEXT_WIDTH, _TEXT_HEIGHT = 100, 16
+_NAME_WIDTH = 48
 # Durations that differ by more than this factor are crowded together on a linear axis.
 _WIDE = 20
 
@@ -30,6 +33,9 @@ def duration_figure(study: Study, group: int) -> Figure:
     log = _is_wide(int(durations_ns[0]), int(durations_ns[-1]))
     bins = useful_bins(durations_ns, _BINS, log=log)
     data = histogram_data(durations_ns, launches, strata, bins, log=log)
+    if len(durations_ns) == 1:
+        # Its bin is as wide as a tick of the clock, of which nothing is to be seen.
+        data = replace(data, edges_ns=np.repeat(durations_ns, 2))
     row = facts.group_row(study, group)
     names = tuple(
         f"{quantities.duration_range(low, high)}: {counted(int(counts.sum()), 'launch', 'launches')}"
@@ -81,5 +87,10 @@ def _is_wide(low_ns: int, high_ns: int) -> bool:
     return 0 < _WIDE * low_ns < high_ns
 
 
+def group_name(study: Study, group: int) -> str:
+    """Return what a kernel group is called in charts and tables: short, and no other group's."""
+    return facts.group_label(study, group, _NAME_WIDTH)
+
+
 def _title(study: Study, group: int) -> str:
-    return f"#{group + 1} {facts.group_label(study, group)}"
+    return f"#{group + 1} {group_name(study, group)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tui.charts import quantities
 from tui.options.choices import CompareSort
 from tui.options.report import ReportOptions
-from tui.report.charts import duration_figure, timeline_figure, trade_off_figure
+from tui.report.charts import duration_figure, group_name, timeline_figure, trade_off_figure
 from tui.report.facts import Facts
 from tui.report.plan_section import plan_section
 from tui.report.sections import Block, Commands, Listing, Report, Section, Table
@@ -94,7 +94,7 @@ def _groups(facts: Facts, top: int) -> Iterator[Block]:
         *(figures if study.counts.has_durations else ()),
         Column("launches", [quantities.count(row["launches"]) for row in rows]),
         *(of_plan if has_own else ()),
-        Column("kernel group", [shown.group_label(study, index) for index in range(number)], to_right=False),
+        Column("kernel group", [group_name(study, index) for index in range(number)], to_right=False),
     )
     # A bar as long as the cell is the largest group's.
     bars = (
@@ -119,7 +119,7 @@ def _names(facts: Facts, top: int) -> Block:
     groups = facts.study.counts.groups[:top]
     return Listing(
         tuple(
-            (f"#{rank} {shown.group_label(facts.study, rank - 1)}", group.key)
+            (f"#{rank} {group_name(facts.study, rank - 1)}", group.key)
             for rank, group in enumerate(groups, 1)
         )
     )

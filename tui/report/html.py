@@ -127,9 +127,10 @@ def _figure(figure: Figure, number: int) -> Iterator[str]:
     yield "</div>"
     entries = legend_of(figure.drawing)
     if entries:
-        items = "".join(
-            f'<li><svg viewBox="0 0 12 12" aria-hidden="true">{mark}</svg> {in_html(text)}</li>'
-            for mark, text in entries
-        )
+        items = "".join(f"<li>{_symbol(mark)}{in_html(text)}</li>" for mark, text in entries)
         yield f'<ul class="legend">{items}</ul>'
     yield "</figure>"
+
+
+def _symbol(mark: str) -> str:
+    return f'<svg viewBox="0 0 12 12" aria-hidden="true">{mark}</svg> ' if mark else ""

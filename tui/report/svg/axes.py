@@ -16,8 +16,10 @@ from tui.report.escaping import in_html
 
 #: The picture and the part of it that the axes enclose.
 WIDTH, HEIGHT = 760, 300
-LEFT, RIGHT, TOP, BOTTOM = 70, 745, 12, 250
+LEFT, RIGHT, TOP, BOTTOM = 92, 735, 12, 250
 _MOST_TICKS = 7
+# Letters that labels have room for: in all below the picture, and each at its side.
+_LETTERS_BELOW, _LETTERS_BESIDE = 80, 9
 
 Ticks = Sequence[tuple[float, str]]
 
@@ -45,15 +47,25 @@ class Axis:
         return np.log(np.maximum(array, 1e-12)) if self.log else array
 
 
-def time_ticks(low_ns: int, high_ns: int, *, log: bool) -> Ticks:
-    """Return ticks at round durations in the range."""
+def time_ticks(low_ns: int, high_ns: int, *, log: bool, upright: bool = False) -> Ticks:
+    """Return ticks at round durations in the range, as many as there is room for.
+
+    Parameters
+    ----------
+    upright : whether the labels stand beside each other's lines, not in one.
+    """
     if low_ns == high_ns:
         return [(low_ns, quantities.duration(low_ns))]
     if log:
         return digit_ticks(low_ns, high_ns, quantities.duration)
-    step = round_step(low_ns, high_ns, _MOST_TICKS)
-    ticks = multiples(low_ns, high_ns, step)
-    return list(zip(ticks, time_labels(ticks, step), strict=True))
+    for most in range(_MOST_TICKS, 0, -1):
+        step = round_step(low_ns, high_ns, most)
+        ticks = multiples(low_ns, high_ns, step)
+        labels = time_labels(ticks, step)
+        longest = max(map(len, labels), default=0)
+        if longest <= _LETTERS_BESIDE if upright else longest * len(labels) <= _LETTERS_BELOW:
+            break
+    return list(zip(ticks, labels, strict=True))
 
 
 def count_ticks(low: int, high: int) -> Ticks:

@@ -88,7 +88,7 @@ def _cells(cells: Cells) -> Iterator[str]:
         Axis(1, cells.launches, LEFT, RIGHT),
         Axis(cells.low_ns, cells.high_ns, BOTTOM, TOP, cells.log),
     )
-    y_ticks = time_ticks(cells.low_ns, cells.high_ns, log=cells.log)
+    y_ticks = time_ticks(cells.low_ns, cells.high_ns, log=cells.log, upright=True)
     x_ticks = count_ticks(1, cells.launches)
     yield from axes(across, up, x_ticks, y_ticks, "launch of the group", "duration")
     width, height = (RIGHT - LEFT) / cells.columns, (BOTTOM - TOP) / cells.rows
