@@ -115,4 +115,5 @@ def _rows(durations_ns: IntArray, low_ns: int, high_ns: int, *, log: bool) -> In
         return np.full(len(durations_ns), _ROWS // 2)
     values = np.log(durations_ns) if log else durations_ns.astype(np.float64)
     low, high = (np.log(low_ns), np.log(high_ns)) if log else (low_ns, high_ns)
-    return np.clip((values - low) / (high - low) * _ROWS, 0, _ROWS - 1).astype(np.int64)
+    rows: IntArray = np.clip((values - low) / (high - low) * _ROWS, 0, _ROWS - 1).astype(np.int64)
+    return rows
