@@ -79,6 +79,14 @@ def test_the_highest_bar_is_as_high_as_the_picture() -> None:
     assert heights == [TOP, TOP + (BOTTOM - TOP) * 3 / 4]
 
 
+def test_strata_of_one_bin_stand_on_each_other() -> None:
+    data = histogram_data(np.array([10, 11, 90]), np.array([3, 1, 4]), [(10, 10), (11, 90)], 2)
+    lower, upper = (part for part in svg_of(Bars(data, ("a", "b"), False)) if 'class="fill' in part)
+    quarter = (BOTTOM - TOP) / 4
+    assert f" {BOTTOM}.0V{BOTTOM - 3 * quarter:.1f}H" in lower
+    assert f" {BOTTOM - 3 * quarter:.1f}V{TOP}.0H" in upper
+
+
 def test_the_plan_is_marked_on_the_curve() -> None:
     curve = Curve(np.array([0.01, 0.05, 0.1]), np.array([10.0, 50.0, 50.0]), 0.05)
     drawn = list(svg_of(curve))
