@@ -79,6 +79,9 @@ COMMANDS: dict[str, Command] = {
         "tui.commands.estimate",
         "The whole run's cycles, from results.",
     ),
+    "report": Command(
+        "report:ReportOptions", "tui.commands.report", "One file for a colleague: the profile and its plan."
+    ),
     "methods": Command("shared:OutputOptions", "tui.commands.methods", "The methods and their options."),
     "export": Command("commands:ExportOptions", "tui.commands.export", "Hand a plan to a simulator."),
     "project": Command(

@@ -239,6 +239,8 @@ def command_lines(
         "difference": ("difference", f"{resnet}@:2800", f"{resnet}@2800:"),
         "align": ("align", plan_file, names),
         "estimate": ("estimate", plan_file, cycles_of(plan_file, folder / "cycles.csv")),
+        # By the method that is quickest at one epsilon after another.
+        "report": ("report", resnet, "--method", "random", "-o", folder / "report.html"),
         "methods": ("methods",),
         "export": ("export", plan_file, "--to", "csv", "-o", folder / "export", "--force"),
         "project": ("project", interval_log),

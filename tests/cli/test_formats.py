@@ -17,7 +17,7 @@ CommandLines = dict[str, Sequence[object]]
 
 COMMANDS = (
     *("open", "summary", "info", "groups", "ranges", "histogram", "timeline", "tree", "sample"),
-    *("trade-off", "compare", "judge", "difference", "align", "estimate", "methods", "export"),
+    *("trade-off", "compare", "judge", "difference", "align", "estimate", "report", "methods", "export"),
     *("project", "convert", "demo"),
     *("scale open", "scale predict", "scale validate", "scale derive", "scale mrc"),
 )

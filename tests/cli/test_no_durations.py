@@ -205,6 +205,7 @@ def test_ranges_have_launches_and_no_times(kernelpoint: Kernelpoint, stats: Path
         (("groups", "{}", "--min-duration", "5"), "a filter by the least duration goes by durations"),
         (("judge", "{plan}", "{}"), "the judgement of a plan goes by durations"),
         (("convert", "{}", "-o", "{}.parquet"), "a Parquet profile goes by durations"),
+        (("report", "{}", "-o", "{}.html"), "joint goes by durations"),
         (("sample", "{}", "--method", "sieve", "--slowdown", "9"), "--slowdown goes by durations"),
         (("sample", "{}", "--method", "embedding", "--set", "embedding.draw=random"), "draws at random"),
         (("sample", "{}", "--method", "embedding", "--set", "embedding.choose=error"), "measured total"),
@@ -218,6 +219,7 @@ def test_what_goes_by_durations_refuses_in_a_line(
     assert said in line
     assert "sieve" in line
     assert not stats.with_name("stats.csv.parquet").exists()
+    assert not stats.with_name("stats.csv.html").exists()
 
 
 def test_the_summary_of_a_plan_by_counts(kernelpoint: Kernelpoint, stats: Path, schemas: ModuleType) -> None:

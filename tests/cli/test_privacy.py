@@ -131,6 +131,8 @@ def test_no_output_holds_what_a_profile_stores_of_the_user(
         kernelpoint("sample", profile, "-o", plan, "--judge", "0", "--format", "markdown"),
         kernelpoint("export", plan, "--to", "csv", "-o", folder),
         kernelpoint("convert", profile, "-o", tmp_path / "launches.parquet"),
+        kernelpoint("report", profile, "--method", "random", "-o", tmp_path / "report.md"),
+        kernelpoint("report", profile, "--method", "random", "-o", tmp_path / "report.html"),
     ]
     for run in runs:
         assert run.code == 0, run.err
@@ -139,7 +141,8 @@ def test_no_output_holds_what_a_profile_stores_of_the_user(
         kernelpoint("info", profile, "--include", "no such kernel"),
         kernelpoint("info", profile, "--range", "no such range"),
     ]
-    written = [plan, tmp_path / "launches.parquet", *(path for path in folder.rglob("*") if path.is_file())]
+    written = [plan, *(path for path in folder.rglob("*") if path.is_file())]
+    written += [tmp_path / name for name in ("launches.parquet", "report.md", "report.html")]
     for text in [*(run.stdout + run.stderr for run in runs), *map(_content, written)]:
         assert SECRET.encode() not in text
 

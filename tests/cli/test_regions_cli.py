@@ -83,7 +83,7 @@ def test_a_window_of_time_keeps_what_starts_in_it(
     "command",
     [
         *("open", "summary", "info", "groups", "ranges", "histogram", "timeline", "tree"),
-        *("sample", "trade-off", "compare", "convert"),
+        *("sample", "trade-off", "compare", "convert", "report"),
     ],
 )
 def test_every_command_that_reads_a_profile_takes_them(
@@ -92,6 +92,7 @@ def test_every_command_that_reads_a_profile_takes_them(
     more = {
         "convert": ("-o", str(tmp_path / "x.parquet")),
         "compare": ("--methods", "root", "--repeats", "3"),
+        "report": ("-o", str(tmp_path / "x.html"), "--method", "random"),
         "trade-off": ("--epsilons", "0.05"),
     }
     run = kernelpoint(command, gpt2, *words, *more.get(command, ()), *COUNTED)

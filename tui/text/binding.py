@@ -126,6 +126,14 @@ def binding_table(
     found: Sequence[Relaxation], total_duration_ns: int, slowdown: float | None
 ) -> tuple[str, list[str]]:
     """Return a heading and a line for each option: its value, the one a step looser, what that gives."""
+    heading, *lines = table(binding_columns(found, total_duration_ns, slowdown)).split("\n")
+    return heading, lines
+
+
+def binding_columns(
+    found: Sequence[Relaxation], total_duration_ns: int, slowdown: float | None
+) -> list[Column]:
+    """Return the columns of that table."""
     columns = [
         Column("option", [option_label(each) for each in found], to_right=False),
         Column("now", [value_text(each.before) for each in found]),
@@ -137,5 +145,4 @@ def binding_table(
     if slowdown is not None:
         taken = [quantities.hours(_hours(each, total_duration_ns, slowdown)) for each in found]
         columns.append(Column("one machine", taken))
-    heading, *lines = table(columns).split("\n")
-    return heading, lines
+    return columns

@@ -46,7 +46,18 @@ def _streams(study: Study) -> int | None:
 
 def info_text(study: Study, results: dict[str, Any], canvas: Canvas) -> str:
     """Return the same as lines, and the findings."""
-    lines = [
+    body = "\n".join(f"{label:<14}{text}" for label, text in info_lines(results))
+    return f"{body}\n\n{facts.findings_text(study, canvas)}"
+
+
+def info_lines(results: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what the lines are about, and what they say.
+
+    Parameters
+    ----------
+    results : as `info_results` returns them.
+    """
+    return [
         ("format", results["format"] + (f" ({results['product']})" if results["product"] else "")),
         ("launches", quantities.count(results["launches"])),
         ("kernel names", quantities.count(results["names"])),
@@ -58,8 +69,6 @@ def info_text(study: Study, results: dict[str, Any], canvas: Canvas) -> str:
         ("launch order", results["launch_order"]),
         *(("device", _device(row)) for row in results["devices"]),
     ]
-    body = "\n".join(f"{label:<14}{text}" for label, text in lines)
-    return f"{body}\n\n{facts.findings_text(study, canvas)}"
 
 
 def _time_or_none(ns: int | None) -> str:

@@ -171,21 +171,24 @@ def _level_from(known: TradeOff) -> float | None:
 
 def trade_off_table(known: TradeOff) -> str:
     """Return the points in a table, by epsilon, the chosen one marked."""
+    return table(trade_off_columns(known))
+
+
+def trade_off_columns(known: TradeOff) -> list[Column]:
+    """Return the columns of that table."""
     points = known.ascending
     chosen = ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points]
-    return table(
-        [
-            Column("epsilon", [f"{point.epsilon:g}" for point in points]),
-            Column("speedup", [quantities.ratio(point.speedup) for point in points]),
-            *_hours_column(known),
-            Column("drawn", [quantities.count(point.samples) for point in points]),
-            Column("strata", [quantities.count(point.strata) for point in points]),
-            Column("sampled", [quantities.duration(point.sampled_duration_ns) for point in points]),
-            Column("bound", [_share(point.bound) for point in points]),
-            Column("group", [_share(point.group_bound) for point in points]),
-            Column("", chosen, to_right=False),
-        ]
-    )
+    return [
+        Column("epsilon", [f"{point.epsilon:g}" for point in points]),
+        Column("speedup", [quantities.ratio(point.speedup) for point in points]),
+        *_hours_column(known),
+        Column("drawn", [quantities.count(point.samples) for point in points]),
+        Column("strata", [quantities.count(point.strata) for point in points]),
+        Column("sampled", [quantities.duration(point.sampled_duration_ns) for point in points]),
+        Column("bound", [_share(point.bound) for point in points]),
+        Column("group", [_share(point.group_bound) for point in points]),
+        Column("", chosen, to_right=False),
+    ]
 
 
 def _hours_column(known: TradeOff) -> list[Column]:

@@ -1,0 +1,109 @@
+"""The charts of a report: every launch is in them, where its duration says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.reduction.timeline import GroupLaunches
+from tui.charts.histogram_data import histogram_data
+from tui.report.drawings import Bars, Cells, Curve, cells_of
+from tui.report.svg.axes import BOTTOM, LEFT, RIGHT, TOP, Axis, digit_ticks, time_ticks
+from tui.report.svg.drawing import legend_of, svg_of
+
+DURATIONS = st.lists(st.integers(1, 10**7), min_size=1, max_size=400)
+_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def strata_of(durations: list[int]) -> list[tuple[int, int]]:
+    """Two strata, cut at the middle of what occurs."""
+    known = sorted(set(durations))
+    middle = len(known) // 2
+    return [(part[0], part[-1]) for part in (known[:middle], known[middle:]) if part]
+
+
+def cells(durations: list[int], *, log: bool) -> Cells:
+    launches = GroupLaunches(np.arange(len(durations)) * 3, np.array(durations), None)
+    strata = strata_of(durations)
+    return cells_of(launches, strata, np.array([0, 7]), tuple(map(str, strata)), log=log)
+
+
+@given(DURATIONS, st.booleans())
+def test_cells_hold_each_launch_once(durations: list[int], log: bool) -> None:
+    found = cells(durations, log=log)
+    assert found.count.sum() == len(durations) == found.launches
+    by_stratum = Counter(sum(duration > high for _, high in strata_of(durations)) for duration in durations)
+    assert by_stratum == {
+        int(stratum): int(found.count[found.stratum == stratum].sum())
+        for stratum in set(found.stratum.tolist())
+    }
+    # Of ids 0, 3, 6, ... the plan draws 0, the first launch.
+    assert found.drawn[:, 0].tolist() == [0]
+    for place in range(len(found.count)):
+        low, high = found.low_ns, found.high_ns
+        width = (np.log(high / low) if log else high - low) / found.rows
+        here = [
+            duration
+            for number, duration in enumerate(durations)
+            if number * found.columns // len(durations) == found.column[place]
+            and abs((np.log(duration / low) if log else duration - low) - (found.row[place] + 0.5) * width)
+            <= width * 0.5001
+        ]
+        assert low == high or len(here) >= found.count[place]
+
+
+@given(DURATIONS, st.booleans())
+def test_everything_is_drawn_between_the_axes(durations: list[int], log: bool) -> None:
+    values, counts = np.unique(durations, return_counts=True)
+    data = histogram_data(values, counts, strata_of(durations), 40, log=log)
+    bars = Bars(data, tuple(map(str, strata_of(durations))), log)
+    for picture in (bars, cells(durations, log=log)):
+        for path in (part for part in svg_of(picture) if 'class="fill' in part):
+            for begin in re.findall(r"M(-?[\d.]+) (-?[\d.]+)", path):
+                left, top = map(float, begin)
+                assert LEFT - 0.1 <= left <= RIGHT + 0.1
+                assert TOP - 0.1 <= top <= BOTTOM + 0.1
+    drawn = "".join(svg_of(bars))
+    assert drawn.count("V") - 1 == 2 * int((data.cluster_counts > 0).sum())
+    assert len(legend_of(bars)) == len(data.cluster_counts)
+
+
+def test_the_highest_bar_is_as_high_as_the_picture() -> None:
+    data = histogram_data(np.array([10, 20]), np.array([4, 1]), [(10, 20)], 2)
+    path = next(part for part in svg_of(Bars(data, ("all",), False)) if 'class="fill0"' in part)
+    heights = [float(number) for number in re.findall(r"V([\d.]+)H", path)]
+    assert heights == [TOP, TOP + (BOTTOM - TOP) * 3 / 4]
+
+
+def test_strata_of_one_bin_stand_on_each_other() -> None:
+    data = histogram_data(np.array([10, 11, 90]), np.array([3, 1, 4]), [(10, 10), (11, 90)], 2)
+    lower, upper = (part for part in svg_of(Bars(data, ("a", "b"), False)) if 'class="fill' in part)
+    quarter = (BOTTOM - TOP) / 4
+    assert f" {BOTTOM}.0V{BOTTOM - 3 * quarter:.1f}H" in lower
+    assert f" {BOTTOM - 3 * quarter:.1f}V{TOP}.0H" in upper
+
+
+def test_the_plan_is_marked_on_the_curve() -> None:
+    curve = Curve(np.array([0.01, 0.05, 0.1]), np.array([10.0, 50.0, 50.0]), 0.05)
+    drawn = list(svg_of(curve))
+    assert sum('class="chosen"' in part for part in drawn) == 1
+    line = next(part for part in drawn if "polyline" in part)
+    points = np.array(list(map(float, _NUMBERS.findall(line)))).reshape(-1, 2)
+    assert (np.diff(points[:, 0]) > 0).all()
+    assert points[0, 1] > points[1, 1] == points[2, 1]
+    assert list(svg_of(Curve(np.zeros(0), np.zeros(0), 0.05))) == []
+
+
+def test_ticks_are_round_and_on_the_axis() -> None:
+    assert time_ticks(9_000, 31_000, log=False)[0] == (10_000, "10")
+    assert [tick for tick, _ in digit_ticks(0.005, 0.5, str)] == [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
+    assert [text for _, text in time_ticks(7, 7, log=True)] == ["7 ns"]
+    narrow = time_ticks(127_681_080, 127_681_110, log=False)
+    assert sum(len(text) for _, text in narrow) <= 80
+    axis = Axis(1, 100, 0, 200, log=True)
+    assert axis.at([1, 10, 100]).tolist() == [0, 100, 200]
+    assert Axis(3, 3, 0, 200).at(3) == 100

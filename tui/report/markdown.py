@@ -1,0 +1,47 @@
+"""A report as Markdown: tables, and charts as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tui.report.escaping import fenced, in_markdown
+from tui.report.sections import Block, Commands, Figure, Listing, Report, Table
+
+
+def markdown_text(report: Report) -> str:
+    """Return the whole file."""
+    return "\n\n".join(_parts(report)) + "\n"
+
+
+def _parts(report: Report) -> Iterator[str]:
+    yield f"# {in_markdown(report.title)}"
+    yield in_markdown(report.about)
+    for section in report.sections:
+        yield f"## {in_markdown(section.title)}"
+        yield from map(_block, section.blocks)
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Table():
+            return _table(block)
+        case Figure():
+            title, words = in_markdown(block.title), in_markdown(block.description)
+            return f"**{title}**\n\n{words}\n\n{fenced(block.text)}"
+        case Commands():
+            return fenced("\n".join(block.lines))
+        case Listing():
+            points = (f"- **{in_markdown(head)}**: {in_markdown(text)}" for head, text in block.points)
+            return "\n".join(points)
+    return in_markdown(block)
+
+
+def _table(table: Table) -> str:
+    cells = zip(*(map(in_markdown, column.cells) for column in table.columns), strict=True)
+    rows = [
+        [in_markdown(column.heading) for column in table.columns],
+        ["---:" if column.to_right else "---" for column in table.columns],
+        *cells,
+    ]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"**{in_markdown(table.caption)}**\n\n{lines}"

@@ -1,0 +1,79 @@
+"""What a report consists of, whatever form it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tui.report.drawings import Drawing
+from tui.terminal.tables import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns below a caption; the first column names the rows.
+
+    Attributes
+    ----------
+    bars : by a column's heading, the length of a bar beside each of its cells, from 0 to 1.
+    """
+
+    caption: str
+    columns: tuple[Column, ...]
+    bars: Mapping[str, tuple[float, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Command lines to copy."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Points, each a head and what is said below it."""
+
+    points: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart.
+
+    Attributes
+    ----------
+    description : what it shows, for those who do not see it.
+    drawing : its numbers.
+    text : the same chart as lines of text.
+    """
+
+    title: str
+    description: str
+    drawing: Drawing
+    text: str
+
+
+Block = str | Table | Commands | Listing | Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, and paragraphs, tables and charts below it."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole file.
+
+    Attributes
+    ----------
+    about : what the profile is, in a line below the title.
+    """
+
+    title: str
+    about: str
+    sections: tuple[Section, ...]
