@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tui.engine.differing import file_and_part
+from tui.options.parts import file_and_part
 
 Kernelpoint = Callable[..., Any]
 JSON = ("--format", "json")
