@@ -185,7 +185,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(TIMELINE, "whole", "escape,0", "esc 0", "Whole", "show all launches of the group"),
     Action(TIMELINE, "by", "t", "t", "Time", "by the order of the launches, or by time", show=True),
     Action(TIMELINE, "log", "x", "x", "Log", "logarithmic or linear durations"),
-    Action(DIFFERENCE, "ask", "o", "o", "Before", "name the recording, or the part of one, before", show=True),
+    Action(
+        DIFFERENCE, "ask", "o", "o", "Before", "name the recording, or the part of one, before", show=True
+    ),
     Action(DIFFERENCE, "move(1)", "j,down", "j down", "Down", "the next kernel", palette=False),
     Action(DIFFERENCE, "move(-1)", "k,up", "k up", "Up", "the kernel before", palette=False),
     Action(DIFFERENCE, "move(-9999)", "g,home", "g home", "First", "the first kernel", palette=False),

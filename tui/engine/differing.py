@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from sampling.difference.difference import Difference, ProfilePart, difference_between
 from sampling.methods.registry import DEFAULT_METHOD

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -55,13 +56,12 @@ def part_in_name(path: str, options: Options) -> tuple[str, Options]:
 
     A part that would not be understood there stays with the options.
     """
-    for name in ("range", "launches"):
-        part = getattr(options, name)
-        without = replace(options, **{name: None})
-        if part is None or file_and_part(named := f"{path}@{part}") != (path, part):
-            continue
-        if getattr(without, "launches" if _LAUNCH_IDS.fullmatch(part) else "range") is None and (
-            with_part(without, part) == options
-        ):
-            return named, without
+    for part, without in (
+        (options.range, replace(options, range=None)),
+        (options.launches, replace(options, launches=None)),
+    ):
+        if part is not None and file_and_part(named := f"{path}@{part}") == (path, part):
+            with suppress(OptionError):
+                if with_part(without, part) == options:
+                    return named, without
     return path, options

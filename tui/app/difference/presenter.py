@@ -160,9 +160,7 @@ def chart_title(found: Difference, kernel: int, *, log: bool) -> tuple[str, str]
     return f"{kernel + 1}. {found.kernels[kernel].key}", f"[x] {'log' if log else 'linear'}"
 
 
-def draw_kernel(
-    found: Difference, kernel: int, log: bool, ascii_only: bool, width: int, height: int
-) -> Grid:
+def draw_kernel(found: Difference, kernel: int, log: bool, ascii_only: bool, width: int, height: int) -> Grid:
     """Return the durations of a kernel before, over those after."""
     before, after = (
         Side(_caption(word, side, kernel), *durations.of(kernel))

@@ -59,8 +59,8 @@ class DifferenceScreen(ViewScreen):
         "What is open is after; o asks for what is before, another recording or a part of this one. Kernels "
         "are matched by name, grid and block, and by name alone where the shapes changed. mean is the ratio "
         "of mean durations, after over before, with its interval, which takes launches as independent; share "
-        "is a kernel's part of all changes, taken without their signs. A plus marks a kernel that appeared, a "
-        "minus one that vanished. Both histograms have the same axis of durations. Filters are of both "
+        "is a kernel's part of all changes, taken without their signs. A plus marks a kernel that appeared, "
+        "a minus one that vanished. Both histograms have the same axis of durations. Filters are of both "
         "recordings; launch ids and a named range that are set for the open one are of it alone."
     )
 
@@ -193,7 +193,7 @@ class DifferenceScreen(ViewScreen):
     def _show_chart(self) -> None:
         found, session = self._found, self.session
         if found is None:
-            self.query_one(Chart).say("")
+            self.query_one("#two-pane PaneTitle", PaneTitle).show("Durations before and after")
             return
         kernel = self.query_one(DifferenceTable).cursor
         self.query_one("#two-pane PaneTitle", PaneTitle).show(*chart_title(found, kernel, log=session.log))
