@@ -57,6 +57,7 @@ SCENES = (
     Scene("compare", "Compare", ("j", "j")),
     Scene("scale-model", "Scale model", profile=None),
     Scene("timeline", "Timeline"),
+    Scene("difference", "Difference", ("o", *"@:7000", "enter", "j")),
 )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import IntArray
+from sampling.difference.kernel_durations import KernelDurations
 from sampling.difference.matching import MatchedKernel, match_kernels
 from sampling.difference.mean_ratio import Durations, MeanRatios, mean_ratios
 from sampling.errors import NoDurationsError, SamplingError
@@ -52,6 +53,7 @@ class Difference:
     confidence : of the intervals.
     parts : what was compared.
     left_out : what the least duration leaves out of either part; None where its region sets none.
+    durations : the distinct durations of each kernel, before and after.
     """
 
     grouping: Grouping
@@ -63,6 +65,7 @@ class Difference:
     confidence: float
     parts: tuple[ProfilePart, ProfilePart]
     left_out: tuple[LeftOut | None, LeftOut | None]
+    durations: tuple[KernelDurations, KernelDurations]
 
     @property
     def change_ns(self) -> IntArray:
@@ -137,6 +140,7 @@ def difference_between(
     here = _durations(counts[1], matching.of_after, len(matching.kernels))
     order = _most_changed_first(matching.kernels, there, here)
     there, here = there.ordered(order), here.ordered(order)
+    place = np.argsort(order)
     return Difference(
         grouping=grouping,
         without_places=without_places,
@@ -147,6 +151,10 @@ def difference_between(
         confidence=confidence,
         parts=(before, after),
         left_out=(counts[0].left_out, counts[1].left_out),
+        durations=(
+            KernelDurations(counts[0], place[matching.of_before]),
+            KernelDurations(counts[1], place[matching.of_after]),
+        ),
     )
 
 

@@ -21,6 +21,7 @@ from sampling.plan.study import Study
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui import cli
 from tui.app.app import KernelPointApp
+from tui.app.difference.screen import DifferenceScreen
 from tui.app.frame.chart import Chart
 from tui.app.frame.view import ViewScreen
 from tui.app.plan.screen import PlanScreen
@@ -111,7 +112,7 @@ def is_drawn(app: App) -> bool:
     screen = view_of(app)
     if isinstance(screen, PlanScreen):
         return screen.details is not None and not screen.is_working
-    if isinstance(screen, TimelineScreen):
+    if isinstance(screen, TimelineScreen | DifferenceScreen):
         return screen.is_settled
     if isinstance(screen, SplitTreeScreen):
         return screen.looked_at is not None and screen.is_settled

@@ -9,6 +9,7 @@ import pytest
 
 from tests.app.driving import opened, planned, printed, view_of, wait_for
 from tui.app.compare.screen import CompareScreen
+from tui.app.difference.screen import DifferenceScreen
 from tui.app.overrides_file import printed_options
 from tui.app.plan.screen import PlanScreen
 from tui.app.split_tree.screen import SplitTreeScreen
@@ -36,12 +37,14 @@ def is_ready(screen: object) -> bool:
         return screen.looked_at is not None
     if isinstance(screen, CompareScreen):
         return screen.findings is not None and screen.findings.ending is not None
+    if isinstance(screen, DifferenceScreen):
+        return screen.is_settled
     return True
 
 
 async def test_the_copied_command_prints_the_copied_text(gpt: str, tmp_path: Path) -> None:
     copies: dict[str, tuple[str, str]] = {}
-    async with opened(gpt, options=GIVEN) as (app, pilot):
+    async with opened(gpt, options=GIVEN, before="@:1000") as (app, pilot):
         for view in VIEWS:
             await app.action_view(view.name)
             screen = view_of(app)

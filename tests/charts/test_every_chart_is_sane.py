@@ -31,6 +31,7 @@ from tui.charts.sinks import ansi, plain
 from tui.charts.size_plot import Mark, SizePlot, size_chart
 from tui.charts.timeline import timeline_chart
 from tui.charts.trade_off import trade_off_chart
+from tui.charts.two_histograms import Side, two_histograms
 
 Draw = Callable[[int, int, bool], Grid]
 
@@ -132,7 +133,30 @@ def timeline_of(durations: list[int], starts: list[int] | None = None, *, log: b
     return draw
 
 
+def two_of(before: list[int], after: list[int], *, log: bool = False) -> Draw:
+    """Two histograms of durations with as many launches as their places."""
+    sides = [
+        Side(word, np.array(values, dtype=np.int64), np.arange(1, len(values) + 1))
+        for word, values in (("before: some", before), ("after: more", after))
+    ]
+    return lambda width, height, ascii_only: two_histograms(
+        (sides[0], sides[1]), width, height, log=log, ascii_only=ascii_only
+    )
+
+
 CHARTS: dict[str, Draw] = {
+    **{
+        f"two histograms, {name}{', log' if log else ''}": two_of(before, after, log=log)
+        for name, before, after in (
+            ("none", [], []),
+            ("appeared", [], [12_345]),
+            ("vanished", [0], []),
+            ("same", [7], [7]),
+            ("any magnitude", [0, 1, HUGE_NS], [1, LARGEST_NS]),
+            ("many", list(range(1000, 9000, 7)), list(range(5000, 9000))),
+        )
+        for log in (False, True)
+    },
     **{
         f"timeline, {name}{', log' if log else ''}": timeline_of(durations, starts, log=log)
         for name, durations, starts in (

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tui.engine.differing import file_and_part
+from tui.options.parts import file_and_part
 
 Kernelpoint = Callable[..., Any]
 JSON = ("--format", "json")
@@ -192,3 +192,20 @@ def test_a_judgement_of_other_names_speaks_of_it(
     forced = kernelpoint("judge", plan, renamed, "--align", "order")
     assert "40 launches have another name, grid or block here" in forced.err
     assert "`kernelpoint difference` shows the two kernel by kernel" in forced.err
+
+
+def test_open_prints_the_same_where_there_is_no_terminal(
+    kernelpoint: Kernelpoint, before: Path, after: Path
+) -> None:
+    expected = kernelpoint("difference", f"{before}@:20", after, "--include", "gemm", *JSON)
+    run = kernelpoint("open", f"{before}@:20", after, "--difference", "--include", "gemm", *JSON)
+    assert (run.code, run.json) == (0, expected.json)
+    assert "no terminal, so this is the difference; `ssh -t` opens the app" in run.err
+    assert kernelpoint(before, after, "--difference", "-q").stderr == b""
+
+
+@pytest.mark.parametrize("files", [1, 3])
+def test_open_compares_two(kernelpoint: Kernelpoint, before: Path, files: int) -> None:
+    said = kernelpoint("open", *[before] * files, "--difference").failed(2)
+    assert f"--difference compares two profiles, and {files} are given" in said
+    assert "no terminal" in kernelpoint("open", before, before, "--difference", "--app").failed(2)

@@ -23,6 +23,8 @@ SCALE = "scale"
 SHEET = "sheet"
 WORDS = "words"
 TIMELINE = "timeline"
+DIFFERENCE = "difference"
+COMPARING = "comparing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,18 @@ ACTIONS: tuple[Action, ...] = (
     Action(TIMELINE, "whole", "escape,0", "esc 0", "Whole", "show all launches of the group"),
     Action(TIMELINE, "by", "t", "t", "Time", "by the order of the launches, or by time", show=True),
     Action(TIMELINE, "log", "x", "x", "Log", "logarithmic or linear durations"),
+    Action(
+        DIFFERENCE, "ask", "o", "o", "Before", "name the recording, or the part of one, before", show=True
+    ),
+    Action(DIFFERENCE, "move(1)", "j,down", "j down", "Down", "the next kernel", palette=False),
+    Action(DIFFERENCE, "move(-1)", "k,up", "k up", "Up", "the kernel before", palette=False),
+    Action(DIFFERENCE, "move(-9999)", "g,home", "g home", "First", "the first kernel", palette=False),
+    Action(DIFFERENCE, "move(9999)", "G,end", "G end", "Last", "the last kernel", palette=False),
+    Action(DIFFERENCE, "page(1)", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
+    Action(DIFFERENCE, "page(-1)", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    Action(DIFFERENCE, "log", "x", "x", "Log", "logarithmic or linear durations", show=True),
+    Action(DIFFERENCE, "cancel", "escape", "esc", "Cancel", "stop reading; what is there stays"),
+    Action(COMPARING, "app.difference", "o", "o", "Difference", "compare with another recording: view 7"),
     Action(VIEW, "app.focus_next", "tab", "tab", "Pane", "to the other pane", palette=False),
     Action(
         VIEW, "copy_pane", "y", "y", "Copy", "copy the pane's text to the terminal's clipboard", show=True

@@ -159,6 +159,11 @@ class KernelPointApp(SessionApp):
         else:
             self.say("no profile is open; `kernelpoint PROFILE` opens one")
 
+    async def action_difference(self) -> None:
+        """Open view 7, and ask there for what to compare with."""
+        await self.action_view("Difference")
+        await self.run_action("screen.ask")
+
     def action_help_quit(self) -> None:
         """Say how to quit, since ctrl+c does not do it."""
         from textual.widgets import Input

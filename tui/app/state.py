@@ -49,6 +49,7 @@ class Session:
     log : whether durations are shown on a logarithmic axis.
     ascii_only : whether all glyphs are ASCII.
     scale : the tables of view 5; None until one is read or edited.
+    before : what view 7 compares with the open workload, as typed; None until something is.
     """
 
     options: SampleOptions = field(default_factory=SampleOptions)
@@ -66,6 +67,7 @@ class Session:
     log: bool = False
     ascii_only: bool = False
     scale: OpenTables | None = None
+    before: str | None = None
 
     @property
     def profiles(self) -> tuple[str, ...]:

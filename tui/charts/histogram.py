@@ -99,7 +99,7 @@ def histogram(
     """
     if values_ns.size == 0:
         return _words(["no launches"], width, height, ascii_only=ascii_only)
-    log = log and _is_log_possible(values_ns)
+    log = log and is_log_possible(values_ns)
     clusters = clusters or [(int(values_ns.min()), int(values_ns.max()))]
     if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
         data = histogram_data(values_ns, counts, clusters, max(width, 1), log=log)
@@ -109,9 +109,9 @@ def histogram(
     layout = lay_out(values_ns, width, height - _AXIS_ROWS - words.height, log=log)
     data = histogram_data(values_ns, counts, clusters, layout.bins, log=log)
     plot = Plot(blank(width, height), data, layout, glyph_set(ascii_only=ascii_only), ascii_only)
-    _draw_count_axis(plot)
-    _draw_duration_axis(plot, int(values_ns.max()), log=log)
-    _draw_bars(plot)
+    draw_count_axis(plot)
+    draw_duration_axis(plot, int(values_ns.max()), log=log)
+    draw_bars(plot)
     _draw_splits(plot, clusters)
     if threshold_ns is not None:
         _draw_proposal(plot, values_ns, threshold_ns)
@@ -139,7 +139,7 @@ def lay_out(values_ns: IntArray, width: int, foot: int, *, log: bool) -> Layout:
     return Layout(foot, bins, bin_of_column)
 
 
-def _is_log_possible(values_ns: IntArray) -> bool:
+def is_log_possible(values_ns: IntArray) -> bool:
     """Whether some durations differ on a logarithmic axis, on which 0 has a bin of its own."""
     positive = values_ns[values_ns > 0]
     if positive.size == 0:
@@ -147,7 +147,7 @@ def _is_log_possible(values_ns: IntArray) -> bool:
     return positive.size < values_ns.size or bool(positive.min() < positive.max())
 
 
-def _draw_count_axis(plot: Plot) -> None:
+def draw_count_axis(plot: Plot) -> None:
     """The axis of launches: the highest bar's at the top, 0 at the foot, round numbers between."""
     grid, foot, glyphs = plot.grid, plot.layout.foot, plot.glyphs
     grid.glyph[:foot, LEFT - 1] = glyphs.vertical
@@ -166,7 +166,7 @@ def _count_ticks(most: int, foot: int) -> list[tuple[int, str]]:
     return [(foot, "0"), *((row, text) for row, text in ticks if 1 < row < foot - 1), (0, si(most))]
 
 
-def _draw_duration_axis(plot: Plot, longest_ns: int, *, log: bool) -> None:
+def draw_duration_axis(plot: Plot, longest_ns: int, *, log: bool) -> None:
     """The axis of durations, and its labels in the row below."""
     grid, foot, glyphs = plot.grid, plot.layout.foot, plot.glyphs
     put(grid, foot, LEFT, glyphs.horizontal * (grid.width - LEFT), AXIS)
@@ -191,7 +191,7 @@ def _duration_ticks(plot: Plot, longest_ns: int, *, log: bool) -> list[Tick]:
     return [zero, *log_time_ticks(int(edges_ns[1]), longest_ns, column_of, LEFT + 3, right)]
 
 
-def _draw_bars(plot: Plot) -> None:
+def draw_bars(plot: Plot) -> None:
     """A bar in every column whose bin has launches, at least a speck, in its cluster's style."""
     dominant = plot.data.cluster_counts.argmax(axis=0)
     most = int(plot.data.counts.max())

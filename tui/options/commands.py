@@ -17,7 +17,7 @@ from tui.options.choices import (
     TimelineBy,
 )
 from tui.options.field import MOST_COLUMNS, argument, height_option, option, width_option
-from tui.options.input_files import FeatureFile, InputFile
+from tui.options.input_files import FeatureFile, InputFile, PartOfFile
 from tui.options.shared import (
     OUTPUT_PANEL,
     PLAN_PANEL,
@@ -54,6 +54,12 @@ class SummaryOptions(BudgetOptions, ProfileOptions):
 class OpenOptions(SlowdownOptions, ProfileOptions):
     """`open`."""
 
+    profiles: tuple[PartOfFile, ...] = argument((), "Profile files; several are one workload.", "PROFILE")
+    difference: bool = option(
+        False,
+        "Compare two: open the second, and show what changed since the first; either may be FILE@RANGE.",
+        "--difference",
+    )
     app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
     no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
 

@@ -142,7 +142,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 def review_rows(found: Difference, most: int | None = None) -> list[dict[str, str]]:
     """Return the total and the kernels that changed most, in words: the table of a pull request."""
-    columns = _columns(found, most, "mean ratio", f"{quantities.share(found.confidence)} interval")
+    columns = figure_columns(found, most, "mean ratio", f"{quantities.share(found.confidence)} interval")
     names = [_code(_described(found, kernel)) for kernel in found.kernels[:most]]
     rows = [
         {"kernel": name, **{column.heading: column.cells[index] for column in columns}}
@@ -191,11 +191,11 @@ def _code(text: str) -> str:
 
 def difference_text(found: Difference, options: DifferenceOptions, canvas: Canvas) -> str:
     """Return the totals, and the kernels as a table no wider than the canvas."""
-    columns = _columns(found, options.top)
+    columns = figure_columns(found, options.top)
     taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
     room = max(canvas.width - taken, _LEAST_LABEL)
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    labels = _labels(found, options.top, places, room, ascii_only=canvas.ascii_only)
+    labels = kernel_labels(found, options.top, places, room, ascii_only=canvas.ascii_only)
     lines = [
         *_heading(found, options, canvas),
         "",
@@ -216,10 +216,14 @@ def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> l
         room = max(canvas.width - len(line), _LEAST_LABEL)
         lines.append(line + shortened(path, room, ascii_only=canvas.ascii_only))
     of = Counter(kernel.status for kernel in found.kernels)
-    change = _signed(found.total_after_ns - found.total_before_ns)
     kernels = f"{counted(of[Status.BOTH], 'kernel')} in both"
     more = [f"{of[status]:,} {status}" for status in (Status.APPEARED, Status.VANISHED) if of[status]]
-    return [*lines, f"total {_total_ratio(found)} ({change}); {', '.join([kernels, *more])}"]
+    return [*lines, f"total {total_words(found)}; {', '.join([kernels, *more])}"]
+
+
+def total_words(found: Difference) -> str:
+    """Return how the total changed: its ratio, and by how much."""
+    return f"{_total_ratio(found)} ({_signed(found.total_after_ns - found.total_before_ns)})"
 
 
 def _meaning(found: Difference) -> str:
@@ -229,10 +233,13 @@ def _meaning(found: Difference) -> str:
     )
 
 
-def _columns(
+def figure_columns(
     found: Difference, most: int | None, mean: str = "mean", interval: str = "interval"
 ) -> list[Column]:
-    """Return the figures of the kernels that changed most; the last two headings may say more."""
+    """Return the figures of the kernels that changed most; the last two headings may say more.
+
+    They are change, before, after, launches, the ratio of means and its interval.
+    """
     before, after, ratios = found.before, found.after, found.ratios
     kernels = found.kernels[:most]
     shown = range(len(kernels))
@@ -286,7 +293,7 @@ def _interval(low: float, high: float) -> str:
     return f"{_ratio(low).removesuffix('x')}-{_ratio(high).removesuffix('x')}"
 
 
-def _labels(
+def kernel_labels(
     found: Difference, most: int | None, places: Mapping[Place, str], room: int, *, ascii_only: bool
 ) -> list[str]:
     """Return the kernels in a few words; of those that are matched by name, how many shapes they have."""

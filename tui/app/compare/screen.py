@@ -13,7 +13,7 @@ from textual.containers import Container, Vertical
 
 from sampling.errors import SamplingError
 from sampling.methods.registry import method_names
-from tui.app.actions import APP, COMPARE, VIEW, bindings
+from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
 from tui.app.compare.comparing import ComparisonEnded, MethodCompared, MethodProgress, start_comparing
 from tui.app.compare.panes import CompareTable, CompareWords, MethodHighlighted, PageChanged
 from tui.app.compare.presenter import (
@@ -52,8 +52,8 @@ class CompareScreen(ViewScreen):
 
     NAME = "Compare"
     SUMMARY = "all methods on this workload: what each saves, how wrong it is"
-    SCOPES = (APP, COMPARE, VIEW)
-    BINDINGS = bindings(APP, COMPARE, VIEW)
+    SCOPES = (APP, COMPARE, COMPARING, VIEW)
+    BINDINGS = bindings(APP, COMPARE, COMPARING, VIEW)
     AUTO_FOCUS = "CompareTable"
     ABOUT: ClassVar[str] = (
         "Every method plans this workload by the same options, and each plan is drawn 100 times. Drawn is "

@@ -107,15 +107,32 @@ class HeaderLine(Widget, can_focus=False):
         """Tabs, blanks, the workload."""
         width, style = self.size.width, self.rich_style
         segments = []
-        for key, name in self._tabs:
-            mark = Style(reverse=True, bold=True) if name == self._active else Style(bold=False)
-            segments.append(Segment(f" {key} {name} ", style + mark))
+        for text, name in zip(tab_texts(self._tabs, self._active, width), self._tabs, strict=True):
+            mark = Style(reverse=True, bold=True) if name[1] == self._active else Style(bold=False)
+            segments.append(Segment(text, style + mark))
         room = width - sum(len(segment.text) for segment in segments) - 2
         if self._forms and room >= _LEAST_FILE:
             form = next((form for form in self._forms if len(form) <= room), self._forms[-1])
             text = fitted(form, room, ascii_only=self._ascii_only)
             segments.append(Segment(f"  {text}", style))
         return Strip(segments).adjust_cell_length(width, style)
+
+
+def tab_texts(tabs: Sequence[tuple[str, str]], active: str, width: int) -> list[str]:
+    """Return the tabs for a row: with blanks on both sides, with one between, or with names cut short.
+
+    Names are cut to as many letters that no tab moves when another one is active, whose name is whole.
+    """
+    texts = [f" {key} {name} " for key, name in tabs]
+    if sum(map(len, texts)) <= width:
+        return texts
+    longest = max(len(name) for _, name in tabs)
+    for letters in range(longest, 0, -1):
+        texts = [f"{key} {name if name == active else name[:letters].rstrip()} " for key, name in tabs]
+        cut = [f"{key} {name[:letters]} " for key, name in tabs]
+        if sum(map(len, cut)) + longest - letters <= width + 1:
+            break
+    return texts
 
 
 class KeysLine(Footer):

@@ -12,7 +12,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from sampling.plan.study import Study
-from tui.app.actions import APP, GROUPS, TABLE, VIEW, bindings
+from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.frame import wording
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
@@ -49,8 +49,8 @@ class GroupsScreen(ViewScreen):
 
     NAME = "Groups"
     SUMMARY = "the kernel groups, and how long their launches take"
-    SCOPES = (APP, TABLE, GROUPS, VIEW)
-    BINDINGS = bindings(APP, GROUPS, VIEW)
+    SCOPES = (APP, TABLE, GROUPS, COMPARING, VIEW)
+    BINDINGS = bindings(APP, GROUPS, COMPARING, VIEW)
     AUTO_FOCUS = "GroupTable"
     ABOUT: ClassVar[str] = (
         "A kernel group is all launches of one kernel with one grid and block. CoV is the spread of their "

@@ -14,7 +14,7 @@ from textual.worker import get_current_worker
 
 from sampling.plan.walk.tree_walk import TreeWalk
 from sampling.splitting.tree import Verdict
-from tui.app.actions import APP, TREE, VIEW, bindings
+from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.question import Question
@@ -49,8 +49,8 @@ class SplitTreeScreen(ViewScreen):
 
     NAME = "Split tree"
     SUMMARY = "how each group is split, decision by decision"
-    SCOPES = (APP, TREE, VIEW)
-    BINDINGS = bindings(APP, TREE, VIEW)
+    SCOPES = (APP, TREE, COMPARING, VIEW)
+    BINDINGS = bindings(APP, TREE, COMPARING, VIEW)
     AUTO_FOCUS = "#branches"
     ABOUT: ClassVar[str] = (
         "A method splits a kernel group in two where its parts, sampled together, cost less than the whole. "

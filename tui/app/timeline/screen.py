@@ -14,7 +14,7 @@ from textual.worker import get_current_worker
 
 from sampling.plan.study import Study
 from sampling.reduction.timeline import By
-from tui.app.actions import APP, TIMELINE, VIEW, bindings
+from tui.app.actions import APP, COMPARING, TIMELINE, VIEW, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
@@ -40,8 +40,8 @@ class TimelineScreen(ViewScreen):
 
     NAME = "Timeline"
     SUMMARY = "when a group's launches run, and how long they take"
-    SCOPES = (APP, TIMELINE, VIEW)
-    BINDINGS = bindings(APP, TIMELINE, VIEW)
+    SCOPES = (APP, TIMELINE, COMPARING, VIEW)
+    BINDINGS = bindings(APP, TIMELINE, COMPARING, VIEW)
     AUTO_FOCUS = "#timeline"
     ABOUT: ClassVar[str] = (
         "Every launch of the kernel group is a dot: how long it takes, over the order in which launches were "

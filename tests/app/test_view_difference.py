@@ -1,0 +1,205 @@
+"""View 7: two recordings kernel by kernel; what is typed, what is refused, what its command prints."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from sampling.difference.difference import Difference
+from sampling.errors import OptionError
+from sampling.progress import Progress
+from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for
+from tui.app.difference import comparing
+from tui.app.difference.panes import DifferenceTable
+from tui.app.difference.presenter import asked_of, kernel_table
+from tui.app.difference.screen import DifferenceScreen
+from tui.app.frame.line import tab_texts
+from tui.app.running import session_of
+from tui.engine.differing import found_difference
+from tui.options.commands import OpenOptions
+from tui.options.difference import DifferenceOptions
+
+HEAD = "name,duration_ns\n"
+
+
+def recording(path: Path, durations_ns: dict[str, list[int]]) -> str:
+    rows = "".join(f"{name},{ns}\n" for name, each in durations_ns.items() for ns in each)
+    path.write_text(HEAD + rows, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> str:
+    many = [1000 + n % 7 for n in range(40)]
+    return recording(tmp_path / "before.csv", {"gemm": many, "norm": [500] * 3, "old": [70]})
+
+
+@pytest.fixture
+def after(tmp_path: Path) -> str:
+    many = [1200 + n % 7 for n in range(40)]
+    return recording(tmp_path / "after.csv", {"gemm": many, "norm": [500] * 3, "kernel\x1b[31m": [30]})
+
+
+def found(before: str, after: str) -> Difference:
+    return found_difference(DifferenceOptions(before=before, after=after), lambda *_: None)
+
+
+async def compared(app: App, pilot: Running) -> DifferenceScreen:
+    """Wait until the two are compared."""
+    screen = view_of(app)
+    assert isinstance(screen, DifferenceScreen)
+    await wait_for(pilot, lambda: screen.command() != "" and screen.is_settled, "they are compared")
+    await pilot.pause()
+    return screen
+
+
+@pytest.mark.parametrize(
+    ("options", "typed", "said"),
+    [
+        (OpenOptions(), "a.csv", ("a.csv", "open.csv", None)),
+        (OpenOptions(launches="0:9"), "a.csv@5:", ("a.csv@5:", "open.csv@0:9", None)),
+        (OpenOptions(range="step 2", device=("1",)), "@step 1", ("open.csv@step 1", "open.csv@step 2", None)),
+        (OpenOptions(range="step", launches="0:9"), "b", ("b", "open.csv@step", "0:9")),
+    ],
+)
+def test_what_is_asked(
+    options: OpenOptions, typed: str, said: tuple[str, str, str | None], tmp_path: Path
+) -> None:
+    (tmp_path / "open.csv").touch()
+    asked = asked_of(session_of((str(tmp_path / "open.csv"),), options), typed)
+    names = [name.removeprefix(f"{tmp_path}/") for name in (asked.before, asked.after)]
+    assert (*names, asked.launches) == said
+    assert (asked.device, asked.range) == (options.device, None)
+
+
+@pytest.mark.parametrize(
+    ("profiles", "typed", "said"),
+    [
+        (("a",), "", "the name of a file"),
+        (("a",), "-@0:5", "the name of a file"),
+        (("a", "b"), "c", "2 files are"),
+    ],
+)
+def test_what_cannot_be_asked(profiles: tuple[str, ...], typed: str, said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        asked_of(session_of(profiles, OpenOptions()), typed)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_the_table_keeps_the_ratio_in_every_width(before: str, after: str, width: int) -> None:
+    table = kernel_table(found(before, after), width, ascii_only=True)
+    names = table.heading.split()
+    assert {"mean", "kernel"} < set(names)
+    assert ({"status", "interval", "share"} < set(names)) == (width >= 80)
+    assert ("launches" in names) == (width == 200)
+    gemm, old, new, norm = table.rows
+    assert "1.199x" in gemm
+    assert (old[0], new[0], norm[0]) == ("-", "+", " ")
+    assert "\x1b" not in new
+    assert max(map(len, table.rows)) <= max(width, 60)
+
+
+def test_shares_are_of_all_changes_without_their_signs(before: str, after: str) -> None:
+    table = kernel_table(found(before, after), 200, ascii_only=True)
+    place = table.heading.index(" share") + len(" share")
+    shares = [row[:place].split()[-2:] for row in table.rows]
+    # +8000 ns, -70 ns and +30 ns of 8100 ns.
+    assert [" ".join(share) for share in shares] == ["+98.8 %", "-0.9 %", "+0.4 %", "0.0 %"]
+
+
+@pytest.mark.parametrize(("size", "ascii_only"), [((80, 24), False), ((60, 15), True)])
+async def test_its_command_prints_what_is_copied(
+    before: str, after: str, tmp_path: Path, size: tuple[int, int], ascii_only: bool
+) -> None:
+    options = OpenOptions(ascii=ascii_only, launches="0:40", min_duration=20)
+    async with opened(
+        after, size, view="Difference", ascii_only=ascii_only, options=options, before=before
+    ) as (app, pilot):
+        screen = await compared(app, pilot)
+        await pilot.press("y")
+        text = app.clipboard
+        await pilot.press("Y")
+        assert "after.csv@0:40" in app.clipboard
+        assert printed(app.clipboard, size[0], tmp_path) == text
+        await pilot.press("j")
+        assert screen.query_one(DifferenceTable).cursor == 1
+        assert "2. " in screen_text(app)
+        assert "after: " in screen_text(app)
+        await pilot.press("k", "x")
+        assert "[x] log" in screen_text(app)
+
+
+async def test_a_wrong_file_is_said_and_can_be_corrected(before: str, after: str) -> None:
+    async with opened(after) as (app, pilot):
+        await pilot.press("o")
+        await wait_for(pilot, lambda: isinstance(app.focused, Input), "it is asked for what is before")
+        screen = view_of(app)
+        assert isinstance(screen, DifferenceScreen)
+        field = app.focused
+        assert isinstance(field, Input)
+        field.value = "none.csv"
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: "none.csv: " in screen_text(app), "the file is not there")
+        assert field.value == "none.csv", "it can be corrected"
+        field.value = before
+        await pilot.press("enter")
+        await compared(app, pilot)
+        assert app.session.before == before
+        assert "1.199x" in screen_text(app)
+        assert app.focused is screen.query_one(DifferenceTable)
+
+
+async def test_a_wrong_file_leaves_what_is_there(before: str, after: str) -> None:
+    async with opened(after, view="Difference", before=before) as (app, pilot):
+        screen = await compared(app, pilot)
+        await pilot.press("o", "x", "enter")
+        await wait_for(pilot, lambda: "before.csvx: " in screen_text(app), "this one is not there")
+        await pilot.press("escape", "x")
+        await pilot.pause()
+        assert screen.is_settled
+        assert "1.199x" in screen_text(app)
+        assert screen.command() == f"kernelpoint difference {before} {after}"
+
+
+async def test_reading_is_cancelled(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+
+    def never_ending(_: object, progress: Progress, __: object) -> None:
+        try:
+            while not ended.wait(0.01):
+                progress(1, 4, "reading slowly")
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(comparing, "found_difference", never_ending)
+    async with opened(after, view="Difference") as (app, pilot):
+        await pilot.press("o")
+        field = app.focused
+        assert isinstance(field, Input)
+        field.value = before
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: "reading slowly, 25 %; esc cancels" in screen_text(app), "it reads")
+        await pilot.press("escape")
+        await wait_for(pilot, ended.is_set, "the worker stops")
+        await pilot.pause()
+        assert "Nothing is compared yet" in screen_text(app)
+        await pilot.press("Y")
+        assert "nothing is compared yet" in screen_text(app)
+
+
+@pytest.mark.parametrize("width", [10, 40, 60, 76, 80, 84, 120])
+def test_tabs_are_cut_alike_whichever_is_active(width: int) -> None:
+    tabs = [
+        ("1", "Groups"),
+        ("2", "Split tree"),
+        ("5", "Scale model"),
+        ("6", "Timeline"),
+        ("7", "Difference"),
+    ]
+    made = [tab_texts(tabs, name, width) for _, name in tabs]
+    for (_, name), texts in zip(tabs, made, strict=True):
+        assert name in texts[[other for _, other in tabs].index(name)]
+        assert width < 40 or sum(map(len, texts)) <= width + 1

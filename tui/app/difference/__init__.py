@@ -1,0 +1,1 @@
+"""View 7: two recordings kernel by kernel."""
