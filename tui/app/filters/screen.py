@@ -16,7 +16,7 @@ from sampling.profile.profile import Profile
 from tui.app.filters.fields import RangeNames, filters_of
 from tui.app.filters.wording import kept_lines
 from tui.app.frame.line import Line, PaneTitle
-from tui.app.frame.wording import status_lines
+from tui.app.frame.wording import MOST_LAUNCHES_UNASKED, status_lines
 from tui.app.plan.option_form import FieldReached, OptionForm, OptionsChanged
 from tui.app.plan.soon import PlanSoon
 from tui.app.session_app import SessionApp
@@ -24,7 +24,13 @@ from tui.app.state import Session
 from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
 
-_MOST_NAMES = 30
+_MOST_NAMES = 50
+
+
+def _names_of_ranges(profile: Profile) -> tuple[str, ...]:
+    """Return some names of ranges: of those with launches, where to find these takes a moment only."""
+    runs = profile.range_runs() if profile.launches <= MOST_LAUNCHES_UNASKED else None
+    return profile.range_names(_MOST_NAMES) if runs is None else runs.some_names(_MOST_NAMES)
 
 
 @dataclass
@@ -105,7 +111,7 @@ class FiltersScreen(Screen[None]):
     def _read_names(self) -> None:
         """Read the names of ranges to step through; the recording may lie on a slow disk."""
         try:
-            found = NamesRead(self._profile.range_names(_MOST_NAMES))
+            found = NamesRead(_names_of_ranges(self._profile))
         except (SamplingError, OSError) as error:
             found = NamesRead((), error_text(error))
         self.post_message(found)

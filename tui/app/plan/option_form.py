@@ -149,8 +149,9 @@ class OptionForm(VerticalScroll, can_focus=True):
         attempt = self._attempt
         for place, row in enumerate(self.query(OptionRow)):
             tried = attempt is not None and attempt.field is row.field
+            text = attempt.text if tried and attempt is not None else row.field.text(self._options) or "-"
             row.show(
-                attempt.text if tried and attempt is not None else row.field.text(self._options) or "-",
+                printable(text, ascii_only=self._ascii_only),
                 is_current=place == self._place,
                 unused=row.field.unused(self._options),
                 is_refused=tried and attempt is not None and attempt.problem is not None,
