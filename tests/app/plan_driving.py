@@ -28,7 +28,8 @@ from tui.app.frame.chart import Chart
 from tui.app.plan import details as plan_details
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.option_fields import OPTION_FIELDS, OptionField
-from tui.app.plan.option_form import OptionForm, OptionInput
+from tui.app.plan.option_form import OptionForm
+from tui.app.plan.option_row import OptionInput
 from tui.app.plan.panes import PlanDetailPanes
 from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen

@@ -32,7 +32,7 @@ from tests.app.plan_driving import (
 )
 from tui.app import planning
 from tui.app.plan.option_fields import OPTION_FIELDS
-from tui.app.plan.option_form import OptionInput
+from tui.app.plan.option_row import OptionInput
 from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.engine.studies import target_of

@@ -208,6 +208,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         VIEW, "findings", "f", "f", "Findings", "every finding in full, and what to do about it", show=True
     ),
+    Action(VIEW, "filters", "F", "F", "Filters", "which launches count, and what a kernel group is"),
     Action(APP, "app.command_palette", "ctrl+p", "^p", "Palette", "find an action by name", palette=False),
 )
 

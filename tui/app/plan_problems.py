@@ -6,7 +6,7 @@ from sampling.errors import OptionError, OverrideError, SamplingError
 from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Verdict
 from tui.app.state import Session, decisions
-from tui.engine.studies import grouping_of
+from tui.engine.studies import grouping_of, region_of
 
 
 def why_not_planned(error: SamplingError | OSError, before: Session, wanted: Session) -> Exception:
@@ -20,11 +20,14 @@ def why_not_planned(error: SamplingError | OSError, before: Session, wanted: Ses
     if not isinstance(error, OverrideError):
         return error
     if error.group is None and before.study is not None:
-        was, by = before.study.counts.grouping.by, grouping_of(wanted.options, wanted.options.method).by
-        if was != by:
-            number = decisions(wanted.overrides)
-            yours = "your split decision is" if number == 1 else "your split decisions are"
-            return OptionError(f"{yours} of groups by {was}, not by {by}", remedy=_way_back(number))
+        counts, number = before.study.counts, decisions(wanted.overrides)
+        was, grouping = counts.grouping, grouping_of(wanted.options, wanted.options.method)
+        yours = "your split decision is" if number == 1 else "your split decisions are"
+        if was.by != grouping.by:
+            problem = f"{yours} of groups by {was.by}, not by {grouping.by}"
+            return OptionError(problem, remedy=_way_back(number))
+        if (was, counts.region) != (grouping, region_of(wanted.options)):
+            return OptionError(f"{yours} of groups that these filters leave out", remedy=_way_back(number))
     if wanted.options.method != before.options.method:
         where = f"in the trees of {wanted.options.method}"
     elif wanted.options.epsilon != before.options.epsilon:

@@ -99,10 +99,18 @@ def load_study(options: SampleOptions, overrides: Overrides, progress: Progress)
     return _ready(study(profile, grouping, region, target, choice, progress))
 
 
+def _filter_again(read: Study, options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
+    """Study other launches or groups of a workload that is open."""
+    check_settings(options.set)
+    target, choice = target_of(options), choice_of(options, overrides)
+    region, grouping = region_of(options), grouping_of(options, options.method)
+    return _ready(study(read.profile, grouping, region, target, choice, progress))
+
+
 def plan_again(
     read: Study, before: SampleOptions, options: SampleOptions, overrides: Overrides, progress: Progress
 ) -> Study:
-    """Design another plan; the workload is read again only if other launches or groups are asked for.
+    """Design another plan; the launches are counted again only if others, or other groups, are asked for.
 
     Parameters
     ----------
@@ -112,15 +120,15 @@ def plan_again(
     ------
     SamplingError : see the engine.
     """
-    if _reads(before) != _reads(options):
-        return load_study(options, overrides, progress)
+    if _counts(before) != _counts(options):
+        return _filter_again(read, options, overrides, progress)
     check_settings(options.set)
     return _ready(study_again(read, target_of(options), choice_of(options, overrides), progress))
 
 
-def _reads(options: SampleOptions) -> object:
-    """Return what decides which launches are read and what their groups are."""
-    return options.profiles, options.columns, region_of(options), grouping_of(options, options.method)
+def _counts(options: SampleOptions) -> object:
+    """Return what decides which launches count and what their groups are."""
+    return region_of(options), grouping_of(options, options.method)
 
 
 def _ready(studied: Study) -> Study:

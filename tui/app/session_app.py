@@ -41,6 +41,7 @@ class SessionApp(App[None]):
     Attributes
     ----------
     session : what is shown; see `change`, `plan` and `decide`.
+    given : the options that the app was opened with.
     remedies : those of findings that were applied.
     failure : why the app ended, if the user did not end it.
     """
@@ -57,6 +58,7 @@ class SessionApp(App[None]):
         self._generation = 0
         self._bound: Study | None = None
         self._shown = session
+        self.given = session.options
         self.remedies = Remedies()
 
     @abstractmethod

@@ -37,6 +37,7 @@ class Session:
     options : the headless command's own, with the profiles, so that the app and the command line do the same.
     study : what these options came to; None while the workload is read, or where none is open.
     hours : what the plan takes to simulate; None where no slowdown is known.
+    whole_ns : the kernel time of all launches; None until a study kept all of them.
     binding : what binds the plan; None where it is not known (yet).
     overrides : the user's split decisions, by group key and path.
     past_overrides : what they were before each decision, the latest last; undo goes back along it.
@@ -55,6 +56,7 @@ class Session:
     options: SampleOptions = field(default_factory=SampleOptions)
     study: Study | None = None
     hours: SimulationHours | None = None
+    whole_ns: int | None = None
     binding: tuple[Relaxation, ...] | None = None
     overrides: Overrides = field(default_factory=dict)
     past_overrides: tuple[Undoable, ...] = ()
@@ -81,8 +83,17 @@ def studied(session: Session, study: Study, hours: SimulationHours | None) -> Se
     # Other groups have other ranks.
     is_regrouped = before is not None and study.counts is not before.counts
     selected = 0 if is_regrouped else session.selected
+    counts = study.counts
+    whole_ns = counts.total_duration_ns if counts.launches == study.profile.launches else session.whole_ns
     return replace(
-        session, study=study, hours=hours, binding=None, doing=None, problem=None, selected=selected
+        session,
+        study=study,
+        hours=hours,
+        whole_ns=whole_ns,
+        binding=None,
+        doing=None,
+        problem=None,
+        selected=selected,
     )
 
 

@@ -136,6 +136,15 @@ class ViewScreen(CopyingScreen):
         if self.session.study is not None:
             self.app.push_screen(FindingsScreen(self.session.study, ascii_only=self.session.ascii_only))
 
+    def action_filters(self) -> None:
+        """Show which launches count and what a kernel group is, to change it."""
+        from tui.app.filters.screen import FiltersScreen
+
+        if self.session.study is None:
+            self.app.say("no profile is open; `kernelpoint PROFILE` opens one")
+        else:
+            self.app.push_screen(FiltersScreen(self.session.study.profile, self.session))
+
     def action_copy_command(self) -> None:
         """Copy the command line that prints the same; split decisions are written to a file it names."""
         try:

@@ -26,7 +26,7 @@ _POOLS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 _FREEDOMS = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _SPREADS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 _NONE = "none"
-_NOT_USED = "not used"
+NOT_USED = "not used"
 
 
 def checked(options: SampleOptions) -> SampleOptions:
@@ -118,12 +118,12 @@ class Choice(OptionField):
         """Choose by the text."""
         if text not in self.texts:
             raise OptionError(f"{self.label}: {text!r} is not one of {', '.join(self.texts)}")
-        return _with(options, self.name, self.values[self.texts.index(text)])
+        return changed(options, self.name, self.values[self.texts.index(text)])
 
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions:
         """Choose the next."""
         place = self.values.index(getattr(options, self.name)) + by
-        return _with(options, self.name, self.values[place % len(self.values)])
+        return changed(options, self.name, self.values[place % len(self.values)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +218,15 @@ class Number(OptionField):
         if not self.of_some_methods or self.name in method_named(options.method).target_fields:
             return ""
         is_declared = self.name in DECLARED and draws_at_random(options.method, options.set)
-        return "" if is_declared else _NOT_USED
+        return "" if is_declared else NOT_USED
 
     def _put(self, options: SampleOptions, value: float | None) -> SampleOptions:
         """Return the options with this number; the default is not given, so that commands stay short."""
         if self.default is not None and value == self.default:
-            return _with(options, self.name, None)
+            return changed(options, self.name, None)
         if self.may_be_none:
-            return _with(options, self.name, _NONE if value is None else f"{value!r}")
-        return _with(options, self.name, value)
+            return changed(options, self.name, _NONE if value is None else f"{value!r}")
+        return changed(options, self.name, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ class Settings(OptionField):
             words = tuple(shlex.split(text))
         except ValueError as error:
             raise OptionError(f"{self.label} {text}: {error}") from error
-        return checked(_with(options, self.name, words))
+        return checked(changed(options, self.name, words))
 
     def stepped(self, options: SampleOptions, by: int) -> None:  # noqa: ARG002 - there is nothing to step
         """None."""
@@ -253,8 +253,8 @@ class Settings(OptionField):
         """Those of other methods."""
         unused = unused_settings([options.method], options.set)
         if len(unused) == len(options.set):
-            return _NOT_USED if unused else ""
-        return f"{len(unused)} {_NOT_USED}" if unused else ""
+            return NOT_USED if unused else ""
+        return f"{len(unused)} {NOT_USED}" if unused else ""
 
 
 def _meant(word: str) -> float | None:
@@ -273,7 +273,8 @@ def _as_typed(message: str, word: str) -> str:
     return f"{range_}{comma}{word}{semicolon}{hint}" if comma else message
 
 
-def _with(options: SampleOptions, name: str, value: Any) -> SampleOptions:
+def changed(options: SampleOptions, name: str, value: Any) -> SampleOptions:
+    """Return the options with another value of one of them."""
     changes: dict[str, Any] = {name: value}
     return replace(options, **changes)
 

@@ -5,26 +5,22 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.message import Message
-from textual.strip import Strip
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from sampling.errors import OptionError
 from tui.app.actions import FORM, bindings
 from tui.app.plan.option_fields import OPTION_FIELDS, OptionField
+from tui.app.plan.option_row import OptionInput, OptionRow
+from tui.app.state import Session
 from tui.charts.grid import fitted
 from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
 from tui.terminal.printable import printable
 
-_LABEL = 19
 _PROBLEM_ROWS, _TYPED_ROWS = 2, 4
 _STARTS_A_NUMBER = frozenset("0.")
 
@@ -40,6 +36,13 @@ class OptionsChanged(Message):
 
     options: SampleOptions
     at_once: bool
+
+
+@dataclass
+class FieldReached(Message):
+    """The cursor is at this option, counted from 0."""
+
+    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,80 +63,26 @@ class Attempt:
     problem: str | None = None
 
 
-class OptionInput(Input):
-    """The field in which a value is typed: every letter and digit is text."""
-
-    BINDINGS = [  # noqa: RUF012
-        Binding("enter", "submit", "Take it", key_display="enter"),
-        Binding("escape", "leave", "Leave it", key_display="esc"),
-    ]
-
-    @dataclass
-    class Left(Message):
-        """The user left the field without confirming."""
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value, compact=True, select_on_focus=False)
-        self.cursor_blink = False
-
-    def action_leave(self) -> None:
-        """Give up what was typed."""
-        self.post_message(self.Left())
-
-    def on_blur(self) -> None:
-        """Discard what was typed, as another pane has the focus now."""
-        self.action_leave()
-
-
-class OptionRow(Widget):
-    """One option: its name and its value, or the field in which that is typed."""
-
-    COMPONENT_CLASSES = {"option-row--cursor", "option-row--unused"}  # noqa: RUF012
-
-    def __init__(self, field: OptionField, *, ascii_only: bool) -> None:
-        super().__init__()
-        self.field = field
-        self._ascii_only = ascii_only
-        self._text, self._is_current, self._unused, self._is_refused = "", False, "", False
-
-    def show(self, text: str, *, is_current: bool, unused: str, is_refused: bool) -> None:
-        """Show a value, and which part of it has no effect."""
-        shown = text, is_current, unused, is_refused
-        if shown != (self._text, self._is_current, self._unused, self._is_refused):
-            self._text, self._is_current, self._unused, self._is_refused = shown
-            self.refresh()
-
-    def render_line(self, y: int) -> Strip:  # noqa: ARG002 - it has one
-        """A mark at the cursor, the name, the value."""
-        width = self.size.width
-        mark = ">" if self._is_current else "!" if self._is_refused else " "
-        text = self._text
-        if self._is_current and not self.field.is_typed and len(text) + 4 <= width - _LABEL:
-            text = f"< {text} >"
-        if self._is_refused:
-            text += " ?"
-        room = max(width - _LABEL, 0)
-        if self._unused:
-            # Shown even if the value is too long for the row.
-            unused = f" ({self._unused})"
-            text = fitted(text, max(room - len(unused), 0), ascii_only=self._ascii_only) + unused
-        text = fitted(text, room, ascii_only=self._ascii_only)
-        row = f"{mark} {self.field.label}".ljust(_LABEL) + text
-        style = self.rich_style
-        if self._unused:
-            style += self.get_component_rich_style("option-row--unused", partial=True)
-        if self._is_current:
-            style += self.get_component_rich_style("option-row--cursor", partial=True)
-        return Strip([Segment(row.ljust(width), style)]).adjust_cell_length(width, Style())
-
-
 class OptionForm(VerticalScroll, can_focus=True):
-    """The options of a plan, with a cursor."""
+    """The options of a plan, with a cursor.
+
+    Parameters
+    ----------
+    options : the values shown at first.
+    fields : the options that have a row; kept as an attribute.
+    """
 
     BINDINGS = bindings(FORM)
 
-    def __init__(self, options: SampleOptions, *, ascii_only: bool) -> None:
+    def __init__(
+        self,
+        options: SampleOptions,
+        fields: tuple[OptionField, ...] = OPTION_FIELDS,
+        *,
+        ascii_only: bool,
+    ) -> None:
         super().__init__()
+        self.fields = fields
         self._ascii_only = ascii_only
         self._options = options
         self._place = 0
@@ -141,7 +90,7 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def compose(self) -> ComposeResult:
         """A row an option, and a place for what is wrong with one."""
-        for field in OPTION_FIELDS:
+        for field in self.fields:
             yield OptionRow(field, ascii_only=self._ascii_only)
         problem = Static(id="option-problem", markup=False)
         problem.display = False
@@ -154,12 +103,28 @@ class OptionForm(VerticalScroll, can_focus=True):
     @property
     def field(self) -> OptionField:
         """The option at the cursor."""
-        return OPTION_FIELDS[self._place]
+        return self.fields[self._place]
 
     @property
     def attempt(self) -> Attempt | None:
         """The value that was asked for, but that the plan does not have (yet)."""
         return self._attempt
+
+    def follow(self, session: Session, asked: SampleOptions | None) -> None:
+        """Show the session's options.
+
+        Parameters
+        ----------
+        asked : what this form's screen asked for last; a problem of other options is not said here.
+        """
+        if session.doing is None and session.problem is None:
+            self.accept(session.options)
+            return
+        self.show(session.options)
+        attempt = self._attempt
+        is_refused = session.doing is None and session.problem is not None
+        if is_refused and attempt is not None and attempt.options == asked:
+            self.refuse(session.problem or "")
 
     def show(self, options: SampleOptions) -> None:
         """Show the options of the plan; a value that was refused stays visible."""
@@ -184,8 +149,9 @@ class OptionForm(VerticalScroll, can_focus=True):
         attempt = self._attempt
         for place, row in enumerate(self.query(OptionRow)):
             tried = attempt is not None and attempt.field is row.field
+            text = attempt.text if tried and attempt is not None else row.field.text(self._options) or "-"
             row.show(
-                attempt.text if tried and attempt is not None else row.field.text(self._options) or "-",
+                printable(text, ascii_only=self._ascii_only),
                 is_current=place == self._place,
                 unused=row.field.unused(self._options),
                 is_refused=tried and attempt is not None and attempt.problem is not None,
@@ -199,7 +165,7 @@ class OptionForm(VerticalScroll, can_focus=True):
             return
         rows = self._problem_rows(attempt)
         line.update("\n".join(f"  {row}" for row in rows))
-        self.move_child(line, after=self.query(OptionRow)[OPTION_FIELDS.index(attempt.field)])
+        self.move_child(line, after=self.query(OptionRow)[self.fields.index(attempt.field)])
         line.display = True
         self.call_after_refresh(line.scroll_visible, animate=False)
 
@@ -211,7 +177,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         problem = printable(attempt.problem or "", ascii_only=self._ascii_only)
         width = max(self.size.width - 2, 10)
         few = _TYPED_ROWS if attempt.options is None else _PROBLEM_ROWS
-        most = max(self.size.height - len(OPTION_FIELDS), few)
+        most = max(self.size.height - len(self.fields), few)
         rows: list[str] = []
         for words in (problem, problem.partition("; ")[0]):
             rows = textwrap.wrap(words, width)
@@ -248,12 +214,13 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def action_edge(self, rows: int) -> None:
         """Go to the first option, or to the last."""
-        self._go(0 if rows < 0 else len(OPTION_FIELDS) - 1)
+        self._go(0 if rows < 0 else len(self.fields) - 1)
 
     def _go(self, place: int) -> None:
-        self._place = min(max(place, 0), len(OPTION_FIELDS) - 1)
+        self._place = min(max(place, 0), len(self.fields) - 1)
         self._draw()
         self.query(OptionRow)[self._place].scroll_visible(animate=False)
+        self.post_message(FieldReached(self._place))
 
     def action_step(self, by: int) -> None:
         """Take the next value or the one before."""
@@ -270,11 +237,20 @@ class OptionForm(VerticalScroll, can_focus=True):
         else:
             self.action_step(1)
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the value that was asked for last is shown with what is wrong with it."""
+        return self._attempt is not None and self._attempt.problem is not None
+
     def action_give_up(self) -> None:
         """Show what the plan has again in place of a value that was refused."""
-        if self._attempt is not None and self._attempt.problem is not None:
-            self._attempt = None
-            self._draw()
+        if self.is_refused:
+            self.forget()
+
+    def forget(self) -> None:
+        """Show what the plan has, whatever was asked for."""
+        self._attempt = None
+        self._draw()
 
     def on_key(self, event: events.Key) -> None:
         """A digit or point starts typing a value."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.timer import Timer
 from textual.worker import Worker
 
 from sampling.errors import SamplingError
@@ -33,15 +32,13 @@ from tui.app.plan.presenter import (
 )
 from tui.app.plan.prompt import PlanPrompt
 from tui.app.plan.results.screen import ResultsScreen, opened_again
+from tui.app.plan.soon import PlanSoon
 from tui.app.plan.steps import Steps
 from tui.app.plan.work import DetailsReady, PlanWork
 from tui.app.plan.writing import WritingScreen
 from tui.app.state import Session
 from tui.options.commands import SampleOptions
 from tui.output.writer import Canvas
-
-_DELAY_SECONDS = 0.08
-"""A key that is held down makes a plan at first and one at last, not twenty."""
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""
@@ -68,8 +65,7 @@ class PlanScreen(WritingScreen):
         self._details: PlanDetails | None = None
         self._work = PlanWork(self)
         self._asked: SampleOptions | None = None
-        self._wanted: SampleOptions | None = None
-        self._plan_timer: Timer | None = None
+        self._soon = PlanSoon(self, self._plan)
         self._details_open = False
         self._results: ResultsScreen | None = None
         self._steps = Steps()
@@ -121,13 +117,7 @@ class PlanScreen(WritingScreen):
         if session.doing is not None:
             # What is being computed is of a plan that is no longer wanted.
             self._work.stop()
-            form.show(session.options)
-        elif session.problem is not None:
-            form.show(session.options)
-            if form.attempt is not None and form.attempt.options == self._asked:
-                form.refuse(session.problem)
-        else:
-            form.accept(session.options)
+        form.follow(session, self._asked)
         if session.doing is None and (self._details is None or self._details.study is not study):
             self.query_one(PlanFindings).show(study)
             self._work.begin(session, study, self._details)
@@ -207,20 +197,7 @@ class PlanScreen(WritingScreen):
     @on(OptionsChanged)
     def _plan_soon(self, event: OptionsChanged) -> None:
         event.stop()
-        is_held = self._plan_timer is not None and not event.at_once
-        if self._plan_timer is not None:
-            self._plan_timer.stop()
-        self._wanted = event.options if is_held else None
-        self._plan_timer = self.set_timer(_DELAY_SECONDS, self._plan_last)
-        if not is_held:
-            self._plan(event.options)
-
-    def _plan_last(self) -> None:
-        """Plan once for many quick steps: by the last one."""
-        self._plan_timer = None
-        if self._wanted is not None:
-            self._plan(self._wanted)
-            self._wanted = None
+        self._soon.take(event)
 
     def _plan(self, options: SampleOptions) -> None:
         self._asked = options

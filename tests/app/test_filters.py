@@ -1,0 +1,221 @@
+"""The filters over a view: typed, stepped, refused, taken back, and copied with the command."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import OptionError
+from sampling.readers.registry import read_profile
+from sampling.splitting.tree import Verdict
+from tests import small_recordings
+from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
+from tui.app import planning
+from tui.app.filters.fields import LeastDuration, Numbers, Patterns, RangeNames, Words, filters_of
+from tui.app.filters.screen import FilterForm, FiltersScreen
+from tui.app.plan.option_row import OptionInput
+from tui.options.commands import OpenOptions, SampleOptions
+from tui.options.flags import error_text
+
+DURATIONS_NS = {"gemm": 1000, "softmax": 500, "ncclDevKernel_AllReduce": 2000}
+EACH = 20
+
+
+@pytest.fixture(scope="module")
+def two_devices(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Device 0 runs each kernel twenty times, device 1 the first of them alone."""
+    names = [name for name in DURATIONS_NS for _ in range(EACH)] + ["gemm"] * EACH
+    columns = {
+        "name": names,
+        "duration_ns": pa.array([DURATIONS_NS[name] for name in names], pa.int64()),
+        "device": pa.array([0] * EACH * len(DURATIONS_NS) + [1] * EACH, pa.int64()),
+    }
+    path = tmp_path_factory.mktemp("two") / "two.parquet"
+    pq.write_table(pa.table(columns), path)
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def nothing_binds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What binds takes a plan an option, and is not what is tested here."""
+    monkeypatch.setattr(planning, "tell_binding", lambda *_: None)
+
+
+async def go_to(pilot: Running, app: App, filter_: str) -> None:
+    """Open the filters and put the cursor on one."""
+    if not isinstance(app.screen, FiltersScreen):
+        await pilot.press("F")
+        await wait_for(pilot, lambda: "Kept: " in screen_text(app), "the filters")
+    form = app.screen.query_one(FilterForm)
+    labels = [field.label for field in form.fields]
+    steps = labels.index(filter_) - labels.index(form.field.label)
+    from_end = len(labels) - 1 - labels.index(filter_)
+    near = ["j"] * steps or ["k"] * -steps
+    await pilot.press(*min(near, ["G", *["k"] * from_end], key=len))
+
+
+async def typed(pilot: Running, app: App, filter_: str, text: str) -> None:
+    """Type a value."""
+    await go_to(pilot, app, filter_)
+    await pilot.press("enter")
+    await wait_for(pilot, lambda: isinstance(app.focused, OptionInput), "the field")
+    app.screen.query_one(OptionInput).value = text
+    await pilot.press("enter")
+    await wait_for(pilot, lambda: not app.screen.query(OptionInput), "it is taken")
+    await planned(pilot, app)
+
+
+async def says(pilot: Running, app: App, text: str) -> None:
+    await wait_for(pilot, lambda: text in screen_text(app), text)
+
+
+async def test_a_filter_is_applied_said_and_copied_with_the_command(two_devices: str, tmp_path: Path) -> None:
+    async with opened(two_devices, (60, 15), ascii_only=True) as (app, pilot):
+        await go_to(pilot, app, "device")
+        await says(pilot, app, "Here: 0, 1.")
+        await pilot.press("minus")
+        # 20 launches of 1,000 ns of the 90,000 ns in all.
+        await says(pilot, app, "Kept: 20 of 80 launches, 22.2 % of the time")
+        assert app.session.options.device == ("1",)
+        await typed(pilot, app, "device", "0, 1")
+        await says(pilot, app, "Kept: all of 80 launches")
+        await go_to(pilot, app, "exclude")
+        await pilot.press("plus")
+        await says(pilot, app, "Kept: 60 of 80 launches, 55.6 % of the time")
+        assert screen_text(app).isascii()
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: not isinstance(app.screen, FiltersScreen), "the view")
+        text, command = view_of(app).pane_text().text, view_of(app).command()
+    assert "--device 0,1 --exclude communication" in command
+    assert printed(command, 60, tmp_path) == text
+
+
+async def test_what_is_refused_is_said_at_its_row_and_the_old_plan_stays(two_devices: str) -> None:
+    async with opened(two_devices) as (app, pilot):
+        study = study_in(app)
+        for filter_, text, problem in (
+            ("include", "conv", "--include 'conv' leaves no launch"),
+            ("exclude", "(gemm", "'(gemm' is not a regular expression (missing ), unterminated"),
+        ):
+            await typed(pilot, app, filter_, text)
+            await says(pilot, app, f"> {filter_}".ljust(19) + f"{text} ?\n  {problem}")
+            assert study_in(app) is study
+        await says(pilot, app, "Kept: all of 80 launches")
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: "?" not in screen_text(app), "the value is dropped")
+        assert isinstance(app.screen, FiltersScreen)
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: not isinstance(app.screen, FiltersScreen), "the view")
+        assert app.session.options == app.given
+
+
+async def test_u_brings_back_what_the_command_line_gave(two_devices: str) -> None:
+    given_ = OpenOptions(exclude=("soft",), epsilon=0.1)
+    async with opened(two_devices, options=given_) as (app, pilot):
+        await go_to(pilot, app, "group-by")
+        # The time of all launches is not known: the share is of what nobody has counted.
+        await says(pilot, app, "Kept: 60 of 80 launches, 80.0 us of kernel time, in 3 kernel groups")
+        await pilot.press("j", "plus")
+        await says(pilot, app, "in 2 kernel groups")
+        await typed(pilot, app, "exclude", "")
+        await says(pilot, app, "Kept: all of 80 launches, in 3 kernel groups")
+        app.plan(replace(app.session.options, epsilon=0.2))
+        await planned(pilot, app)
+        await pilot.press("u")
+        await says(pilot, app, "Kept: 60 of 80 launches, 88.9 % of the time")
+        assert app.session.options == replace(app.given, epsilon=0.2)
+        await planned(pilot, app)
+        await pilot.press("u")
+        await says(pilot, app, "the filters are as they were given")
+
+
+async def test_decisions_of_groups_that_are_left_out_keep_the_filters_as_they_are(two_devices: str) -> None:
+    async with opened(two_devices, (120, 40)) as (app, pilot):
+        app.decide({study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}, "root")
+        await planned(pilot, app)
+        await typed(pilot, app, "exclude", "nccl")
+        await says(
+            pilot, app, "  your split decision is of groups that these filters leave out; [u] in Split"
+        )
+        assert app.session.options.exclude == ()
+
+
+async def test_ranges_are_stepped_through(tmp_path: Path) -> None:
+    small = str(small_recordings.nsys_sqlite(tmp_path, "2023.4"))
+    async with opened(small) as (app, pilot):
+        await go_to(pilot, app, "range")
+        screen = app.screen
+        assert isinstance(screen, FiltersScreen)
+        await wait_for(pilot, lambda: bool(screen.names.found), "the names")
+        await pilot.press("plus")
+        await wait_for(pilot, lambda: app.session.options.range == small_recordings.RANGE, "the range")
+        await planned(pilot, app)
+        await says(pilot, app, "Kept: ")
+
+
+WRONG = (
+    ("exclude", "'gemm", "exclude 'gemm: a quotation mark has no second one; write it as \"'\""),
+    ("device", "x", "device x: numbers are meant"),
+    ("launches", "9:2", "launches 9:2: ids as A:B, A: or :B are meant, counted from 0, A not above B"),
+    ("min_duration", "5us", "min-duration: '5us' is no whole number; give nanoseconds, as 5000"),
+    ("min_duration", "0", "min-duration 0: nanoseconds from 1 on are meant"),
+    ("features", "none.csv", "features none.csv: there is no such file"),
+)
+
+
+@pytest.mark.parametrize(("name", "text", "problem"), WRONG)
+def test_what_means_nothing_is_refused_before_anything_is_counted(
+    name: str, text: str, problem: str, two_devices: str
+) -> None:
+    rows = filters_of(read_profile((two_devices,)), RangeNames())
+    field = next(row.field for row in rows if row.field.name == name)
+    with pytest.raises(OptionError) as refused:
+        field.taken(SampleOptions(), text)
+    assert error_text(refused.value) == problem
+
+
+def test_every_sentence_has_room_at_60_columns(two_devices: str) -> None:
+    for row in filters_of(read_profile((two_devices,)), RangeNames()):
+        assert len(textwrap.wrap(row.help, 60)) <= 2, row.help
+
+
+@given(st.lists(st.text(min_size=1).map(re.escape), max_size=4))
+def test_regular_expressions_are_typed_as_they_are_shown(patterns: list[str]) -> None:
+    field, options = Patterns("exclude", "communication"), replace(SampleOptions(), exclude=tuple(patterns))
+    assert field.taken(SampleOptions(), field.text(options)) == options
+
+
+def test_backslashes_are_the_expressions_own_and_quotes_hold_blanks_together() -> None:
+    taken = Patterns("include").taken(SampleOptions(), r"\d+x\d+ 'void gemm|#'")
+    assert taken.include == (r"\d+x\d+", "void gemm|#")
+
+
+def test_steps_go_round_or_end() -> None:
+    options = SampleOptions()
+    numbers = Numbers("device", (3, 5))
+    for given_, by, next_ in ((), 1, ("3",)), (("3",), 1, ("5",)), (("5",), 1, ()), ((), -1, ("5",)):
+        stepped = numbers.stepped(replace(options, device=given_), by)
+        assert stepped is not None
+        assert stepped.device == next_
+    assert Numbers("device", (0,)).stepped(options, 1) is None
+    least = LeastDuration("min_duration")
+    for before, by, after in (None, 1, 1000), (1000, 1, 2000), (1500, -1, 1000), (1000, -1, None):
+        stepped = least.stepped(replace(options, min_duration=before), by)
+        assert stepped is not None
+        assert stepped.min_duration == after
+    assert least.stepped(options, -1) is None
+    exclude = Patterns("exclude", "communication")
+    added = exclude.stepped(replace(options, exclude=("gemm",)), 1)
+    assert added is not None
+    assert added.exclude == ("gemm", "communication")
+    assert exclude.stepped(added, 1) is None
+    assert exclude.stepped(added, -1) == replace(options, exclude=("gemm",))
+    assert Words("range", RangeNames()).stepped(options, 1) is None

@@ -1,0 +1,1 @@
+"""The filters: which launches count, and what a kernel group is."""
