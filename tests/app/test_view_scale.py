@@ -481,7 +481,7 @@ async def test_with_a_profile_digits_are_views_and_enter_edits(gpt: str) -> None
         assert app.screen.query_one("#plan").display
         for size in ((60, 15), (80, 24)):
             await resized(app, pilot, *size)
-            await shows(app, pilot, " 1 Groups  2 Split tree")
+            await shows(app, pilot, "1 Group")
             assert "0-9" not in screen_text(app)
         await pilot.press("enter", *"12", "enter")
         await settled(app, pilot, 0, 0, "12")

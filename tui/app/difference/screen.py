@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
@@ -11,7 +12,7 @@ from textual.containers import Container, Vertical
 from textual.worker import get_current_worker
 
 from sampling.difference.difference import Difference
-from sampling.errors import OptionError, SamplingError
+from sampling.errors import OptionError, ProfileError, SamplingError
 from sampling.profile.profile import Profile
 from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
 from tui.app.difference.comparing import (
@@ -162,7 +163,10 @@ class DifferenceScreen(ViewScreen):
         self._want_what_is_shown()
         self._show()
         words = failure_words(error)
-        self.query_one(BeforePrompt).ask(self._typed, [words, words.partition("; ")[0]])
+        # Of a long path its end is enough: it stands whole in the field below.
+        near = words.replace(error.path, Path(error.path).name) if isinstance(error, ProfileError) else words
+        forms = {words, words.partition("; ")[0], near, near.partition("; ")[0]}
+        self.query_one(BeforePrompt).ask(self._typed, sorted(forms, key=len, reverse=True))
 
     def _want_what_is_shown(self) -> None:
         """Forget a recording that could not be compared; the session's own is not tried again unchanged."""
