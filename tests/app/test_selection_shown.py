@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import small_recordings
-from tests.app.driving import opened, printed, view_of
+from tests.app.driving import opened, printed, screen_text, view_of
 from tui.app.frame.wording import workload_lines
 from tui.options.commands import OpenOptions
 
@@ -24,6 +24,7 @@ async def test_the_copied_text_and_the_copied_command_say_the_same(small: str, t
     async with opened(small, options=FILTERED) as (app, _):
         text, command = view_of(app).pane_text().text, view_of(app).command()
         assert app.session.study is not None
+        assert " selected launches, " in screen_text(app), "at 80 columns too"
         header = workload_lines(app.session, app.session.study)
         await app.action_view("Scale model")
         assert "Selection" not in view_of(app).pane_text().text

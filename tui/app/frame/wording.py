@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sampling.plan.study import Study
+from sampling.reduction.region import Region
 from sampling.text import counted
 from tui.app.overrides_file import options_on_leaving
 from tui.app.state import Session, decisions
@@ -132,7 +133,9 @@ def _who(session: Session, study: Study) -> str:
 
 def _drawn(study: Study) -> str:
     samples = quantities.count(study.design.samples)
-    return f"{samples} of {counted(study.counts.launches, 'launch', 'launches')}"
+    # The only place in a narrow window that says that filters leave some out.
+    kept = "" if study.counts.region == Region() else "selected "
+    return f"{samples} of {counted(study.counts.launches, f'{kept}launch', f'{kept}launches')}"
 
 
 def status_lines(session: Session, study: Study) -> list[str]:
