@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, fields, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sampling.errors import SamplingError
@@ -39,9 +38,8 @@ def findings_with_flags(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     )
 
 
-@cache
 def flags_of_parameters() -> dict[str, str]:
-    """Return what is typed for each parameter of the engine that an option of any command gives."""
+    """Return what is typed for each parameter of the engine that an option of a command gives."""
     return {
         parameter: words
         for options in _with_those_below(OutputOptions)
