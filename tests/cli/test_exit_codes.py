@@ -46,7 +46,7 @@ USAGE: dict[str, tuple[str, str]] = {
     "tree PROFILE --method random": ("random", "root"),
     "tree PROFILE --kernel #0": ("#0", "#34"),
     "tree PROFILE --kernel #35": ("#35", "#34"),
-    "histogram PROFILE --kernel VOLTA": ("VOLTA", "kernelpoint groups"),
+    "histogram PROFILE --kernel AMPERE": ("AMPERE", "kernelpoint groups"),
     "sample PROFILE --method rot": ("rot", "'root'"),
     "tree PROFILE --method stm": ("stm", "'stem'"),
     "compare PROFILE --methods root,allegr": ("allegr", "'allegro'"),
