@@ -107,6 +107,9 @@ def counts(counts_of: Callable[..., DurationCounts]) -> DurationCounts:
         ("emm", 0, 1),
         ("Gemm", 1, 0),
         ("process 0", 0, 2),
+        # Case counts only where a key has the text as it is written.
+        ("RELU", 2, 0),
+        ("GEMM", 0, 1),
     ],
 )
 def test_a_kernel_is_chosen_by_rank_or_text(
