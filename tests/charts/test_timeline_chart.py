@@ -75,3 +75,17 @@ def test_what_hardly_varies_is_a_line_in_the_middle() -> None:
     rows = {row for row, _ in dots(rows_of(even))}
     assert len(rows) == 1
     assert 4 < rows.pop() < 12
+
+
+def test_every_dot_has_the_style_of_a_cluster() -> None:
+    """Of a dot beside the edge of a cell too."""
+    duration_ns = 1000 + np.arange(997) * 7919 % 997
+    launches = GroupLaunches(np.arange(997), duration_ns, None)
+    clusters = [(1000, 1300), (1301, 1600), (1601, 1996)]
+    for width, height in ((60, 20), (61, 21), (80, 24), (97, 33)):
+        chart = timeline_chart(launches, clusters, NONE, width, height)
+        is_dot = (chart.glyph >= "\N{BRAILLE PATTERN DOTS-1}") & (
+            chart.glyph <= "\N{BRAILLE PATTERN DOTS-12345678}"
+        )
+        assert is_dot.sum() > 100
+        assert (chart.style[is_dot] >= 0).all()

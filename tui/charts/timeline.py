@@ -29,6 +29,7 @@ _ROWS_A_LEGEND_ROW = 5
 _DRAWN = ("\N{BLACK DIAMOND}", "X")
 # The dots of a braille cell, two columns of four rows, as bits of its code point.
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
+_DOT_ROWS, _DOT_COLUMNS = _DOTS.shape
 _BRAILLE = 0x2800
 
 
@@ -105,14 +106,16 @@ def timeline_chart(
     axis = _Axis.of(durations_ns, log=log)
     grid = blank(width, height)
     share = _shares(launches, by)
-    cells = _Cells(rows, columns, axis.places(durations_ns, rows), _columns(share, columns))
+    # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
+    dot_row, dot_column = axis.places(durations_ns, _DOT_ROWS * rows), _columns(share, _DOT_COLUMNS * columns)
+    cells = _Cells(rows, columns, dot_row // _DOT_ROWS, dot_column // _DOT_COLUMNS)
     styles = cells.most_common(cluster, len(clusters))
     shown = styles != PLAIN
     if ascii_only:
         symbols = np.array([cluster_symbol(each, ascii_only=True) for each in range(len(clusters))])
         glyphs = np.where(shown, symbols[styles], " ")
     else:
-        glyphs = _braille(axis.places(durations_ns, 4 * rows), _columns(share, 2 * columns), rows, columns)
+        glyphs = _braille(dot_row, dot_column, rows, columns)
     cluster_styles = np.array([cluster_style(each) for each in range(len(clusters))])
     grid.glyph[:rows, _LEFT : _LEFT + columns] = glyphs
     grid.style[:rows, _LEFT : _LEFT + columns] = np.where(shown, cluster_styles[styles], PLAIN)
@@ -159,9 +162,9 @@ def _braille(
     row: npt.NDArray[np.intp], column: npt.NDArray[np.intp], rows: int, columns: int
 ) -> npt.NDArray[np.str_]:
     """Return (rows, columns) cells with a dot wherever there is a launch."""
-    is_set: BoolArray = np.zeros((4 * rows, 2 * columns), dtype=np.bool_)
+    is_set: BoolArray = np.zeros((_DOT_ROWS * rows, _DOT_COLUMNS * columns), dtype=np.bool_)
     is_set[row, column] = True
-    dots = is_set.reshape(rows, 4, columns, 2).transpose(0, 2, 1, 3)
+    dots = is_set.reshape(rows, _DOT_ROWS, columns, _DOT_COLUMNS).transpose(0, 2, 1, 3)
     code = (dots * _DOTS).sum(axis=(2, 3))
     glyphs = np.array([" ", *(chr(_BRAILLE + each) for each in range(1, 256))])
     return np.asarray(glyphs[code])
@@ -204,7 +207,8 @@ def _draw_letters(
     """Write each cluster's letter beside the middle of its durations, where that row is still free."""
     if len(clusters) < 2:
         return
-    middles = axis.places(np.array([(low + high) / 2 for low, high in clusters]), rows).tolist()
+    middles_ns = np.array([(low + high) / 2 for low, high in clusters])
+    middles = (axis.places(middles_ns, _DOT_ROWS * rows) // _DOT_ROWS).tolist()
     for cluster, row in enumerate(middles):
         if grid.glyph[row, -1] == " ":
             put(
