@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.profile.profile import Column, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
@@ -35,6 +35,14 @@ class GroupLaunches:
 
     def __len__(self) -> int:
         return len(self.id)
+
+    def are(self, ids: IntArray) -> BoolArray:
+        """Return (n,) which launches have one of some ids; ids of other groups are none of them."""
+        found = np.zeros(len(self), dtype=np.bool_)
+        # Ids are ascending, and few are looked for among many.
+        place = np.minimum(np.searchsorted(self.id, ids), len(self) - 1)
+        found[place[self.id[place] == ids]] = True
+        return found
 
     def part(self, first: int, stop: int) -> GroupLaunches:
         """Return the launches from the place ``first`` up to, not with, ``stop``."""
@@ -120,7 +128,8 @@ def timeline_bins(
     # Only where a bin begins that has launches does a run of them begin.
     begins = edges[:-1][filled]
     ids, durations = launches.id[order], launches.duration_ns[order].astype(np.int64)
-    drawn = np.zeros(len(launches), dtype=np.int64) if drawn_ids is None else np.isin(ids, drawn_ids) * 1
+    none = np.zeros(0, dtype=np.int64)
+    drawn = launches.are(none if drawn_ids is None else drawn_ids)[order].astype(np.int64)
 
     def over(values: IntArray, reduce: np.ufunc, empty: float) -> np.ndarray:
         found = np.full(len(number), empty, dtype=np.int64)

@@ -89,3 +89,15 @@ def test_every_dot_has_the_style_of_a_cluster() -> None:
         )
         assert is_dot.sum() > 100
         assert (chart.style[is_dot] >= 0).all()
+
+
+def test_no_launch_has_two_ticks_and_each_stands_under_its_launch() -> None:
+    for launches in (1, 2, 3, 7, 300):
+        few = GroupLaunches(np.arange(launches) * 2, np.arange(launches) + 1000, None)
+        chart = timeline_chart(few, [], NONE, 80, 20, ascii_only=True)
+        foot = next(row for row, text in enumerate(plain(chart).splitlines()) if "--" in text)
+        ids = plain(chart).splitlines()[foot + 1].removeprefix(" " * 9).replace("launch ", "").split()
+        assert ids[0] == "0"
+        assert len(set(ids)) == len(ids) == sum(glyph == "+" for glyph in chart.glyph[foot, 9:])
+        if launches <= 3:
+            assert ids == [str(2 * each) for each in range(launches)]

@@ -96,7 +96,7 @@ def timeline_chart(
     durations_ns = launches.duration_ns
     clusters = clusters or [(int(durations_ns.min()), int(durations_ns.max()))]
     cluster = np.searchsorted([high for _, high in clusters], durations_ns)
-    is_drawn = np.isin(launches.id, drawn_ids)
+    is_drawn = launches.are(drawn_ids)
     number = np.bincount(cluster, minlength=len(clusters))
     entries = cluster_entries(clusters, number.tolist(), ascii_only=ascii_only)
     if is_drawn.any():
@@ -191,11 +191,12 @@ def _draw_axes(
             low, high, lambda ns: _LEFT + (ns - low) * (columns - 1) // step, _LEFT, right
         )
     else:
-        at = range(0, columns, _COLUMNS_A_TICK)
-        ids = [int(launches.id[min(column * len(launches) // columns, len(launches) - 1)]) for column in at]
-        labels = [count(each) for each in ids]
+        # The first column of each launch that has one: of a few launches not every tick has its own.
+        shown = sorted({column * len(launches) // columns for column in range(0, columns, _COLUMNS_A_TICK)})
+        at = [_LEFT - -row * columns // len(launches) for row in shown]
+        labels = [count(int(launches.id[row])) for row in shown]
         labels[0] = f"launch {labels[0]}"
-        ticks = place([_LEFT + column for column in at], labels, _LEFT, right)
+        ticks = place(at, labels, _LEFT, right)
     for tick in ticks:
         put(grid, rows, tick.column, glyphs.tick_down, AXIS)
         put(grid, rows + 1, tick.text_column, tick.text, LABEL)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, trade_off
+from sampling.plan.trade_off import check_has_trade_off
 from tui.engine.budgets import PlanCosts, binding_of, budget_of
 from tui.engine.studies import progress_of, study_as_asked, target_of
-from tui.engine.trade_offs import epsilons_of
+from tui.engine.trade_offs import epsilons_of, traded
 from tui.options.commands import TradeOffOptions
 from tui.output.writer import emit
 from tui.text.selection import part_of_study, stated
@@ -20,21 +20,8 @@ def run(options: TradeOffOptions) -> None:
     epsilons = epsilons_of(options.epsilons, target, with_plan=options.binding)
     study = study_as_asked(options.profiles, options)
     with progress_of(options) as progress:
-        tried = list(
-            trade_off(
-                study.counts,
-                options.method,
-                target,
-                options.seed,
-                epsilons,
-                settings=options.set,
-                overrides=study.choice.overrides,
-                progress=progress,
-            )
-        )
+        points, missing = traded(study, options, target, epsilons, progress)
         binding = binding_of(options, study, progress) if options.binding else None
-    points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
-    missing = tuple(each for each in tried if isinstance(each, NoPoint))
     if not points:
         raise missing[0].problem
     known = TradeOff(options.method, target, epsilons, points, missing, PlanCosts(binding, options.slowdown))

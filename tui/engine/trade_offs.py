@@ -1,13 +1,37 @@
-"""The epsilons of a trade-off."""
+"""A trade-off: its epsilons, and the plan at each."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sampling.errors import OptionError
-from sampling.plan.trade_off import default_epsilons
+from sampling.plan.study import Study
+from sampling.plan.trade_off import NoPoint, TradeOffPoint, default_epsilons, trade_off
+from sampling.progress import Progress
 from sampling.strata.target import Target
 from tui.options.flags import with_flags
+from tui.options.shared import MethodOptions
+
+
+def traded(
+    study: Study, options: MethodOptions, target: Target, epsilons: Sequence[float], progress: Progress
+) -> tuple[tuple[TradeOffPoint, ...], tuple[NoPoint, ...]]:
+    """Return the plans at some epsilons, in their order, and the epsilons at which there is none."""
+    tried = list(
+        trade_off(
+            study.counts,
+            options.method,
+            target,
+            options.seed,
+            epsilons,
+            settings=options.set,
+            overrides=study.choice.overrides,
+            progress=progress,
+        )
+    )
+    points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
+    return points, tuple(each for each in tried if isinstance(each, NoPoint))
 
 
 def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -> tuple[float, ...]:

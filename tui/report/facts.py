@@ -8,12 +8,13 @@ from sampling.methods.registry import method_named, method_names
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.study import Study
-from sampling.plan.trade_off import NoPoint, TradeOffPoint, default_epsilons, trade_off
+from sampling.plan.trade_off import default_epsilons
 from sampling.progress import Progress
 from tui.engine.budgets import PlanCosts, binding_of, plan_costs, study_within_budget
 from tui.engine.comparing import comparison_of
 from tui.engine.studies import target_of
 from tui.engine.timelines import GroupTimeline, timeline_of_group
+from tui.engine.trade_offs import traded
 from tui.engine.unused_options import note_unused_epsilon
 from tui.options.command_line import options_of
 from tui.options.commands import CompareOptions
@@ -78,20 +79,7 @@ def _traded(study: Study, options: ReportOptions, costs: PlanCosts, progress: Pr
     # Of a plan within a budget the epsilon is the one that was found.
     target = replace(target_of(options), epsilon=study.design.target.epsilon)
     epsilons = default_epsilons(target.epsilon)
-    tried = list(
-        trade_off(
-            study.counts,
-            options.method,
-            target,
-            options.seed,
-            epsilons,
-            settings=options.set,
-            overrides=study.choice.overrides,
-            progress=progress,
-        )
-    )
-    points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
-    missing = tuple(each for each in tried if isinstance(each, NoPoint))
+    points, missing = traded(study, options, target, epsilons, progress)
     if not points:
         return None
     return TradeOff(options.method, target, epsilons, points, missing, replace(costs, binding=None))
