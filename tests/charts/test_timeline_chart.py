@@ -92,7 +92,7 @@ def test_every_dot_has_the_style_of_a_cluster() -> None:
 
 
 def test_no_launch_has_two_ticks_and_each_stands_under_its_launch() -> None:
-    for launches in (1, 2, 3, 7, 300):
+    for launches in (1, 2, 3, 7, 8, 9, 40, 300, 5001):
         few = GroupLaunches(np.arange(launches) * 2, np.arange(launches) + 1000, None)
         chart = timeline_chart(few, [], NONE, 80, 20, ascii_only=True)
         foot = next(row for row, text in enumerate(plain(chart).splitlines()) if "--" in text)

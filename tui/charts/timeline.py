@@ -191,8 +191,9 @@ def _draw_axes(
             low, high, lambda ns: _LEFT + (ns - low) * (columns - 1) // step, _LEFT, right
         )
     else:
-        # The first column of each launch that has one: of a few launches not every tick has its own.
-        shown = sorted({column * len(launches) // columns for column in range(0, columns, _COLUMNS_A_TICK)})
+        # Whole launches from tick to tick: of a few launches not every tick would have its own.
+        step = max(-(-_COLUMNS_A_TICK * len(launches) // columns), 1)
+        shown = range(0, len(launches), step)
         at = [_LEFT - -row * columns // len(launches) for row in shown]
         labels = [count(int(launches.id[row])) for row in shown]
         labels[0] = f"launch {labels[0]}"
