@@ -48,6 +48,22 @@ def write_profile(path: Path, launches: int, *, seed: int = 0, shapes: bool = Tr
             )
 
 
+def write_many_groups(path: Path, groups: int, *, seed: int = 0) -> None:
+    """Write four launches of each of ``groups`` kernels, their names as long as those of templates."""
+    rng = np.random.default_rng(seed)
+    names = pa.array(
+        [f"void library::kernel_{k}<float, (int){k}>(float *, int, Params)" for k in range(groups)]
+    )
+    kernel = rng.permutation(np.repeat(np.arange(groups, dtype=np.int32), 4))
+    base_ns = rng.lognormal(np.log(20_000), 1.0, groups)
+    ticks = np.maximum(np.rint(base_ns[kernel] * rng.uniform(0.8, 1.2, kernel.size) / CLOCK_NS), 1)
+    columns = [
+        pa.DictionaryArray.from_arrays(pa.array(kernel), names),
+        pa.array(ticks.astype(np.int64) * CLOCK_NS),
+    ]
+    pq.write_table(pa.Table.from_arrays(columns, schema=_schema(shapes=False)), path, compression="zstd")
+
+
 def _schema(*, shapes: bool) -> pa.Schema:
     fields = [("name", pa.dictionary(pa.int32(), pa.string())), ("duration_ns", pa.int64())]
     if shapes:

@@ -7,6 +7,7 @@ groups decision by decision (``trees``), or pick launches by their features (``p
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
@@ -114,11 +115,42 @@ class SolvedTrees(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """Trees of a plan, and what they were found for."""
+
+    counts: DurationCounts
+    asked: object
+    trees: SolvedTrees
+
+
+# Of one plan alone, since those of large profiles are large.
+_FOUND_LAST: deque[_Found] = deque(maxlen=1)
+
+
 @dataclass(frozen=True, slots=True)
 class SolvedTogether(Generic[OptionsT]):
-    """Split trees that hang together: no group's is known before those of all are."""
+    """Split trees that hang together: no group's is known before those of all are.
 
-    solve: Callable[[SplitRequest[OptionsT]], SolvedTrees]
+    Attributes
+    ----------
+    find : finds the trees of a plan.
+    """
+
+    find: Callable[[SplitRequest[OptionsT]], SolvedTrees]
+
+    def solve(self, request: SplitRequest[OptionsT]) -> SolvedTrees:
+        """Return the trees of a plan; those that were found last are not sought again.
+
+        A plan is walked through, or handed on, right after it is made.
+        """
+        asked = (self.find, request.target, request.options, dict(request.overrides))
+        for found in tuple(_FOUND_LAST):
+            if found.counts is request.counts and found.asked == asked:
+                return found.trees
+        trees = self.find(request)
+        _FOUND_LAST.append(_Found(request.counts, asked, trees))
+        return trees
 
     def stratify(self, request: SplitRequest[OptionsT]) -> Strata:
         """Return the strata that all trees lead to."""

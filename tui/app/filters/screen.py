@@ -16,9 +16,9 @@ from sampling.profile.profile import Profile
 from tui.app.filters.fields import RangeNames, filters_of
 from tui.app.filters.wording import kept_lines
 from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.soon import Soon
 from tui.app.frame.wording import MOST_LAUNCHES_UNASKED, status_lines
 from tui.app.plan.option_form import FieldReached, OptionForm, OptionsChanged
-from tui.app.plan.soon import PlanSoon
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.commands import SampleOptions
@@ -70,7 +70,7 @@ class FiltersScreen(Screen[None]):
         self._profile, self._session = profile, session
         self.names = RangeNames()
         self._filters = filters_of(profile, self.names)
-        self._soon = PlanSoon(self, self._plan)
+        self._soon = Soon(self, self._plan)
         self._asked: SampleOptions | None = None
 
     def compose(self) -> ComposeResult:
@@ -126,7 +126,7 @@ class FiltersScreen(Screen[None]):
     @on(OptionsChanged)
     def _plan_soon(self, event: OptionsChanged) -> None:
         event.stop()
-        self._soon.take(event)
+        self._soon.ask(event.options, at_once=event.at_once)
 
     def _plan(self, options: SampleOptions) -> None:
         self._asked = options
@@ -141,7 +141,7 @@ class FiltersScreen(Screen[None]):
         if wanted == options:
             self.app.say("the filters are as they were given")
         else:
-            self._soon.take(OptionsChanged(wanted, at_once=True))
+            self._soon.ask(wanted, at_once=True)
 
     def action_leave(self) -> None:
         """Go back to the view; a step that was put off is taken."""

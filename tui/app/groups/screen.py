@@ -17,6 +17,7 @@ from tui.app.frame import wording
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
 from tui.app.groups.panes import (
     GroupHighlighted,
@@ -41,7 +42,7 @@ from tui.app.groups.presenter import (
 from tui.app.state import Session, next_sort
 
 _DELAY_SECONDS = 0.08
-"""How long to wait before drawing, so that a held cursor key draws one chart and not twenty."""
+"""How long to wait for the next letter of a text to filter by."""
 
 
 class GroupsScreen(ViewScreen):
@@ -61,7 +62,7 @@ class GroupsScreen(ViewScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._chart_timer: Timer | None = None
+        self._chart = Soon[None](self, lambda _: self._show_chart())
         self._search_timer: Timer | None = None
 
     def compose_panes(self) -> ComposeResult:
@@ -108,7 +109,7 @@ class GroupsScreen(ViewScreen):
         if shown is None:
             self._show_chart()
         elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
-            self._show_chart_soon()
+            self._chart.ask(None)
 
     def _show_devices(self, study: Study) -> None:
         forms = devices_lines(study)
@@ -123,11 +124,6 @@ class GroupsScreen(ViewScreen):
         title.show(*table_title(session, study, listed))
         if session.selected not in listed.groups:
             self.app.change(selected=listed.groups[0] if listed.groups else None)
-
-    def _show_chart_soon(self) -> None:
-        if self._chart_timer is not None:
-            self._chart_timer.stop()
-        self._chart_timer = self.set_timer(_DELAY_SECONDS, self._show_chart)
 
     def _show_chart(self) -> None:
         """Show the chart with its title and the group's key, all three of one session."""

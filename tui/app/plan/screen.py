@@ -14,6 +14,7 @@ from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
+from tui.app.frame.soon import Soon
 from tui.app.plan.binding_list import StepTaken
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import failure_words
@@ -32,7 +33,6 @@ from tui.app.plan.presenter import (
 )
 from tui.app.plan.prompt import PlanPrompt
 from tui.app.plan.results.screen import ResultsScreen, opened_again
-from tui.app.plan.soon import PlanSoon
 from tui.app.plan.steps import Steps
 from tui.app.plan.work import DetailsReady, PlanWork
 from tui.app.plan.writing import WritingScreen
@@ -65,7 +65,7 @@ class PlanScreen(WritingScreen):
         self._details: PlanDetails | None = None
         self._work = PlanWork(self)
         self._asked: SampleOptions | None = None
-        self._soon = PlanSoon(self, self._plan)
+        self._soon = Soon(self, self._plan)
         self._details_open = False
         self._results: ResultsScreen | None = None
         self._steps = Steps()
@@ -197,7 +197,7 @@ class PlanScreen(WritingScreen):
     @on(OptionsChanged)
     def _plan_soon(self, event: OptionsChanged) -> None:
         event.stop()
-        self._soon.take(event)
+        self._soon.ask(event.options, at_once=event.at_once)
 
     def _plan(self, options: SampleOptions) -> None:
         self._asked = options

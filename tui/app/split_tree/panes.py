@@ -12,17 +12,14 @@ from rich.segment import Segment
 from textual import on
 from textual.message import Message
 from textual.strip import Strip
-from textual.timer import Timer
 from textual.widget import Widget
 
 from tui.app.frame.chart import Chart, Draw
+from tui.app.frame.soon import Soon
 from tui.app.split_tree.presenter import draw_branches, durations_of
 from tui.charts.grid import Grid, blank, copy, fitted
 from tui.terminal.printable import printable
 from tui.text.tree import TreeStop, stop_histogram
-
-_DELAY_SECONDS = 0.08
-"""A key that is held down draws one histogram, not twenty."""
 
 DURATIONS_AT_ONCE = 100_000
 """A histogram of more takes longer to draw than a key may wait."""
@@ -45,29 +42,23 @@ class SplitHistogram(Chart):
         self._stop: TreeStop | None = None
         self._log = False
         self._wanted: Draw = blank
-        self._timer: Timer | None = None
+        self._soon = Soon[None](self, lambda _: self._show_wanted())
 
     def look_at(self, stop: TreeStop, *, log: bool) -> None:
-        """Show the durations of the node in focus, after a short delay."""
+        """Show the durations of the node in focus."""
         self._stop, self._log = stop, log
-        self._show_soon()
+        self._soon.ask(None)
 
     @property
     def is_resting(self) -> bool:
         """Whether no drawing is pending."""
-        return self._timer is None
+        return self._soon.is_resting
 
     def on_resize(self) -> None:
         """Draw for the new size."""
-        self._show_soon()
-
-    def _show_soon(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(_DELAY_SECONDS, self._show_wanted)
+        self._soon.ask(None)
 
     def _show_wanted(self) -> None:
-        self._timer = None
         if self._stop is None:
             return
         draw = self._wanted = partial(stop_histogram, self._stop, log=self._log, ascii_only=self._ascii_only)
@@ -96,7 +87,7 @@ class SplitHistogram(Chart):
         """Return the drawn chart; cut to a new size until it is drawn again."""
         if (grid.width, grid.height) == (width, height):
             return grid
-        self._show_soon()
+        self.call_after_refresh(self._soon.ask, None)
         fitting = blank(width, height)
         rows, columns = min(height, grid.height), min(width, grid.width)
         copy(Grid(grid.glyph[:rows, :columns], grid.style[:rows, :columns]), fitting, 0, 0)
