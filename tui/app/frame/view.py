@@ -48,6 +48,8 @@ class ViewScreen(CopyingScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        # Textual parses all styles twice for a screen that it holds to be out of date; a new one is not.
+        self._css_update_count = self.app._css_update_count
         self._shown: Session | None = None
 
     @property
