@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -19,6 +18,7 @@ from textual.widgets._footer import FooterKey
 from tui.charts.glyphs import glyph_set
 from tui.charts.grid import fitted
 from tui.terminal.printable import printable
+from tui.text.tones import Phrase, Tone, Words, plain, shortened_to, words
 
 _LEAST_FILE = 12
 """Cells below which the workload is not named beside the tabs."""
@@ -30,30 +30,55 @@ class Line(Widget, can_focus=False):
     """The longest of several wordings that fits its row."""
 
     DEFAULT_CSS = "Line { height: 1; }"
+    COMPONENT_CLASSES = {f"line--{tone}" for tone in Tone}  # noqa: RUF012
 
     def __init__(self, *, ascii_only: bool, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._ascii_only = ascii_only
-        self._forms: tuple[str, ...] = ("",)
+        self._forms: tuple[Words, ...] = (words(""),)
 
-    def show(self, forms: Sequence[str]) -> None:
+    def show(self, forms: Sequence[str | Words]) -> None:
         """Show one of these, which are the longest first."""
-        shown = tuple(printable(form, ascii_only=self._ascii_only) for form in forms)
+        shown = tuple(map(self._printable, forms))
         if shown != self._forms:
             self._forms = shown
             self.refresh()
 
+    def _printable(self, form: str | Words) -> Words:
+        return tuple(Phrase(printable(text, ascii_only=self._ascii_only), tone) for text, tone in words(form))
+
     @property
     def text(self) -> str:
         """The wording shown."""
-        width = self.size.width
-        form = next((form for form in self._forms if len(form) <= width), self._forms[-1])
-        return fitted(form, width, ascii_only=self._ascii_only)
+        return plain(self._shown)
+
+    @property
+    def _shown(self) -> Words:
+        return fitting(self._forms, self.size.width, ascii_only=self._ascii_only)
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The text, and blanks."""
-        width = self.size.width
-        return Strip([Segment(set_cell_size(self.text, width), self.rich_style)], width)
+        width, style = self.size.width, self.rich_style
+        return Strip(toned_segments(self, self._shown, style)).adjust_cell_length(width, style)
+
+
+def fitting(forms: Sequence[Words], width: int, *, ascii_only: bool) -> Words:
+    """Return the first of these forms that fits the width; the last one cut short where none does."""
+    form = next((form for form in forms if len(plain(form)) <= width), forms[-1])
+    return shortened_to(form, fitted(plain(form), width, ascii_only=ascii_only))
+
+
+def toned_segments(widget: Widget, row: Words, style: Style) -> list[Segment]:
+    """Return the phrases of a row in the colours that a widget has for their tones."""
+    return [
+        Segment(
+            text,
+            style
+            if tone is Tone.PLAIN
+            else style + widget.get_component_rich_style(f"line--{tone}", partial=True),
+        )
+        for text, tone in row
+    ]
 
 
 class PaneTitle(Widget, can_focus=False):
