@@ -17,6 +17,25 @@ from tui.text.tones import Phrase, Tone, Words, joined, plain
 _TONES = {"warning": Tone.WARNING, "note": Tone.NOTE}
 """Of each severity; its mark is ASCII and says the same."""
 
+BRIEFEST = {
+    "no-durations": "no durations",
+    "graph-level-trace": "graphs",
+    "api-rows-missing": "no API calls",
+    "communication-kernels": "collectives",
+    "overlap": "overlap",
+    "zero-durations": "0 ns",
+    "coarse-clock": "clock",
+    "no-grid": "no grid",
+    "several-devices": "devices",
+    "identical-ranks": "ranks",
+    "drift": "drift",
+    "phases": "phases",
+    "iterations": "loop",
+    "one-launch-dominates": "one launch",
+    "not-worth-sampling": "small gain",
+}
+"""What each code is called where there is room for a word or two."""
+
 _BETWEEN = Phrase("  ")
 
 
@@ -77,7 +96,7 @@ def _launches(part: Part, filters: str, of: str = " of ") -> Words:
 
 
 def _findings(findings: tuple[Finding, ...]) -> Iterator[Words]:
-    """Yield what was found in five forms: all, the gravest and how many more, twice, its code, marks."""
+    """Yield what was found in five forms: all, the gravest and how many more, twice, a word, marks."""
     key = Phrase("[f] ")
     if not findings:
         yield from ((key, Phrase("no findings")),) * 5
@@ -87,7 +106,7 @@ def _findings(findings: tuple[Finding, ...]) -> Iterator[Words]:
     yield (key, *joined([_marked(each, each.words) for each in graver], ", "))
     yield (key, *_marked(first, first.words), Phrase(f", {more} more" if more else ""))
     yield (key, *_marked(first, first.words), Phrase(f" +{more}" if more else ""))
-    yield (key, *_marked(first, first.code.replace("-", " ")))
+    yield (key, *_marked(first, BRIEFEST.get(first.code, first.code)))
     numbers = Counter(finding.severity for finding in graver)
     marks = [
         (Phrase(f"{facts.MARKS[severity]}{number}", _TONES[severity]),)

@@ -22,6 +22,8 @@ from tui.text.tones import Phrase, Tone, Words, plain, shortened_to, words
 
 _LEAST_FILE = 12
 """Cells below which the workload is not named beside the tabs."""
+_BRIEF = {"Split tree": "Tree", "Scale model": "Scale", "Timeline": "Time", "Difference": "Diff"}
+"""What a tab is called where there is no room for its name."""
 _BETWEEN = 2
 """Blanks between a key and its title, and between two keys."""
 
@@ -144,18 +146,24 @@ class HeaderLine(Widget, can_focus=False):
 
 
 def tab_texts(tabs: Sequence[tuple[str, str]], active: str, width: int) -> list[str]:
-    """Return the tabs for a row: with blanks on both sides, with one between, or with names cut short.
+    """Return the tabs for a row: with blanks on both sides, with one between, or with shorter names.
 
-    Names are cut to as many letters that no tab moves when another one is active, whose name is whole.
+    Names are shortened so far that no tab moves when another one is active, whose name is whole.
     """
     texts = [f" {key} {name} " for key, name in tabs]
     if sum(map(len, texts)) <= width:
         return texts
-    longest = max(len(name) for _, name in tabs)
-    for letters in range(longest, 0, -1):
-        texts = [f"{key} {name if name == active else name[:letters].rstrip()} " for key, name in tabs]
-        cut = [f"{key} {name[:letters]} " for key, name in tabs]
-        if sum(map(len, cut)) + longest - letters <= width + 1:
+    brief = [_BRIEF.get(name, name) for _, name in tabs]
+    letters = range(max(map(len, brief)), 0, -1)
+    for names in (
+        [name for _, name in tabs],
+        *([name[:most].rstrip() for name in brief] for most in letters),
+    ):
+        pairs = list(zip(tabs, names, strict=True))
+        texts = [f"{key} {name if name == active else short} " for (key, name), short in pairs]
+        cells = sum(len(f"{key} {short} ") for (key, _), short in pairs)
+        # The last one needs no blank behind it.
+        if cells + max(len(name) - len(short) for (_, name), short in pairs) <= width + 1:
             break
     return texts
 

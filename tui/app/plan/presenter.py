@@ -187,7 +187,11 @@ def binding_states(session: Session) -> tuple[str, ...]:
 
 def _bounds(design: AnyDesign) -> Iterator[Figure]:
     if design.bound is None:
-        forms = ("none: the launches are not drawn at random", "none: nothing is random", "none")
+        forms: tuple[str, ...] = (
+            "none: the launches are not drawn at random",
+            "none: nothing is random",
+            "none",
+        )
         yield "bound", tuple(toned(form, "none", Tone.WARNING) for form in forms)
         return
     (met, tone), profiled = verdict(design), share(design.bound)
