@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -64,7 +65,8 @@ def run(arguments: list[str]) -> int:
         usage = getattr(error, "format_message", None)
         if usage is None:
             return diagnostics.exit_code_of(error, error_text(error))
-        diagnostics.fail(f"{_plain(usage())}; try `{_help_for(arguments)}`")
+        message = _plain(usage())
+        diagnostics.fail(f"{message}; {_meant(message) or f'try `{_help_for(arguments)}`'}")
         return ExitCode.USAGE
 
 
@@ -156,6 +158,13 @@ def _is_bare_word(text: str) -> bool:
 def _plain(message: str) -> str:
     """Return a parser's message without its full stop, and without the mark of the library below it."""
     return message.rstrip(".").replace("Value error, ", "")
+
+
+def _meant(message: str) -> str | None:
+    """Return which of the words that a parser's message lists may be meant; None where none is near."""
+    found = re.search(r"'([^']*)' is not one of ('.*')$", message)
+    close = get_close_matches(found[1].lower(), re.findall(r"'([^']*)'", found[2]), 1) if found else []
+    return f"did you mean {close[0]!r}?" if close else None
 
 
 def _help_for(arguments: list[str]) -> str:

@@ -193,10 +193,10 @@ async def test_view_3_says_what_is_promised_and_pooled(gpt: str) -> None:
             text = screen_text(app)
             promise, part_of = promised, f"{len(members)} of {len(study.counts.groups)}"
             if size[0] >= 80:
-                promise, part_of = f"{promise} of the simulated total", f"{part_of} groups, {part}"
+                promise, part_of = f"{promise} met, of simulated total", f"{part_of} groups, {part}"
             assert f" promise   {promise}" in text
             assert f" pooled    {part_of}" in text
-            figures = [row[34:] for row in text.splitlines()[2:13]]
+            figures = [row[34:] for row in text.splitlines()[3:13]]
             assert size[0] >= 80 or not any("…" in row for row in figures), "no word is cut"
             assert " floor " not in text, "not every kernel group is visited"
         await retype(pilot, app, "pool_below", "0")

@@ -40,6 +40,7 @@ from tui.app.plan.presenter import PlanPane, plan_figures
 from tui.app.plan.screen import PlanScreen
 from tui.app.plan.work import DetailsReady
 from tui.options.commands import OpenOptions
+from tui.text.tones import plain
 
 # Figures and details.
 
@@ -50,10 +51,11 @@ def test_the_figures_are_the_plans(gpt: str) -> None:
     judgement = judge_design(study.counts, study.design, 200, 0)
     shown = dict(plan_figures(details))
     assert shown["drawn"][1] == f"{plan.samples} of 13,920"
-    assert shown["bound"][0].startswith(f"{100 * (study.design.bound or 0):.1f} % of the profile, ")
-    assert shown["promise"][0].startswith(f"{100 * (study.design.bound_with_noise or 0):.1f} % of the sim")
+    assert plain(shown["bound"][0]).startswith(f"{100 * (study.design.bound or 0):.1f} % of the profile, ")
+    promised = f"{100 * (study.design.bound_with_noise or 0):.1f} %"
+    assert plain(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
     assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
-    assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in shown["within"][0]
+    assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in plain(shown["within"][0])
     assert np.array_equal(details.judgement.errors, judgement.errors)  # type: ignore[union-attr]
 
 
@@ -122,7 +124,7 @@ async def test_launches_are_looked_for_only_where_they_are_asked_for(
         await settled(app, pilot)
         assert looked == []
         await pilot.press("t")
-        await wait_for(pilot, lambda: "1-8 of" in screen_text(app), "the launches")
+        await wait_for(pilot, lambda: "1-7 of" in screen_text(app), "the launches")
         assert len(looked) == 1
         first = sorted(launch.id for launch in details_of(app).located or ())
         await go_to(pilot, app, "seed")
@@ -190,7 +192,7 @@ async def test_the_copied_command_prints_the_copied_text(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
         for pane, words in (
             (PlanPane.FIGURES, "sample {} --method joint"),
-            (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 9"),
+            (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 8"),
             (PlanPane.STRATA, "sample {} --method joint --list strata"),
             (PlanPane.LAUNCHES, "sample {} --method joint --list launches"),
             (PlanPane.FINDINGS, "sample {} --method joint"),

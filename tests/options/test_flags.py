@@ -47,7 +47,7 @@ def test_an_error_in_an_error_is_said_with_its_flags() -> None:
 
 
 def test_findings_have_their_flags_in_backticks() -> None:
-    finding = Finding("code", "note", "of `epsilon`", Wording("group by `group_by=name`"))
+    finding = Finding("code", "note", "few words", "of `epsilon`", Wording("group by `group_by=name`"))
     (shown,) = findings_with_flags([finding])
     assert (shown.message, shown.remedy) == ("of `epsilon`", "group by `--group-by name`")
 

@@ -16,11 +16,13 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 
 from tui.app.actions import APP, actions_of, bindings
+from tui.app.frame.themes import app_themes, palette
 from tui.app.key_order import KeyOrder
 from tui.app.loading import LoadingScreen
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
+from tui.options.choices import Theme as ThemeName
 
 # The screens are imported where they are needed, so that the first paint need not wait for them.
 
@@ -65,10 +67,16 @@ class KernelPointApp(SessionApp):
         *(Binding(view.key, f"view('{view.name}')", view.name, show=False) for view in VIEWS),
     ]
 
-    def __init__(self, session: Session, *, view: str = FIRST_VIEW) -> None:
+    def __init__(
+        self, session: Session, *, view: str = FIRST_VIEW, theme: ThemeName = ThemeName.TERMINAL
+    ) -> None:
         views = views_that_open(has_profile=bool(session.profiles))
         super().__init__(session, [(view.key, view.name) for view in views])
-        self.theme = "ansi-dark"
+        for name in self.available_themes:
+            self.unregister_theme(name)
+        for each in app_themes().values():
+            self.register_theme(each)
+        self.theme = ThemeName.TERMINAL if self.no_color else theme
         self.animation_level = "none"
         self.set_class(session.ascii_only, "-ascii")
         self._filters.append(PrintableFilter(ascii_only=session.ascii_only))
@@ -164,6 +172,23 @@ class KernelPointApp(SessionApp):
         await self.action_view("Difference")
         await self.run_action("screen.ask")
 
+    def watch_theme(self, name: str) -> None:
+        """Draw in the theme's sixteen colours."""
+        is_own = name != ThemeName.TERMINAL
+        if is_own:
+            self.ansi_theme_dark = self.ansi_theme_light = palette(name)
+        self.ansi_color = not is_own
+
+    def search_themes(self) -> None:
+        """Choose a theme by name; where colours are off, say so."""
+        if self.no_color:
+            self.say("colours are off (NO_COLOR or --color never), so all themes look the same")
+            return
+        from textual.command import CommandPalette
+        from textual.theme import ThemeProvider
+
+        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder="Search for themes"))
+
     def action_help_quit(self) -> None:
         """Say how to quit, since ctrl+c does not do it."""
         from textual.widgets import Input
@@ -181,6 +206,7 @@ class KernelPointApp(SessionApp):
                 yield SystemCommand(
                     action.title, action.description, partial(self.run_action, action.name, screen)
                 )
+        yield SystemCommand("Theme", "the app's colours: the terminal's own, or others", self.search_themes)
         for view in VIEWS:
             if self.session.study is not None or not view.needs_profile:
                 yield SystemCommand(

@@ -11,6 +11,7 @@ from tui.app import hangup
 from tui.app.app import KernelPointApp
 from tui.app.state import Session, Undoable, decisions
 from tui.app.views import FIRST_VIEW
+from tui.options.choices import Theme
 from tui.options.command_line import options_of
 from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from sampling.splitting.groups import Overrides
 
 
-def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
+def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW, theme: Theme = Theme.TERMINAL) -> None:
     """Show the app until the user leaves it, then print the plan and its command line.
 
     Raises
@@ -34,7 +35,7 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW) -> None:
     """
     _settle_color(session.options)
     terminal.forget_stale_size(os.environ, sys.__stdout__)
-    app = KernelPointApp(session, view=view)
+    app = KernelPointApp(session, view=view, theme=theme)
     ending = hangup.run(app, mouse=mouse, last=lambda: _kept_decisions(app.session))
     if ending.cause is not None:
         _tell_of_decisions(app.session)

@@ -215,6 +215,6 @@ class SessionApp(App[None]):
         self.exit(return_code=1)
 
     def say(self, text: str, *, failed: bool = False) -> None:
-        """Tell the user what an action did."""
-        shown = printable(text, ascii_only=self.session.ascii_only)
+        """Tell the user what an action did; what it did not do has a mark, and a colour."""
+        shown = printable(f"! {text}" if failed else text, ascii_only=self.session.ascii_only)
         self.notify(shown, severity="error" if failed else "information", markup=False)

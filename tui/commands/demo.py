@@ -12,4 +12,6 @@ def run(options: DemoOptions) -> None:
     """Do what `open` does, on the sample data that comes with the program."""
     sample = str(sample_profile())
     with reading([sample]):
-        open_profile.show((sample,), options, insist=options.app, mouse=not options.no_mouse)
+        open_profile.show(
+            (sample,), options, insist=options.app, mouse=not options.no_mouse, theme=options.theme
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+from tui.options.choices import Theme
 from tui.options.commands import OpenOptions
 from tui.options.shared import SlowdownOptions
 from tui.terminal import tty as terminal
@@ -18,15 +19,17 @@ def run(options: OpenOptions) -> None:
     if options.difference:
         _show_difference(options)
     else:
-        show(options.profiles, options, insist=options.app, mouse=not options.no_mouse)
+        show(options.profiles, options, insist=options.app, mouse=not options.no_mouse, theme=options.theme)
 
 
-def show(profiles: tuple[str, ...], options: SlowdownOptions, *, insist: bool, mouse: bool) -> None:
+def show(
+    profiles: tuple[str, ...], options: SlowdownOptions, *, insist: bool, mouse: bool, theme: Theme
+) -> None:
     """Open the app on these files, or print their summary."""
     if terminal.is_interactive():
         from tui.app.running import run_app, session_of
 
-        run_app(session_of(profiles, options), mouse=mouse)
+        run_app(session_of(profiles, options), mouse=mouse, theme=theme)
         return
     if insist:
         _refuse_without_terminal()
@@ -46,7 +49,7 @@ def _show_difference(options: OpenOptions) -> None:
 
         path, part = file_and_part(after)
         session = replace(session_of((path,), with_part(options, part)), before=before)
-        run_app(session, mouse=not options.no_mouse, view=_DIFFERENCE)
+        run_app(session, mouse=not options.no_mouse, view=_DIFFERENCE, theme=options.theme)
         return
     if options.app:
         _refuse_without_terminal()

@@ -47,7 +47,7 @@ def _open_app(options: ScaleOpenOptions) -> None:
         ascii_only=ascii_wanted(options),
         scale=tables_of(sources) if sources else None,
     )
-    run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME)
+    run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME, theme=options.theme)
 
 
 def _why_no_app() -> str:

@@ -23,6 +23,31 @@ class ColorMode(StrEnum):
     NEVER = "never"
 
 
+class Theme(StrEnum):
+    """What the app is coloured in: the terminal's own sixteen colours, or those of a Textual theme."""
+
+    TERMINAL = "terminal"
+    TEXTUAL_DARK = "textual-dark"
+    TEXTUAL_LIGHT = "textual-light"
+    ATOM_ONE_DARK = "atom-one-dark"
+    ATOM_ONE_LIGHT = "atom-one-light"
+    CATPPUCCIN_FRAPPE = "catppuccin-frappe"
+    CATPPUCCIN_LATTE = "catppuccin-latte"
+    CATPPUCCIN_MACCHIATO = "catppuccin-macchiato"
+    CATPPUCCIN_MOCHA = "catppuccin-mocha"
+    DRACULA = "dracula"
+    FLEXOKI = "flexoki"
+    GRUVBOX = "gruvbox"
+    MONOKAI = "monokai"
+    NORD = "nord"
+    ROSE_PINE = "rose-pine"
+    ROSE_PINE_DAWN = "rose-pine-dawn"
+    ROSE_PINE_MOON = "rose-pine-moon"
+    SOLARIZED_DARK = "solarized-dark"
+    SOLARIZED_LIGHT = "solarized-light"
+    TOKYO_NIGHT = "tokyo-night"
+
+
 class GroupSort(StrEnum):
     """What `groups` is sorted by; all but name largest first."""
 

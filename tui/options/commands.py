@@ -14,6 +14,7 @@ from tui.options.choices import (
     GroupSort,
     NumberLocale,
     PlanList,
+    Theme,
     TimelineBy,
 )
 from tui.options.field import MOST_COLUMNS, argument, height_option, option, width_option
@@ -28,6 +29,7 @@ from tui.options.shared import (
     ProfileOptions,
     SlowdownOptions,
     columns_option,
+    theme_option,
 )
 
 
@@ -62,6 +64,7 @@ class OpenOptions(SlowdownOptions, ProfileOptions):
     )
     app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
     no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    theme: Theme = theme_option()
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class DemoOptions(SlowdownOptions):
 
     app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
     no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    theme: Theme = theme_option()
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scalemodel.measurements import MpkiUnit, Scaling
+from tui.options.choices import Theme
 from tui.options.field import argument, height_option, option, width_option
 from tui.options.input_files import InputFile
-from tui.options.shared import OUTPUT_PANEL, OutputOptions
+from tui.options.shared import OUTPUT_PANEL, OutputOptions, theme_option
 
 _MEASURED = "What was measured"
 _RULES = "How to predict"
@@ -142,6 +143,7 @@ class ScaleOpenOptions(OutputOptions):
     )
     app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
     no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    theme: Theme = theme_option()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from tui.options.choices import (
     ColorMode,
     NumberLocale,
     OutputFormat,
+    Theme,
 )
 from tui.options.field import argument, option
 from tui.options.input_files import FeatureFile, InputFile
@@ -31,6 +32,17 @@ def columns_option() -> Any:
         "--columns",
         panel=_REGION,
         metavar="name=A,duration_ns=B",
+    )
+
+
+def theme_option() -> Any:
+    """Return the field of ``--theme``."""
+    return option(
+        Theme.TERMINAL,
+        "The app's colours: the terminal's own, or nord, gruvbox, solarized-light, ... (a wrong name lists "
+        "all); NO_COLOR wins.",
+        "--theme",
+        metavar="NAME",
     )
 
 

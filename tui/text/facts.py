@@ -27,6 +27,9 @@ from tui.text.promise import promise_words
 # What is said of a kernel group in time, null where the profile has no durations.
 _IN_TIME = ("total_duration_ns", "share", "mean_ns", "std_ns", "cov", "min_ns", "max_ns")
 
+#: What stands for a finding's severity.
+MARKS = {"warning": "!", "note": "i"}
+
 #: What stands for the strata and the launches of a kernel group that is pooled with others.
 POOLED = "pool"
 
@@ -175,7 +178,7 @@ def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None =
     for finding in study.findings:
         said = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
         text = printable(said, ascii_only=canvas.ascii_only)
-        mark = "! " if finding.severity == "warning" else "- "
+        mark = f"{MARKS[finding.severity]} "
         lines += textwrap.wrap(
             text,
             canvas.width,

@@ -9,8 +9,17 @@ from sampling.plan.picked_design import AnyDesign
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts import quantities
+from tui.text.tones import Tone
 
 PICKED = "nothing: the launches are not drawn at random"
+
+
+def verdict(design: AnyDesign) -> tuple[str, Tone]:
+    """Return whether the plan's promise is within the epsilon asked for, in a word, and the word's tone."""
+    bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
+    if bound is None:
+        return "no bound", Tone.WARNING
+    return ("met", Tone.GOOD) if bound <= design.target.epsilon else ("not met", Tone.BAD)
 
 
 def promise_words(design: AnyDesign) -> str:

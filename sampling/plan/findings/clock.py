@@ -18,12 +18,13 @@ def zero_durations(evidence: Evidence) -> Finding | None:
     zeros = int(launches[durations == 0].sum())
     if not zeros:
         return None
-    have, they_count = "have", "They count as launches and add"
+    have, they_count, last = "have", "They count as launches and add", "last"
     if zeros == 1:
-        have, they_count = "has", "It counts as a launch and adds"
+        have, they_count, last = "has", "It counts as a launch and adds", "lasts"
     return Finding(
         "zero-durations",
         "note",
+        f"{counted(zeros, 'launch', 'launches')} {last} 0 ns",
         f"{counted(zeros, 'launch', 'launches')} ({percent(zeros / evidence.counts.launches)}) {have} "
         f"duration 0: shorter than the clock shows. {they_count} nothing to total, spread or bound.",
         "record with a finer clock (Nsight Systems, or a newer PyTorch) if these kernels matter",
@@ -44,6 +45,7 @@ def coarse_clock(evidence: Evidence) -> Finding | None:
     return Finding(
         "coarse-clock",
         "note",
+        f"clock ticks of {'1 us' if step_ns == 1000 else f'{step_ns} ns'}",
         f"Durations come in steps of {step_ns:,} ns and {percent(share)} of the launches last fewer than "
         f"{_STEPS_FOR_A_SPREAD} steps: part of their spread is rounding, so the bound on them is too wide "
         "or, where all fall on one step, zero without being so.",

@@ -30,6 +30,7 @@ def communication_kernels(evidence: Evidence) -> Finding | None:
     return Finding(
         "communication-kernels",
         "warning",
+        f"{percent(share)} of the {of_what} is communication",
         f"{counted(launches, 'launch', 'launches')} {are} collective communication "
         f"({percent(share)} of the {of_what}); {they_wait} for other GPUs, which a one-GPU simulator cannot "
         f"reproduce, so the bound does not carry over to {their} simulated time.",
@@ -49,9 +50,11 @@ def overlap(evidence: Evidence) -> Finding | None:
         + (f" on device {time.sequence.device} (process {time.sequence.process})" if several else "")
         for time in shares
     )
+    most = max(time.overlap_share for time in shares)
     return Finding(
         "overlap",
         "warning",
+        f"{'up to ' if several else ''}{percent(most)} of the time overlaps",
         f"Kernels run side by side: {places} is hidden behind other kernels. The bound covers the sum of "
         "durations, which is longer than the time the device is busy.",
         "read totals as kernel time, not as elapsed time; record with one stream to compare the two",
@@ -68,6 +71,7 @@ def several_devices(evidence: Evidence) -> Finding | None:
     return Finding(
         "several-devices",
         "note",
+        f"{len(sequences)} devices sampled apart",
         f"The launches come from {processes} process{'es' if processes > 1 else ''} and {devices} device "
         f"number{'s' if devices > 1 else ''}; each is sampled apart, so the plan is larger than one of them "
         + ("needs and its bound covers their sum." if evidence.profile.has_durations else "needs."),

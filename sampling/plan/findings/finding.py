@@ -21,11 +21,13 @@ class Finding:
 
     Attributes
     ----------
+    words : the measurement alone, in so few words that several findings fit in a row.
     changes : of the parameters, that do the first thing the remedy names; () where no parameter does it.
     """
 
     code: str
     severity: Severity
+    words: str
     message: str
     remedy: str
     changes: tuple[Change, ...] = ()

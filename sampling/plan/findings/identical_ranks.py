@@ -20,6 +20,7 @@ def identical_ranks(evidence: Evidence) -> Finding | None:
     return Finding(
         "identical-ranks",
         "note",
+        f"{ranks} ranks issue {'' if twins.in_order else 'almost '}the same launches",
         f"{ranks} processes or devices issue {_what(twins)}, and each is sampled apart: one of them takes "
         f"1/{ranks} of the simulations, but the bound then covers it alone. {_times(twins)}",
         *_remedy(evidence.profile.sequences, twins),

@@ -7,7 +7,7 @@ import numpy as np
 from sampling.plan.findings.evidence import Evidence
 from sampling.plan.findings.finding import Finding, percent
 from sampling.profile.names import short_name
-from sampling.text import Wording
+from sampling.text import Wording, counted
 
 _DOMINATES_FROM = 0.1
 _UNLIKE_FROM = 2.0
@@ -28,6 +28,7 @@ def one_launch_dominates(evidence: Evidence) -> Finding | None:
     return Finding(
         "one-launch-dominates",
         "warning",
+        f"one launch is {percent(share)} of the time",
         f"One launch of #{group + 1} {short_name(counts.groups[group].name)} takes {percent(share)} of the "
         f"time: no plan that simulates it whole is faster than {1 / share:.1f}x"
         + (
@@ -45,8 +46,9 @@ def not_worth_sampling(evidence: Evidence) -> Finding | None:
     is_slow = plan.speedup is not None and plan.speedup < _WORTHWHILE_SPEEDUP
     if is_slow and counts.launches == len(counts.groups):
         return _nothing_to_leave_out(counts.launches)
-    sentences, remedies = [], []
+    words, sentences, remedies = [], [], []
     if is_slow:
+        words.append(f"sampling gains only {plan.speedup:.2f}x")
         sentences.append(
             f"The {plan.method} plan simulates {plan.launches:,.0f} of {counts.launches:,} launches "
             f"and is only {plan.speedup:.2f}x faster than simulating them all: what it leaves out takes "
@@ -58,6 +60,7 @@ def not_worth_sampling(evidence: Evidence) -> Finding | None:
             + "or compare other methods"
         )
     if plan.groups_whole:
+        words.append(f"{counted(plan.groups_whole, 'group')} simulated whole")
         several = plan.groups_whole > 1
         groups = f"{plan.groups_whole:,} kernel group" + ("s" if several else "")
         sentences.append(
@@ -68,14 +71,17 @@ def not_worth_sampling(evidence: Evidence) -> Finding | None:
         remedies.append(f"accept {looser}")
     if not sentences:
         return None
-    return Finding("not-worth-sampling", "note", " ".join(sentences), Wording("; or ".join(remedies)))
+    remedy = Wording("; or ".join(remedies))
+    return Finding("not-worth-sampling", "note", words[0], " ".join(sentences), remedy)
 
 
 def _nothing_to_leave_out(launches: int) -> Finding:
     """Return the finding that every kernel group has one launch."""
     if launches == 1:
+        words = "there is one launch"
         sentence, remedy = "There is one launch, so nothing can be left out.", "simulate it"
     else:
+        words = "each launch is a group"
         sentence = f"Each of the {launches:,} launches is a kernel group of its own: none stands for another."
         remedy = Wording("simulate everything, group by `group_by=name`, or record more of the program")
-    return Finding("not-worth-sampling", "note", sentence, remedy)
+    return Finding("not-worth-sampling", "note", words, sentence, remedy)

@@ -16,6 +16,7 @@ def no_durations(evidence: Evidence) -> Finding | None:
     return Finding(
         "no-durations",
         "warning",
+        "no durations, so no bound",
         "The profile counts instructions and has no durations: a plan has no bound, no speedup in time and "
         "no error to be judged by, and only methods that need no durations make one.",
         Wording("plan by `method=sieve`, or record the program with `nsys profile --trace cuda`"),
@@ -30,6 +31,7 @@ def graph_level_trace(evidence: Evidence) -> Finding | None:
     return Finding(
         "graph-level-trace",
         "warning",
+        f"kernels of {counted(replays, 'graph replay')} missing",
         f"{replays:,} CUDA-graph replays were recorded as a whole; their kernels are not in the profile, so "
         "the total and every bound leave them out.",
         "record again with `nsys profile --cuda-graph-trace=node`",
@@ -44,6 +46,7 @@ def api_rows_missing(evidence: Evidence) -> Finding | None:
     return Finding(
         "api-rows-missing",
         "note",
+        f"{counted(missing, 'launch', 'launches')} without API call",
         f"{missing:,} of {launches:,} launches ({percent(missing / launches)}) "
         f"{'has' if missing == 1 else 'have'} no API call in the recording; "
         f"their order, and so the launch ids, rest on {_order_basis(evidence)}.",
@@ -68,6 +71,7 @@ def no_grid(evidence: Evidence) -> Finding | None:
     return Finding(
         "no-grid",
         "note",
+        f"{counted(launches, 'launch', 'launches')} without grid",
         f"{counted(launches, 'launch', 'launches')} ({percent(launches / counts.launches)}) "
         f"{'has' if launches == 1 else 'have'} no grid and block: launches of different shapes share a group"
         + (", which widens its spread; splitting and bound still hold." if counts.has_durations else "."),

@@ -31,6 +31,7 @@ def drift(evidence: Evidence) -> Finding | None:
     return Finding(
         "drift",
         "note" if is_random else "warning",
+        f"{percent(share)} of the time drifts",
         f"#{found.group + 1} {name} {verb} from {duration_text(found.from_ns)} to "
         f"{duration_text(found.to_ns)} over the run{more} {percent(share)} of the time drifts (rank "
         f"correlation with the order {found.trend:.2f}, of neighbours {found.lag_1:.2f}; in random order 0 "
@@ -74,6 +75,7 @@ def phases(evidence: Evidence) -> Finding | None:
     return Finding(
         "phases",
         "note",
+        f"{counted(len(found.phases), 'phase')} of other kernels",
         f"The run{_place(evidence, found.sequence)} has {len(found.phases)} phases of other kernels: "
         f"launches {listed(stretches, _PHASES_SHOWN)}. The bound holds over all of them together; a run in "
         "which they have other shares of the time needs a plan of its own.",
@@ -103,6 +105,7 @@ def iterations(evidence: Evidence) -> Finding | None:
     return Finding(
         "iterations",
         "note",
+        f"a loop of {counted(loop.iterations, 'iteration')}",
         f"Launches {loop.first_id:,} to {loop.stop_id - 1:,}{where} are a loop: {loop.iterations:,} "
         f"iterations of the same {loop.launches:,} launches ({percent(loop.share)} of all{outside}). "
         f"{_times(loop)}",

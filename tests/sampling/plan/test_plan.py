@@ -149,7 +149,7 @@ def test_a_plan_file_reads_back_as_it_was_written(
     by: GroupBy, method: str, profile: LaunchTable, tmp_path: Path
 ) -> None:
     counts = count_durations(profile, Grouping(by))
-    found = Finding("overlap", "warning", "a message", "a remedy")
+    found = Finding("overlap", "warning", "a few words", "a message", "a remedy")
     overrides = {counts.groups[0].key: {"": Verdict.KEEP, "L": Verdict.SPLIT}}
     document = document_of(profile, counts, method, found=[found], overrides=overrides)
     path = written(document, tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -19,9 +18,12 @@ from textual.widgets._footer import FooterKey
 from tui.charts.glyphs import glyph_set
 from tui.charts.grid import fitted
 from tui.terminal.printable import printable
+from tui.text.tones import Phrase, Tone, Words, plain, shortened_to, words
 
 _LEAST_FILE = 12
 """Cells below which the workload is not named beside the tabs."""
+_BRIEF = {"Split tree": "Tree", "Scale model": "Scale", "Timeline": "Time", "Difference": "Diff"}
+"""What a tab is called where there is no room for its name."""
 _BETWEEN = 2
 """Blanks between a key and its title, and between two keys."""
 
@@ -30,30 +32,55 @@ class Line(Widget, can_focus=False):
     """The longest of several wordings that fits its row."""
 
     DEFAULT_CSS = "Line { height: 1; }"
+    COMPONENT_CLASSES = {f"line--{tone}" for tone in Tone}  # noqa: RUF012
 
     def __init__(self, *, ascii_only: bool, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._ascii_only = ascii_only
-        self._forms: tuple[str, ...] = ("",)
+        self._forms: tuple[Words, ...] = (words(""),)
 
-    def show(self, forms: Sequence[str]) -> None:
+    def show(self, forms: Sequence[str | Words]) -> None:
         """Show one of these, which are the longest first."""
-        shown = tuple(printable(form, ascii_only=self._ascii_only) for form in forms)
+        shown = tuple(map(self._printable, forms))
         if shown != self._forms:
             self._forms = shown
             self.refresh()
 
+    def _printable(self, form: str | Words) -> Words:
+        return tuple(Phrase(printable(text, ascii_only=self._ascii_only), tone) for text, tone in words(form))
+
     @property
     def text(self) -> str:
         """The wording shown."""
-        width = self.size.width
-        form = next((form for form in self._forms if len(form) <= width), self._forms[-1])
-        return fitted(form, width, ascii_only=self._ascii_only)
+        return plain(self._shown)
+
+    @property
+    def _shown(self) -> Words:
+        return fitting(self._forms, self.size.width, ascii_only=self._ascii_only)
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The text, and blanks."""
-        width = self.size.width
-        return Strip([Segment(set_cell_size(self.text, width), self.rich_style)], width)
+        width, style = self.size.width, self.rich_style
+        return Strip(toned_segments(self, self._shown, style)).adjust_cell_length(width, style)
+
+
+def fitting(forms: Sequence[Words], width: int, *, ascii_only: bool) -> Words:
+    """Return the first of these forms that fits the width; the last one cut short where none does."""
+    form = next((form for form in forms if len(plain(form)) <= width), forms[-1])
+    return shortened_to(form, fitted(plain(form), width, ascii_only=ascii_only))
+
+
+def toned_segments(widget: Widget, row: Words, style: Style) -> list[Segment]:
+    """Return the phrases of a row in the colours that a widget has for their tones."""
+    return [
+        Segment(
+            text,
+            style
+            if tone is Tone.PLAIN
+            else style + widget.get_component_rich_style(f"line--{tone}", partial=True),
+        )
+        for text, tone in row
+    ]
 
 
 class PaneTitle(Widget, can_focus=False):
@@ -119,18 +146,24 @@ class HeaderLine(Widget, can_focus=False):
 
 
 def tab_texts(tabs: Sequence[tuple[str, str]], active: str, width: int) -> list[str]:
-    """Return the tabs for a row: with blanks on both sides, with one between, or with names cut short.
+    """Return the tabs for a row: with blanks on both sides, with one between, or with shorter names.
 
-    Names are cut to as many letters that no tab moves when another one is active, whose name is whole.
+    Names are shortened so far that no tab moves when another one is active, whose name is whole.
     """
     texts = [f" {key} {name} " for key, name in tabs]
     if sum(map(len, texts)) <= width:
         return texts
-    longest = max(len(name) for _, name in tabs)
-    for letters in range(longest, 0, -1):
-        texts = [f"{key} {name if name == active else name[:letters].rstrip()} " for key, name in tabs]
-        cut = [f"{key} {name[:letters]} " for key, name in tabs]
-        if sum(map(len, cut)) + longest - letters <= width + 1:
+    brief = [_BRIEF.get(name, name) for _, name in tabs]
+    letters = range(max(map(len, brief)), 0, -1)
+    for names in (
+        [name for _, name in tabs],
+        *([name[:most].rstrip() for name in brief] for most in letters),
+    ):
+        pairs = list(zip(tabs, names, strict=True))
+        texts = [f"{key} {name if name == active else short} " for (key, name), short in pairs]
+        cells = sum(len(f"{key} {short} ") for (key, _), short in pairs)
+        # The last one needs no blank behind it.
+        if cells + max(len(name) - len(short) for (_, name), short in pairs) <= width + 1:
             break
     return texts
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
 from rich.text import Text
@@ -24,6 +25,7 @@ from tui.output.writer import Canvas
 from tui.text import facts
 
 _KEYS_WIDTH = 9
+_MARK_STYLES = {"warning": "bold black on yellow", "note": "bold cyan"}
 
 
 class Page(VerticalScroll):
@@ -135,7 +137,7 @@ class FindingsScreen(PageScreen):
             finding.code: f"[{key}] sets {change_text(finding.changes)}"
             for key, finding in self._remedies.items()
         }
-        return Text(facts.findings_text(self._study, Canvas(width, self._ascii_only, color=False), keys))
+        return findings_toned(self._study, width, keys, ascii_only=self._ascii_only)
 
     def hints(self) -> str:
         """The keys of remedies, and undo once one was applied."""
@@ -155,6 +157,23 @@ class FindingsScreen(PageScreen):
         """Take the last remedy back and go back to the view."""
         self.dismiss()
         self.app.undo_remedy()
+
+
+def findings_toned(
+    study: Study, width: int, keys: Mapping[str, str] | None = None, *, ascii_only: bool
+) -> Text:
+    """Return the findings as their command prints them, each mark in the colour of its severity.
+
+    Parameters
+    ----------
+    keys : what a key does about a finding, in words, by the finding's code; none where no key does.
+    """
+    text = Text(facts.findings_text(study, Canvas(width, ascii_only, color=False), keys))
+    for severity, style in _MARK_STYLES.items():
+        for found in re.finditer(rf"(?m)^  ({re.escape(facts.MARKS[severity])}) ([a-z-]+):", text.plain):
+            text.stylize(style, *found.span(1))
+            text.stylize("bold", *found.span(2))
+    return text
 
 
 class HelpScreen(PageScreen):

@@ -20,11 +20,12 @@ from tui.app.state import Session
 from tui.options.flags import error_text
 from tui.output.writer import heading_text
 from tui.terminal.printable import printable_lines
+from tui.text.header import header_forms
 from tui.text.selection import heading_lines, part_of_study
 
 
 class ViewScreen(CopyingScreen):
-    """A view on the session: tabs, its own panes, the plan in a line, keys.
+    """A view on the session: tabs, the profile in a row, its own panes, the plan in a line, keys.
 
     A view draws in `compose_panes` and `follow`; it follows the session only while it is on the screen.
     """
@@ -61,6 +62,7 @@ class ViewScreen(CopyingScreen):
         """The frame around the view's own panes."""
         ascii_only = self.session.ascii_only
         yield HeaderLine(self.app.tabs, self.TAB or self.NAME, ascii_only=ascii_only)
+        yield Line(ascii_only=ascii_only, id="profile")
         yield from self.compose_panes()
         yield Line(ascii_only=ascii_only, id="plan")
         yield KeysLine()
@@ -86,15 +88,19 @@ class ViewScreen(CopyingScreen):
         if session is self._shown or (self._shown is not None and not self.is_current):
             return
         shown, self._shown = self._shown, session
-        self._show_frame(session)
+        self._show_frame(shown, session)
         self.follow(shown, session)
 
-    def _show_frame(self, session: Session) -> None:
-        line = self.query_one("#plan", Line)
-        line.display = bool(session.profiles)
-        if session.study is not None:
+    def _show_frame(self, shown: Session | None, session: Session) -> None:
+        profile, plan = self.query_one("#profile", Line), self.query_one("#plan", Line)
+        profile.display = plan.display = bool(session.profiles)
+        if session.study is None:
+            return
+        # What is in the profile changes with the study alone, and many groups take a moment to add up.
+        if shown is None or shown.study is not session.study:
             self.query_one(HeaderLine).show(wording.workload_lines(session, session.study))
-            line.show(wording.status_lines(session, session.study))
+            profile.show(header_forms(session.study))
+        plan.show(wording.status_lines(session, session.study))
 
     @on(Worker.StateChanged)
     def _notice_failure(self, event: Worker.StateChanged) -> None:

@@ -17,7 +17,9 @@ from tui.terminal.printable import printable
 from tui.terminal.tables import shortened
 from tui.text import facts
 from tui.text.binding import binding_forms, hours_forms
-from tui.text.selection import filter_words, left_out_words, part_of_study
+from tui.text.promise import verdict
+from tui.text.selection import part_of_study
+from tui.text.tones import Phrase, Tone, Words, toned, words
 
 _LEAST_NAME = 20
 
@@ -26,35 +28,9 @@ MOST_LAUNCHES_UNASKED = 200_000
 
 
 def workload_lines(session: Session, study: Study) -> list[str]:
-    """Return what is open, the longest form first."""
-    counts = study.counts
-    launches, groups = quantities.count(counts.launches), quantities.count(len(counts.groups))
-    total = quantities.duration(counts.total_duration_ns)
+    """Return what is open, the longest form first; how much of it there is stands in a row of its own."""
     names = ", ".join(Path(profile).name for profile in session.profiles)
-    device = facts.device_name(study)
-    part = part_of_study(study)
-    if not part.is_whole:
-        filters = filter_words(part.region)
-        selected = (
-            f"{names}, {launches} of {counted(study.profile.launches, 'launch', 'launches')} by {filters}"
-        )
-        return [
-            f"{selected}{left_out_words(part)}: {groups} kernel groups, {total} of kernel time",
-            f"{selected}: {groups} groups, {total}",
-            selected,
-            f"part of {names}",
-        ]
-    text = f"{names}: {launches} launches in {groups} kernel groups, {total} of kernel time"
-    forms = [text, f"{names}: {launches} launches, {groups} groups, {total}", names]
-    return forms if device is None else [f"{text} on {device}", *forms]
-
-
-def findings_lines(study: Study) -> list[str]:
-    """Return the findings' codes, the longest form first; the gravest ones are marked."""
-    found = [f"{item.code}!" if item.severity == "warning" else item.code for item in study.findings]
-    if not found:
-        return ["[f] Findings: none"]
-    return [f"[f] Findings: {', '.join(found)}", f"[f] Findings: {len(found)}, first {found[0]}"]
+    return [names] if part_of_study(study).is_whole else [f"part of {names}", names]
 
 
 def group_key(study: Study, index: int, cells: int, *, ascii_only: bool) -> str:
@@ -82,21 +58,26 @@ def binding_lines(session: Session, study: Study) -> list[str]:
     return ["What binds: being found"]
 
 
-def plan_lines(session: Session, study: Study) -> list[str]:
+def plan_lines(session: Session, study: Study) -> list[Words]:
     """Return what the plan costs and promises, the longest form first; split decisions are always named.
 
-    Where a slowdown is known, so are the hours of one machine.
+    Where a slowdown is known, so are the hours of one machine. Whether the promise is within epsilon is said
+    in a word and in its tone.
     """
     forms = []
     for hours in hours_forms(session.hours):
         forms += _plan_forms(session, study, hours)
-    return sorted(dict.fromkeys(forms), key=len, reverse=True) if session.hours else forms
+    if session.hours:
+        forms = sorted(dict.fromkeys(forms), key=len, reverse=True)
+    said, tone = verdict(study.design)
+    return [toned(form, said, tone) for form in forms]
 
 
 def _plan_forms(session: Session, study: Study, hours: str) -> list[str]:
-    row, who = facts.design_row(study), _who(session, study)
+    row, who, (met, _) = facts.design_row(study), _who(session, study), verdict(study.design)
     cost = f"{_drawn(study)}, {quantities.ratio(row['speedup'])}{hours}"
     asked = f"{who}, epsilon {row['epsilon']:g}"
+    few = f"{_drawn(study, briefly=True)}, {quantities.ratio(row['speedup'])}{hours}"
     forms = [f"Plan: {asked}: {cost}", f"{asked}: {cost}", f"{who}: {cost}"]
     if row["bound"] is not None:
         promised, total, group = (
@@ -105,23 +86,28 @@ def _plan_forms(session: Session, study: Study, hours: str) -> list[str]:
         )
         bounds = [f"{what} {bound}" for what, bound in (("total", total), ("group", group)) if bound]
         said = [f"simulated {promised}", *bounds] if promised else bounds
+        said[0] = f"{said[0]} {met}"
         forms[:0] = [
             f"Plan: {asked}: {cost} expected; bounds: {', '.join(said)}",
             f"{asked}: {cost}; {', '.join(said)}",
             f"{asked}: {cost}; {', '.join(said[:2])}",
+            f"{asked}: {few}; {', '.join(said[:2])}",
             f"{asked}: {cost}; {said[0]}",
+            f"{asked}: {few}; {said[0]}",
             f"{who}: {cost}; {', '.join(said[:2])}",
             f"{who}: {cost}; {said[0]}",
         ]
     else:
         forms[:0] = [
-            f"Plan: {asked}: {cost}; no bound",
-            f"{asked}: {cost}; no bound",
-            f"{who}: {cost}; no bound",
+            f"Plan: {asked}: {cost}; {met}",
+            f"{asked}: {cost}; {met}",
+            f"{asked}: {few}; {met}",
+            f"{who}: {cost}; {met}",
         ]
     whole = []
     if who == row["method"]:
-        whole = ["Plan: " + facts.design_line(study).replace("\n", f"{hours}; ", 1).replace("\n", "; ")]
+        line = facts.design_line(study).replace("\npromise: ", f"\npromise {met}: ")
+        whole = ["Plan: " + line.replace("\n", f"{hours}; ", 1).replace("\n", "; ")]
     return [*whole, *forms]
 
 
@@ -131,23 +117,26 @@ def _who(session: Session, study: Study) -> str:
     return f"{study.design.method} + {taken} of yours" if taken else study.design.method
 
 
-def _drawn(study: Study) -> str:
+def _drawn(study: Study, *, briefly: bool = False) -> str:
+    """Return how many launches are drawn; briefly where the row above says of what."""
     samples = quantities.count(study.design.samples)
-    # The only place in a narrow window that says that filters leave some out.
+    if briefly:
+        return f"{samples} of {quantities.count(study.counts.launches)}"
     kept = "" if study.counts.region == Region() else "selected "
     return f"{samples} of {counted(study.counts.launches, f'{kept}launch', f'{kept}launches')}"
 
 
-def status_lines(session: Session, study: Study) -> list[str]:
+def status_lines(session: Session, study: Study) -> list[Words]:
     """Return what the plan costs, what is computed, or why it did not change; the longest form first.
 
     Why it did not change is said until the next key.
     """
     if session.doing is not None:
-        return [f"Plan: {session.doing}"]
+        return [words(f"Plan: {session.doing}")]
     if session.problem is not None and not session.is_problem_read:
         problem = session.problem.partition("; ")[0]
-        return [f"Plan unchanged: {session.problem}", f"Plan unchanged: {problem}"]
+        unchanged = Phrase("Plan unchanged", Tone.BAD)
+        return [(unchanged, Phrase(f": {why}")) for why in (session.problem, problem)]
     return plan_lines(session, study)
 
 

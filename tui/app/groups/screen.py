@@ -66,7 +66,7 @@ class GroupsScreen(ViewScreen):
         self._search_timer: Timer | None = None
 
     def compose_panes(self) -> ComposeResult:
-        """The table, the histogram, the findings."""
+        """The table, the histogram, what binds."""
         ascii_only = self.session.ascii_only
         with Container(id="panes"):
             with Vertical(id="groups-pane", classes="pane"):
@@ -80,7 +80,6 @@ class GroupsScreen(ViewScreen):
                 yield Wrapped()
                 yield Chart(id="histogram")
         yield Line(ascii_only=ascii_only, id="devices")
-        yield Line(ascii_only=ascii_only, id="findings")
         yield Line(ascii_only=ascii_only, id="binding")
 
     def on_mount(self) -> None:
@@ -100,7 +99,6 @@ class GroupsScreen(ViewScreen):
             return
         if shown is None or shown.study is not study:
             self._show_devices(study)
-            self.query_one("#findings", Line).show(wording.findings_lines(study))
         if study.counts.launches <= wording.MOST_LAUNCHES_UNASKED:
             self.app.find_binding()
         self.query_one("#binding", Line).show(wording.binding_lines(session, study))

@@ -19,16 +19,15 @@ from textual.widget import Widget
 from sampling.plan.study import Study
 from tui.app.actions import LIST, bindings
 from tui.app.frame.chart import Chart
-from tui.app.frame.line import PaneTitle
-from tui.app.frame.page import Page
+from tui.app.frame.line import Line, PaneTitle, fitting, toned_segments
+from tui.app.frame.page import Page, findings_toned
 from tui.app.plan.binding_list import BindingList
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.presenter import DETAILS, Figure, PlanPane, binding_shown
 from tui.app.state import Session
 from tui.charts.grid import fitted
-from tui.output.writer import Canvas
-from tui.text import facts
 from tui.text.plan_tables import NO_ROWS, Listing
+from tui.text.tones import words
 
 _LABEL = 10
 _NOTHING = Listing((), "", NO_ROWS)
@@ -37,7 +36,7 @@ _NOTHING = Listing((), "", NO_ROWS)
 class PlanFigures(Widget, can_focus=True):
     """Names and values; of each value the longest wording that has room."""
 
-    COMPONENT_CLASSES = {"plan-figures--value"}  # noqa: RUF012
+    COMPONENT_CLASSES = {"plan-figures--value", *Line.COMPONENT_CLASSES}  # noqa: RUF012
 
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
@@ -62,12 +61,11 @@ class PlanFigures(Widget, can_focus=True):
             return Strip.blank(width, self.rich_style)
         name, forms = self._figures[y]
         room = max(width - _LABEL - 1, 0)
-        form = next((form for form in forms if len(form) <= room), forms[-1])
-        value = fitted(form, room, ascii_only=self._ascii_only)
+        value = fitting(tuple(map(words, forms)), room, ascii_only=self._ascii_only)
         bold = self.get_component_rich_style("plan-figures--value", partial=True)
         segments = [
             Segment(f" {name}".ljust(_LABEL + 1)[:width], self.rich_style),
-            Segment(value, self.rich_style + bold),
+            *toned_segments(self, value, self.rich_style + bold),
         ]
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
@@ -142,7 +140,7 @@ class PlanFindings(Page):
     def _text(self, width: int) -> Text:
         if self._study is None or not width:
             return Text()
-        return Text(facts.findings_text(self._study, Canvas(width, self._ascii_only, color=False)))
+        return findings_toned(self._study, width, ascii_only=self._ascii_only)
 
 
 class PlanDetailPanes(Container):

@@ -22,10 +22,11 @@ from tui.output.writer import Canvas
 from tui.text.binding import binding_table, why_none
 from tui.text.facts import draws_text
 from tui.text.plan import plan_text
-from tui.text.promise import assumed_words, pooled_row
+from tui.text.promise import assumed_words, pooled_row, verdict
+from tui.text.tones import Tone, Words, toned
 from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_text
 
-Figure = tuple[str, tuple[str, ...]]
+Figure = tuple[str, tuple[str | Words, ...]]
 """Its name, and its wordings, the longest first."""
 
 Size = tuple[int, int]
@@ -186,33 +187,37 @@ def binding_states(session: Session) -> tuple[str, ...]:
 
 def _bounds(design: AnyDesign) -> Iterator[Figure]:
     if design.bound is None:
-        yield "bound", ("none: the launches are not drawn at random", "none: nothing is random", "none")
-        return
-    if design.bound_with_noise is not None:
-        promised = share(design.bound_with_noise)
-        yield (
-            "promise",
-            (
-                f"{promised} of the simulated total, if {assumed_words(design)}",
-                f"{promised} of the simulated total",
-                f"{promised}, simulated",
-                promised,
-            ),
+        forms: tuple[str, ...] = (
+            "none: the launches are not drawn at random",
+            "none: nothing is random",
+            "none",
         )
-    profiled = share(design.bound)
-    if design.group_bound is None:
-        yield "bound", (f"{profiled} of the profile's own time", f"{profiled} of the profile", profiled)
+        yield "bound", tuple(toned(form, "none", Tone.WARNING) for form in forms)
         return
-    both = f"{profiled} of the profile, {share(design.group_bound)} of"
-    yield (
-        "bound",
-        (
+    (met, tone), profiled = verdict(design), share(design.bound)
+    if design.bound_with_noise is not None:
+        promised = f"{share(design.bound_with_noise)} {met}"
+        forms = (
+            f"{promised}, of the simulated total, if {assumed_words(design)}",
+            f"{promised}, of the simulated total",
+            f"{promised}, of simulated total",
+            f"{promised}, simulated",
+            promised,
+        )
+        yield "promise", tuple(toned(form, promised, tone) for form in forms)
+    else:
+        profiled = f"{profiled} {met},"
+    if design.group_bound is None:
+        forms = (f"{profiled} of the profile's own time", f"{profiled} of the profile", profiled.rstrip(","))
+    else:
+        both = f"{profiled} of the profile, {share(design.group_bound)} of"
+        forms = (
             f"{both} any kernel group not pooled",
             f"{both} any group",
             f"{profiled} of the profile",
-            profiled,
-        ),
-    )
+            profiled.rstrip(","),
+        )
+    yield "bound", tuple(toned(form, met, tone) for form in forms)
 
 
 def _pooled(details: PlanDetails) -> Iterator[Figure]:
@@ -255,7 +260,9 @@ def _judged(details: PlanDetails) -> Iterator[Figure]:
     )
     if judgement.within_epsilon is not None:
         within, stated = share(judgement.within_epsilon), share(options.confidence)
-        yield "within", (f"{within} within epsilon, {stated} stated", f"{within} (stated: {stated})", within)
+        tone = Tone.GOOD if judgement.within_epsilon >= options.confidence else Tone.BAD
+        forms = (f"{within} within epsilon, {stated} stated", f"{within} (stated: {stated})", within)
+        yield "within", tuple(toned(form, within, tone) for form in forms)
 
 
 def _decisions(details: PlanDetails) -> Iterator[Figure]:

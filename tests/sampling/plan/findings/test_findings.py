@@ -40,10 +40,12 @@ def find(launch_table: Callable[..., LaunchTable]) -> Find:
         region: Region | None = None,
         grouping: Grouping | None = None,
         plan: PlanCost | None = None,
+        has_durations: bool = True,
         **columns: Any,
     ) -> dict[str, Finding]:
         columns.setdefault("grid_x", [1] * len(names))
         profile = launch_table(names, durations, **columns)
+        profile.has_durations = has_durations
         region = region or Region()
         counts = count_durations(profile, grouping or Grouping(), region)
         times, order = device_times(profile, counts.selected), run_order(profile, counts)
@@ -77,6 +79,94 @@ def test_the_codes_are_those_of_the_contract() -> None:
         "not-worth-sampling",
     ]
     assert list(CODES) == contract
+
+
+_RANKS = {"process": [5] * 100 + [6] * 100, "device": [0] * 100 + [1] * 100}
+_TURNS = [f"k{step % 7}" for step in range(100)]
+
+#: A small profile that each code is found in, and what the code's few words are there.
+IN_FEW_WORDS: dict[str, tuple[dict[str, Any], str]] = {
+    "no-durations": (
+        {"names": ["k"] * 10, "durations": [0] * 10, "has_durations": False},
+        "no durations, so no bound",
+    ),
+    "graph-level-trace": (
+        {"names": ["k"], "durations": [9], "facts": RecordingFacts(hidden_graph_replays=1234)},
+        "kernels of 1,234 graph replays missing",
+    ),
+    "api-rows-missing": (
+        {"names": ["k"] * 100, "durations": SPREAD, "facts": RecordingFacts(api_rows_missing=25)},
+        "25 launches without API call",
+    ),
+    "communication-kernels": (
+        {"names": ["gemm"] * 70 + ["ncclDevKernel_AllReduce()"] * 30, "durations": [3000] * 70 + [1000] * 30},
+        "12.5 % of the time is communication",
+    ),
+    # 50,000 of 2 * 50,000 + 98 * 10,001 ns are hidden.
+    "overlap": (
+        {
+            "names": ["k"] * 100,
+            "durations": [50_000] * 2 + [10_001] * 98,
+            "start_ns": [0, 0, *range(100_000, 98 * 100_000 + 1, 100_000)],
+        },
+        "4.6 % of the time overlaps",
+    ),
+    "zero-durations": ({"names": ["k"] * 100, "durations": [0, *SPREAD[1:]]}, "1 launch lasts 0 ns"),
+    "coarse-clock": ({"names": ["k"] * 100, "durations": [49_000] * 100}, "clock ticks of 1 us"),
+    "no-grid": (
+        {"names": ["k"] * 100, "durations": SPREAD, "grid_x": [0] * 40 + [1] * 60},
+        "40 launches without grid",
+    ),
+    "several-devices": (
+        {"names": ["k"] * 100, "durations": SPREAD, "device": [0] * 25 + [1] * 75},
+        "2 devices sampled apart",
+    ),
+    "identical-ranks": (
+        {"names": _TURNS * 2, "durations": SPREAD * 2, **_RANKS},
+        "2 ranks issue the same launches",
+    ),
+    "drift": (
+        {
+            "names": ["k"] * 100 + ["even"] * 100,
+            "durations": [*range(10**6, 10**5, -9000), *SPREAD],
+        },
+        "98.2 % of the time drifts",
+    ),
+    "phases": (
+        {
+            "names": ["start", "copy"] * 200 + ["gemm", "relu", "norm"] * 600,
+            "durations": [1000] * 400 + [2000] * 1800,
+        },
+        "2 phases of other kernels",
+    ),
+    "iterations": (
+        {"names": ["start", *["a", "b", "c", "b"] * 30, "end"], "durations": [900] * 122},
+        "a loop of 30 iterations",
+    ),
+    "one-launch-dominates": (
+        {"names": ["k"] * 80 + ["giant"], "durations": [10_001] * 80 + [200_020]},
+        "one launch is 20.0 % of the time",
+    ),
+    "not-worth-sampling": (
+        {"names": ["k"] * 100, "durations": SPREAD, "plan": PlanCost("stem", 90, 1.5)},
+        "sampling gains only 1.50x",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_says_in_few_words_what_was_measured(code: str, find: Find) -> None:
+    profile, words = IN_FEW_WORDS[code]
+    assert find(**profile)[code].words == words
+    assert len(words) <= 40
+
+
+def test_few_words_of_what_the_plan_leaves_out(find: Find) -> None:
+    whole = PlanCost("joint", 20, 5.0, groups_whole=3, share_whole=0.25)
+    assert find(["k"] * 100, SPREAD, plan=whole)["not-worth-sampling"].words == "3 groups simulated whole"
+    alone = PlanCost("joint", 1, 1.0)
+    assert find(["k"], [5], plan=alone)["not-worth-sampling"].words == "there is one launch"
+    assert find(["a", "b"], [5, 6], plan=alone)["not-worth-sampling"].words == "each launch is a group"
 
 
 def test_graphs_recorded_as_a_whole(find: Find) -> None:
@@ -182,7 +272,7 @@ def test_pooled_devices_are_not_said_to_be_sampled_apart(find: Find) -> None:
     found = find(
         ["k"] * 100, SPREAD, device=[0] * 50 + [1] * 50, grouping=Grouping(GroupBy.NAME, pool_devices=True)
     )
-    assert "sampled apart" not in found.get("several-devices", Finding("", "note", "", "")).message
+    assert "sampled apart" not in found.get("several-devices", Finding("", "note", "", "", "")).message
 
 
 FALLING = [1_000_000 - 9_000 * step for step in range(100)]
