@@ -17,7 +17,6 @@ import numpy as np
 
 from sampling.plan.study import Study
 from tui.charts import quantities
-from tui.charts.bar import bar
 from tui.charts.glyphs import cluster_style
 from tui.charts.grid import AXIS, PLAIN
 from tui.charts.histogram_data import histogram_data, useful_bins
@@ -211,7 +210,7 @@ _FIGURES: dict[str, Callable[[Study, int], Any]] = {
 def _bar(study: Study, group: int, cells: int, *, ascii_only: bool) -> Runs:
     """Return a group's share of the largest group's; in colour where it is one of those that take most."""
     of = study.groups
-    drawn = bar(float(of.share[group]) / (float(of.share[0]) or 1.0), cells, ascii_only=ascii_only)
+    drawn = facts.share_bar(study, group, cells, ascii_only=ascii_only)
     # The group that reaches it is one of them.
     is_of_most = float(of.running_share[group] - of.share[group]) < MOST_OF_TIME
     return [(drawn, cluster_style(0) if is_of_most else AXIS)]

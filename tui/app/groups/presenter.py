@@ -87,10 +87,10 @@ def chart_text(session: Session, study: Study, size: tuple[int, int]) -> str:
     return histogram_text(study, selected, canvas, height, log=session.log) + "\n"
 
 
-def table_text(study: Study, listed: GroupList) -> str:
+def table_text(study: Study, listed: GroupList, *, ascii_only: bool) -> str:
     """Return the listed groups with all columns and whole keys, as `groups` prints them."""
     rows = [facts.group_row(study, index) for index in listed.groups]
-    return facts.groups_text(study, rows) + "\n" if rows else ""
+    return facts.groups_text(study, rows, ascii_only=ascii_only) + "\n" if rows else ""
 
 
 def chart_command(session: Session, size: tuple[int, int]) -> str:

@@ -181,7 +181,8 @@ class GroupsScreen(ViewScreen):
         if self._is_chart_meant():
             text = chart_text(session, study, self.query_one(Chart).printed_size)
             return PaneText(f"kernelpoint-histogram-{(session.selected or 0) + 1}", text)
-        return PaneText("kernelpoint-groups", table_text(study, self.query_one(GroupTable).listed))
+        listed = self.query_one(GroupTable).listed
+        return PaneText("kernelpoint-groups", table_text(study, listed, ascii_only=session.ascii_only))
 
     def command(self) -> str:
         """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""
