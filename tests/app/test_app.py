@@ -396,8 +396,11 @@ async def test_all_is_drawn_anew_at_another_size(gpt: str) -> None:
         await wait_for(pilot, lambda: "cum" in screen_text(app).splitlines()[2], "more columns")
         await wait_for(pilot, lambda: chart_of(app).grid.width == chart_of(app).size.width, "a wider chart")
         assert table_of(app).highlighted == 2
-        panes = [app.screen.query_one(f"#{name}-pane").region.y for name in ("groups", "chart")]
-        assert panes[0] == panes[1], "side by side"
+        table, histogram, run = [
+            app.screen.query_one(f"#{name}-pane").region for name in ("groups", "chart", "run")
+        ]
+        assert table.width == 200
+        assert table.bottom == histogram.y == run.y, "two charts side by side under the table"
 
 
 async def test_a_view_asked_for_while_reading_opens_once_all_is_read(

@@ -109,13 +109,14 @@ def histogram(
     if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
         data = histogram_data(values_ns, counts, clusters, max(width, 1), log=log)
         return _numbers(values_ns, data, width, height, ascii_only=ascii_only)
-    if words is None:
-        entries = _entries(values_ns, counts, clusters, threshold_ns, ascii_only=ascii_only)
-        words = legend(entries, width - LEFT, height // _ROWS_A_LEGEND_ROW, ascii_only=ascii_only)
-    layout = lay_out(values_ns, width, height - _AXIS_ROWS - words.height, log=log)
+    layout = lay_out(values_ns, width, height - _AXIS_ROWS, log=log)
     data = histogram_data(values_ns, counts, clusters, layout.bins, log=log)
     deserved = max(_ROWS_A_LAUNCH * int(data.counts.max()), _LEAST_BAR_ROWS)
-    layout = replace(layout, foot=min(layout.foot, deserved))
+    if words is None:
+        entries = _entries(values_ns, counts, clusters, threshold_ns, ascii_only=ascii_only)
+        rows = max(height // _ROWS_A_LEGEND_ROW, layout.foot - deserved)
+        words = legend(entries, width - LEFT, rows, ascii_only=ascii_only)
+    layout = replace(layout, foot=min(layout.foot - words.height, deserved))
     plot = Plot(blank(width, height), data, layout, glyph_set(ascii_only=ascii_only), ascii_only)
     draw_count_axis(plot)
     draw_duration_axis(plot, int(values_ns.max()), log=log)

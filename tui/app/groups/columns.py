@@ -45,8 +45,8 @@ _DROPPED_FIRST = (
     "rank",
     "launches",
 )
-_BAR, _SPARKLINE = 8, 10
-_NARROW_BAR = 5
+_BAR_FROM_WIDTH = ((150, 16), (100, 8), (0, 5))
+_SPARKLINE = 10
 _DURATION = 7
 _MIDDLE = 0.98
 _SPARKLINES_KEPT = 4_096
@@ -109,7 +109,7 @@ def table_columns(study: Study, width: int) -> TableColumns:
 
     They are as wide as the widest cell of any kernel group may be, so that none moves while rows do.
     """
-    columns = [*_figures(study, _BAR if width > _LEAST_LABEL * 4 else _NARROW_BAR)]
+    columns = _figures(study, next(cells for least, cells in _BAR_FROM_WIDTH if width >= least))
     for name in _DROPPED_FIRST:
         if width - _taken(columns, 1) >= _LEAST_LABEL:
             break

@@ -8,13 +8,15 @@ from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, put
+from tui.engine.timelines import GroupTimeline
 from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
-from tui.options.commands import GroupsOptions, HistogramOptions
+from tui.options.commands import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas
 from tui.text import facts
 from tui.text.group_list import GroupList, list_groups
 from tui.text.histogram import group_histogram, histogram_text
+from tui.text.timeline import timeline_text
 
 MOST_ROWS = 100_000
 """The most rows of the table: more would make listing, copying and writing slow."""
@@ -127,3 +129,39 @@ def table_command(session: Session, listed: GroupList) -> str:
         top=None if len(listed.groups) == listed.matching else len(listed.groups),
     )
     return command_line("groups", options)
+
+
+def run_title(session: Session, timeline: GroupTimeline | None) -> tuple[str, str]:
+    """Return what the pane of the run shows, and by what it goes; the key opens the view of it."""
+    if timeline is None:
+        return "[6] Over the run", ""
+    return (
+        f"[6] #{timeline.group + 1} over the run",
+        f"by {timeline.by}, {'log' if session.log else 'linear'}",
+    )
+
+
+def run_text(session: Session, timeline: GroupTimeline, size: tuple[int, int]) -> str:
+    """Return the selected group's launches over the run as `timeline` prints them."""
+    width, height = size
+    canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+    return timeline_text(timeline, canvas, height, log=session.log) + "\n"
+
+
+def run_command(session: Session, size: tuple[int, int]) -> str:
+    """Return the `timeline` command of the selected group, as large as it is drawn.
+
+    Raises
+    ------
+    OSError : the file of split decisions cannot be written.
+    """
+    kernel, (width, height) = f"#{(session.selected or 0) + 1}", size
+    options = options_of(
+        TimelineOptions,
+        options_with_overrides(session),
+        kernel=kernel,
+        log=session.log,
+        width=width,
+        height=height,
+    )
+    return command_line("timeline", options)
