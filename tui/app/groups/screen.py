@@ -116,7 +116,8 @@ class GroupsScreen(ViewScreen):
         self.query_one("#binding", Line).show(wording.binding_lines(session, study))
         if shown is None or (shown.study, shown.sort, shown.search) != (study, session.sort, session.search):
             self._show_groups(session, study)
-        self.query_one(RunPane).follow(session)
+        # What is listed may have changed what is selected.
+        self.query_one(RunPane).follow(self.session)
         if shown is None:
             self._show_chart()
         elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
