@@ -98,6 +98,7 @@ class GroupStatistics:
     Attributes
     ----------
     share : of the total duration; cov : std / mean, 0 where the mean is 0.
+    running_share : of the group and all of smaller rank together.
     clusters, samples : strata and drawn launches of the design; None where strata may span all groups. Those
         of a group that is pooled are its pool's.
     pooled : whether the design pools it with others.
@@ -106,6 +107,7 @@ class GroupStatistics:
     launches: IntArray
     total_duration_ns: IntArray
     share: FloatArray
+    running_share: FloatArray
     mean_ns: FloatArray
     std_ns: FloatArray
     cov: FloatArray
@@ -131,6 +133,7 @@ def group_statistics(counts: DurationCounts, design: AnyDesign) -> GroupStatisti
         launches=counts.group_launches,
         total_duration_ns=counts.group_duration_ns,
         share=counts.group_duration_ns / max(counts.total_duration_ns, 1),
+        running_share=np.cumsum(counts.group_duration_ns) / max(counts.total_duration_ns, 1),
         mean_ns=mean_ns,
         std_ns=counts.group_std_ns,
         cov=np.divide(counts.group_std_ns, mean_ns, out=np.zeros(len(mean_ns)), where=mean_ns > 0),

@@ -39,7 +39,6 @@ from tui.app.frame import wording
 from tui.app.frame.chart import Chart
 from tui.app.frame.page import FindingsScreen, HelpScreen
 from tui.app.groups.panes import GroupHighlighted, GroupTable, Wrapped
-from tui.app.groups.presenter import group_columns
 from tui.app.groups.screen import GroupsScreen
 from tui.app.loading import LoadingScreen
 from tui.app.messages import StudyProgress, StudyReady
@@ -398,14 +397,17 @@ async def test_no_color_means_none_and_the_cursor_is_still_seen(
 
 async def test_all_is_drawn_anew_at_another_size(gpt: str) -> None:
     async with running(gpt, (80, 24)) as (app, pilot):
-        assert "total" not in screen_text(app).splitlines()[3]
+        assert "cum" not in screen_text(app).splitlines()[3]
         await pilot.press("j", "j")
         await pilot.resize_terminal(200, 60)
-        await wait_for(pilot, lambda: "total" in screen_text(app).splitlines()[3], "more columns")
+        await wait_for(pilot, lambda: "cum" in screen_text(app).splitlines()[3], "more columns")
         await wait_for(pilot, lambda: chart_of(app).grid.width == chart_of(app).size.width, "a wider chart")
         assert table_of(app).highlighted == 2
-        panes = [app.screen.query_one(f"#{name}-pane").region.y for name in ("groups", "chart")]
-        assert panes[0] == panes[1], "side by side"
+        table, histogram, run = [
+            app.screen.query_one(f"#{name}-pane").region for name in ("groups", "chart", "run")
+        ]
+        assert table.width == 200
+        assert table.bottom == histogram.y == run.y, "two charts side by side under the table"
 
 
 async def test_a_view_asked_for_while_reading_opens_once_all_is_read(
@@ -490,19 +492,6 @@ async def test_the_cut_is_on_the_screen(gpt: str, monkeypatch: pytest.MonkeyPatc
     async with running(gpt) as (app, _):
         assert "showing 5 of 22" in screen_text(app)
         assert table_of(app).row_count == 5
-
-
-def test_columns_give_way_to_the_name(resnet: str) -> None:
-    study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
-    headings = {
-        width: [column.heading.strip() for column in group_columns(study, (0, 1, 2), width, ascii_only=True)]
-        for width in (200, 80, 40, 20)
-    }
-    every = ["rank", "share", "launches", "total", "mean", "CoV", "strata", "drawn", "kernel group"]
-    assert headings[200] == every
-    assert headings[80] == [heading for heading in every if heading not in {"total", "mean"}]
-    assert headings[20][-1] == headings[40][-1] == "kernel group"
-    assert len(headings[20]) <= len(headings[40]) < len(headings[80])
 
 
 async def test_ctrl_c_says_how_to_quit_from_where_one_is(resnet: str) -> None:

@@ -288,9 +288,9 @@ def colours_of(grid: Grid) -> set[int]:
 
 
 def test_a_hundred_clusters_have_a_colour_each_and_are_counted_in_the_legend() -> None:
-    grid = CHARTS["histogram, 100 clusters"](200, 24, False)
-    assert len(colours_of(grid)) == 100
-    assert re.search(r"\+\d+ more( clusters)?$", plain(grid))
+    assert len(colours_of(CHARTS["histogram, 100 clusters"](200, 24, False))) == 100
+    grid = CHARTS["histogram, 100 clusters"](60, 24, False)
+    assert re.search(r"\+\d+ more( clusters)?$", plain(grid).rstrip())
 
 
 def test_what_is_selected_differs_in_style_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid
+from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, blank
 from tui.charts.histogram import LEFT, histogram, histogram_data, lay_out
 from tui.charts.sinks import plain
 
@@ -171,13 +171,17 @@ def test_the_order_of_the_pairs_does_not_matter(group, random, log: bool) -> Non
 
 @given(groups(), st.integers(20, 90), st.integers(4, 30), st.booleans())
 def test_bars_are_as_high_as_the_numbers_say(group, width: int, height: int, log: bool) -> None:
-    """A higher bar never has fewer launches, the highest reaches the top, and none is invisible."""
+    """A higher bar never has fewer launches, the highest reaches the top, and none is invisible.
+
+    Bars are as high as there is room, but of two rows a launch at most where that is more than three.
+    """
     values_ns, counts, _ = group
     log = log and values_ns.size > 2
     grid = histogram(values_ns, counts, [], width, height, log=log)
-    foot = height - 2 - (height >= 5)
-    layout = lay_out(values_ns, width, foot, log=log)
+    layout = lay_out(values_ns, width, height, log=log)
     data = histogram_data(values_ns, counts, [], layout.bins, log=log)
+    deserved = max(3, 2 * int(data.counts.max()))
+    foot = min(height - 2 - (height >= 5 or height - 2 > deserved), deserved)
     launches = np.where(layout.bin_of_column >= 0, data.counts[layout.bin_of_column], 0)
     heights = np.array(bar_heights(grid, foot))
     assert set(layout.bin_of_column[layout.bin_of_column >= 0].tolist()) == set(range(layout.bins))
@@ -238,7 +242,7 @@ def test_clusters_are_told_apart_without_colour(ascii_only: bool) -> None:
 def test_clusters_without_room_in_the_legend_are_counted() -> None:
     values_ns = np.arange(30) * 1_001
     clusters = [(int(ns), int(ns)) for ns in values_ns]
-    text = plain(histogram(values_ns, np.ones(30, dtype=np.int64), clusters, 60, 10))
+    text = plain(histogram(values_ns, np.full(30, 9), clusters, 60, 10))
     shown = sum(f"{letter} " in "".join(text.split("\n")[-2:]) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     assert f"+{30 - shown} more clusters" in text
 
@@ -325,3 +329,14 @@ def test_counts_in_the_legend_end_in_one_column() -> None:
     assert first.endswith("5.00 us      1 launch")
     assert second.endswith("90.0 us  1,200 launches")
     assert first.index(" launch") == second.index(" launch")
+
+
+@pytest.mark.parametrize(("most", "rows"), [(1, 3), (2, 4), (7, 14), (15, 30), (40, 43)])
+def test_one_launch_is_no_tower(most: int, rows: int) -> None:
+    """In 45 rows: what is left below is blank, or the legend's."""
+    values_ns, counts = np.array([10_000, 20_000, 90_000]), np.array([1, most, 1])
+    for words in (None, blank(40, 2)):
+        grid = histogram(values_ns, counts, [], 80, 45, words=words)
+        foot = int(np.flatnonzero(grid.glyph[:, 6] == "└")[0])
+        assert foot == min(rows, 43 - (1 if words is None else 2))
+        assert (grid.glyph[foot + 4 :] == " ").all()

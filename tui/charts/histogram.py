@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +26,7 @@ LEFT = 7
 
 _AXIS_ROWS = 2
 _ROWS_A_LEGEND_ROW = 5
+_ROWS_A_LAUNCH, _LEAST_BAR_ROWS = 2, 3
 _WIDEST_BAR = 6
 _NO_BIN = -1
 _ROWS_A_TICK = 4
@@ -79,8 +80,11 @@ def histogram(
     log: bool = False,
     ascii_only: bool = False,
     threshold_ns: int | None = None,
+    words: Grid | None = None,
 ) -> Grid:
     """A (height, width) grid: launches by duration.
+
+    One launch is no tower: bars are at most two rows a launch high, and what is left is blank at the foot.
 
     A column's cluster is the one with most launches in it. Below 20x4 cells it is a sparkline and numbers.
 
@@ -91,6 +95,7 @@ def histogram(
     clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over everything.
     log : a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
     threshold_ns : where a split is proposed: the largest duration of its left part.
+    words : what stands below the axis in place of a legend.
 
     Raises
     ------
@@ -104,10 +109,14 @@ def histogram(
     if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
         data = histogram_data(values_ns, counts, clusters, max(width, 1), log=log)
         return _numbers(values_ns, data, width, height, ascii_only=ascii_only)
-    entries = _entries(values_ns, counts, clusters, threshold_ns, ascii_only=ascii_only)
-    words = legend(entries, width - LEFT, height // _ROWS_A_LEGEND_ROW, ascii_only=ascii_only)
-    layout = lay_out(values_ns, width, height - _AXIS_ROWS - words.height, log=log)
+    layout = lay_out(values_ns, width, height - _AXIS_ROWS, log=log)
     data = histogram_data(values_ns, counts, clusters, layout.bins, log=log)
+    deserved = max(_ROWS_A_LAUNCH * int(data.counts.max()), _LEAST_BAR_ROWS)
+    if words is None:
+        entries = _entries(values_ns, counts, clusters, threshold_ns, ascii_only=ascii_only)
+        rows = max(height // _ROWS_A_LEGEND_ROW, layout.foot - deserved)
+        words = legend(entries, width - LEFT, rows, ascii_only=ascii_only)
+    layout = replace(layout, foot=min(layout.foot - words.height, deserved))
     plot = Plot(blank(width, height), data, layout, glyph_set(ascii_only=ascii_only), ascii_only)
     draw_count_axis(plot)
     draw_duration_axis(plot, int(values_ns.max()), log=log)
@@ -116,7 +125,7 @@ def histogram(
     if threshold_ns is not None:
         _draw_proposal(plot, values_ns, threshold_ns)
     _draw_symbols(plot)
-    copy(words, plot.grid, height - words.height, LEFT)
+    copy(words, plot.grid, layout.foot + _AXIS_ROWS, LEFT)
     return plot.grid
 
 

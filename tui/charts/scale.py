@@ -11,7 +11,7 @@ from scalemodel.prediction.validation import Validation
 from tui.charts.glyphs import LETTERS, cluster_style
 from tui.charts.grid import AXIS, MARKER, PROPOSED, Grid
 from tui.charts.legend import Entry
-from tui.charts.size_plot import Mark, SizePlot, baseline_symbol, shade_symbol, size_chart
+from tui.charts.size_plot import Curve, Mark, SizePlot, baseline_symbol, shade_symbol, size_chart
 
 SIMULATED, MEASURED = MARKER, PROPOSED
 """The styles of the scale models and of targets that were simulated too; predictions have a series each."""
@@ -25,7 +25,8 @@ def prediction_chart(
 ) -> Grid:
     """A (height, width) grid: IPC of each SM or chiplet over the system's size, both simulated and predicted.
 
-    Divided by the size, what grows in proportion is level, and intervals can be seen. A bar is the interval
+    Divided by the size, what grows in proportion is level, and intervals can be seen. Lines go through the
+    scale models, and on from the last one through what each rule predicts. A bar is the interval
     or bracket; one that ends in ``^`` is open. The background of the cliff is shaded.
     """
     return size_chart(
@@ -76,16 +77,19 @@ def _prediction_plot(measurements: Measurements, outcome: Outcome, *, ascii_only
     dash = baseline_symbol(ascii_only=ascii_only)
     entries.append(Entry(dash, AXIS, ("in proportion", "proportion", "prop.")))
     unit = measurements.scaling.unit
+    simulated_marks = [Mark(size, value, simulated.symbol, SIMULATED) for size, value in models]
+    predicted = _prediction_marks(outcome, targets, symbols)
     return SizePlot(
         title=f"IPC of each {unit.removesuffix('s')}",
         marks=[
-            *(Mark(size, value, simulated.symbol, SIMULATED) for size, value in models),
+            *simulated_marks,
             *(Mark(size, value, _MEASURED, MEASURED, lane=len(symbols)) for size, value in measured),
-            *_prediction_marks(outcome, targets, symbols),
+            *predicted,
         ],
         sizes=_ticks({*outcome.models, *targets, *(shaded or ())}),
         unit=unit,
         entries=entries,
+        curves=_curves(simulated_marks, predicted),
         shaded=shaded,
         baseline=models[-1][1],
     )
@@ -105,6 +109,16 @@ def _prediction_marks(outcome: Outcome, targets: Collection[int], symbols: dict[
             )
             marks.append(Mark(each.target, ipc, symbols[each.method], cluster_style(lane), low, high, lane))
     return sorted(marks, key=lambda mark: -(mark.lane or 0))
+
+
+def _curves(simulated: Sequence[Mark], predicted: Sequence[Mark]) -> list[Curve]:
+    """Lines through the scale models and on from them by each rule, the first rule's over the others."""
+    curves = [Curve(simulated, SIMULATED)]
+    for style in dict.fromkeys(mark.style for mark in predicted):
+        of_rule = sorted((mark for mark in predicted if mark.style == style), key=lambda mark: mark.size)
+        before = [mark for mark in simulated if mark.size < of_rule[0].size]
+        curves.append(Curve([*before[-1:], *of_rule], style))
+    return curves
 
 
 def _symbols(methods: Sequence[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Values over sizes: a log2 axis with a tick at each size, marks with bars for their intervals."""
+"""Values over sizes: a log2 axis with a tick at each size, lines, marks with bars for their intervals."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tui.charts.axis import Tick, place
+from tui.charts.curve import draw_curve
 from tui.charts.glyphs import GlyphSet, glyph_set
 from tui.charts.grid import AXIS, LABEL, Grid, blank, copy, fitted, put
 from tui.charts.legend import Entry, flowing_legend, is_whole, legend
@@ -16,7 +17,7 @@ from tui.charts.value_axis import ValueAxis, draw_across, draw_upward, left_of, 
 SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4
 _LEAST_ROWS_WITH_LEGEND = 6
-_LEAST_ROWS_WITH_TITLE = 8
+_LEAST_ROWS_WITH_TITLE = 10
 _LEAST_ROWS_WITH_MORE_OF_LEGEND = (10, 14)
 _ROWS_A_LEGEND_ROW = 3
 _MOST_LANE_WIDTH = 2
@@ -48,6 +49,14 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """A line through some of the marks, in their order; one without a value is left out."""
+
+    marks: Sequence[Mark]
+    style: int
+
+
+@dataclass(frozen=True, slots=True)
 class SizePlot:
     """What a chart shows.
 
@@ -58,6 +67,7 @@ class SizePlot:
     sizes : (size, label), ascending: the ticks; the marks' sizes are among them.
     unit : of the sizes, for the last label.
     entries : of the legend.
+    curves : lines between marks, drawn in this order below the marks and their bars.
     shaded : the sizes between which the background is shaded.
     baseline : a value to draw a line at.
     log : whether values are on a logarithmic axis; those of 0 and below stand at its foot.
@@ -69,6 +79,7 @@ class SizePlot:
     sizes: Sequence[tuple[float, str]]
     unit: str
     entries: Sequence[Entry] = ()
+    curves: Sequence[Curve] = ()
     shaded: tuple[float, float] | None = None
     baseline: float | None = None
     log: bool = False
@@ -116,6 +127,10 @@ def size_chart(plot: SizePlot, width: int, height: int, *, ascii_only: bool = Fa
     frame = _frame(plot, width, height, ascii_only=ascii_only)
     _draw_axes(frame)
     _draw_ground(frame)
+    for curve in plot.curves:
+        shown = [mark for mark in curve.marks if mark.value is not None]
+        cells = [(frame.row_of(mark.value or 0.0), frame.column_of(mark)) for mark in shown]
+        draw_curve(frame.grid, sorted(cells, key=lambda cell: cell[1]), curve.style, ascii_only=ascii_only)
     for mark in plot.marks:
         _draw_bar(frame, mark)
     for mark in plot.marks:

@@ -9,7 +9,7 @@ from tui.charts.glyphs import cluster_style
 from tui.charts.grid import LABEL, MARKER, Grid, blank, fitted, put
 from tui.charts.legend import Entry
 from tui.charts.quantities import ratio
-from tui.charts.size_plot import Mark, SizePlot, size_chart
+from tui.charts.size_plot import Curve, Mark, SizePlot, size_chart
 
 CHOSEN, OTHER = MARKER, cluster_style(0)
 """The styles of the chosen epsilon and of all others."""
@@ -27,7 +27,7 @@ def trade_off_chart(
     *,
     ascii_only: bool = False,
 ) -> Grid:
-    """A (height, width) grid: the speedup of a plan over its epsilon, both on logarithmic axes.
+    """A (height, width) grid: the speedup of a plan over its epsilon as a line, both axes logarithmic.
 
     Without any point it is a sentence; below 20x4 cells it is numbers.
 
@@ -62,6 +62,7 @@ def _plot(
         sizes=[(epsilon, f"{epsilon:g}") for epsilon in epsilons],
         unit="epsilon",
         entries=_entries(ordered, chosen, ascii_only=ascii_only),
+        curves=[Curve(marks, OTHER)],
         log=True,
     )
 

@@ -13,11 +13,15 @@ from tui.charts.grid import AXIS, LABEL, Grid, put
 from tui.charts.quantities import si
 
 _ROWS_A_TICK = 3
+# Where so few round numbers are that far apart, they may be closer.
+_LEAST_LABELS = 2
 # Values closer than this share of the largest are not drawn further apart than they are.
 _LEAST_SPAN = 0.2
 _PAD = 0.04
 # A fraction this small is a rounding error, and counts as 0 on a logarithmic axis.
 _ROUNDING = 1e-9
+# Values whose logarithms are closer have an axis of other numbers than powers of ten, twice and five times.
+_SHORT = 0.3
 _ROUND = (1.0, 2.0, 2.5, 5.0)
 
 
@@ -111,10 +115,19 @@ def _is_zero(value: float, *, percent: bool) -> bool:
 
 
 def _log_ends(positive: Sequence[float]) -> tuple[float, float]:
+    """The logarithms of the round numbers around the values, so that both ends have a label."""
     if not positive:
         return -1.0, 0.0
     low, high = math.log10(min(positive)), math.log10(max(positive))
-    return (low - 0.1, high + 0.1) if high - low < 0.3 else (low, high)
+    if high - low < _SHORT:
+        return low - 0.1, high + 0.1
+    rounded = [
+        digit * 10.0**power for power in (math.floor(low), math.floor(high)) for digit in (1, 2, 5, 10)
+    ]
+    # A power of ten may be rounded in its logarithm.
+    below = max(math.log10(value) for value in rounded if math.log10(value) <= low + _ROUNDING)
+    above = min(math.log10(value) for value in rounded if math.log10(value) >= high - _ROUNDING)
+    return below, above
 
 
 def _log(value: float, floor: float) -> float:
@@ -126,6 +139,8 @@ def _candidates(axis: ValueAxis) -> list[list[float]]:
     low, high, rows = axis.low, axis.high, axis.rows
     if not axis.log:
         ticks = _linear_ticks(low, high, rows)
+        if max(map(len, ticks)) < _LEAST_LABELS:
+            ticks = _linear_ticks(low, high, rows * _ROWS_A_TICK // 2)
         return [[value for value in values if value >= axis.least] for values in ticks]
     candidates = _log_ticks(low, high)
     # A range this short may contain no 1, 2 or 5 times a power of ten; there the axis is nearly linear.
@@ -147,8 +162,22 @@ def _linear_ticks(low: float, high: float, rows: int) -> list[list[float]]:
 def _log_ticks(low: float, high: float) -> list[list[float]]:
     decades = [10.0**power for power in range(math.floor(low), math.ceil(high) + 1)]
     thirds = [digit * decade for decade in decades for digit in (1, 2, 5)]
-    kept = [[tick for tick in ticks if low <= math.log10(tick) <= high] for ticks in (thirds, decades)]
-    return [*kept, *(kept[1][::step] for step in (2, 3, 4)), *(kept[0][start::3] for start in (1, 2))]
+    kept = [
+        [tick for tick in ticks if low - _ROUNDING <= math.log10(tick) <= high + _ROUNDING]
+        for ticks in (thirds, decades)
+    ]
+    ends = [kept[0][0], kept[0][-1]] if len(kept[0]) > 1 else []
+    between = [tick for tick in kept[1] if tick not in ends]
+    # With both ends rather than with as many others.
+    from_end_to_end = [sorted([*ends, *between[start::step]]) for step in (1, 2, 3) for start in range(step)]
+    return [
+        kept[0],
+        *(from_end_to_end if ends else ()),
+        ends,
+        kept[1],
+        *(kept[1][::step] for step in (2, 3, 4)),
+        *(kept[0][start::3] for start in (1, 2)),
+    ]
 
 
 def _rounded(value: float, digits: int, to: Callable[[float], int]) -> float:

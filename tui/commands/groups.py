@@ -22,5 +22,10 @@ def run(options: GroupsOptions) -> None:
         )
     rows = [facts.group_row(study, index) for index in listed.groups]
     codes = tuple(finding.code for finding in study.findings)
-    answer = Answer("groups", rows, lambda _: facts.groups_text(study, rows), warnings=codes)
+    answer = Answer(
+        "groups",
+        rows,
+        lambda canvas: facts.groups_text(study, rows, ascii_only=canvas.ascii_only),
+        warnings=codes,
+    )
     emit(stated(answer, part_of_study(study)), options)

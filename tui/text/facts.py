@@ -17,6 +17,7 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.coverage import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
+from tui.charts.bar import bar
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, table
@@ -29,6 +30,8 @@ _IN_TIME = ("total_duration_ns", "share", "mean_ns", "std_ns", "cov", "min_ns", 
 
 #: What stands for a finding's severity.
 MARKS = {"warning": "!", "note": "i"}
+
+_BAR = 8
 
 #: What stands for the strata and the launches of a kernel group that is pooled with others.
 POOLED = "pool"
@@ -78,12 +81,13 @@ def of_group(row: dict[str, Any], what: str) -> str:
     return "-" if row[what] is None else quantities.count(row[what])
 
 
-def groups_table(rows: list[dict[str, Any]]) -> str:
+def groups_table(study: Study, rows: list[dict[str, Any]], *, ascii_only: bool) -> str:
     """Return kernel groups as a table with all figures and the whole key."""
     share, *others, drawn = _group_columns(rows)[1:]
     columns = [
         _ranks(rows),
         share,
+        *(share_columns(study, rows, ascii_only=ascii_only) if study.counts.has_durations else ()),
         Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
         *others,
         Column("strata", [of_group(row, "clusters") for row in rows]),
@@ -93,9 +97,27 @@ def groups_table(rows: list[dict[str, Any]]) -> str:
     return table(columns)
 
 
-def groups_text(study: Study, rows: list[dict[str, Any]]) -> str:
+def share_columns(study: Study, rows: list[dict[str, Any]], *, ascii_only: bool) -> list[Column]:
+    """Return the shares as bars, and the running share in order of time."""
+    of, groups = study.groups, [row["rank"] - 1 for row in rows]
+    bars = [share_bar(study, group, _BAR, ascii_only=ascii_only) for group in groups]
+    return [
+        # As wide in any list, so that bars of two lists can be compared.
+        Column("", [drawn.ljust(_BAR) for drawn in bars], to_right=False),
+        Column("cum", [quantities.share(float(of.running_share[group])) for group in groups]),
+    ]
+
+
+def share_bar(study: Study, group: int, cells: int, *, ascii_only: bool) -> str:
+    """Return a kernel group's share as a bar; that of the largest group takes all cells."""
+    share = study.groups.share
+    return bar(float(share[group]) / (float(share[0]) or 1.0), cells, ascii_only=ascii_only)
+
+
+def groups_text(study: Study, rows: list[dict[str, Any]], *, ascii_only: bool) -> str:
     """Return the table of `groups_table`, and what the devices are called elsewhere."""
-    return "\n".join([groups_table(rows), *([""] if devices_named(study) else []), *devices_named(study)])
+    lines = [groups_table(study, rows, ascii_only=ascii_only)]
+    return "\n".join([*lines, *([""] if devices_named(study) else []), *devices_named(study)])
 
 
 def short_groups_table(study: Study, rows: list[dict[str, Any]], canvas: Canvas) -> str:

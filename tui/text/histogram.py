@@ -5,22 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 from sampling.plan.study import Study
-from tui.charts.grid import Grid
-from tui.charts.histogram import histogram
+from tui.charts.grid import Grid, blank, stack
+from tui.charts.histogram import LEFT, histogram
 from tui.charts.histogram_data import HistogramData
 from tui.charts.sinks import ansi, plain
 from tui.output.writer import Canvas
 from tui.text import facts
+from tui.text.group_strata import strata_grid
 from tui.text.labels.rows import group_title
 
 
 def group_histogram(
     study: Study, group: int, width: int, height: int, *, log: bool, ascii_only: bool
 ) -> Grid:
-    """Return the histogram of a kernel group, its strata as clusters."""
+    """Return the histogram of a kernel group, its strata as clusters; a table of them where it has room."""
     durations_ns, launches = study.counts.group_pairs(group)
     clusters = facts.clusters_of_group(study, group)
-    return histogram(durations_ns, launches, clusters, width, height, log=log, ascii_only=ascii_only)
+    words = None
+    # At most a third of the rows, with the headings and a blank row above.
+    if len(clusters) + 2 <= height // 3:
+        listed = strata_grid(study, group, width - LEFT, ascii_only=ascii_only)
+        words = listed and stack([blank(width - LEFT, 1), listed])
+    return histogram(
+        durations_ns, launches, clusters, width, height, log=log, ascii_only=ascii_only, words=words
+    )
 
 
 def histogram_text(study: Study, group: int, canvas: Canvas, height: int, *, log: bool) -> str:

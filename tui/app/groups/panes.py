@@ -8,19 +8,24 @@ from dataclasses import dataclass
 
 from rich.cells import set_cell_size
 from rich.segment import Segment
-from rich.text import Text
+from rich.style import Style
 from textual import events, on
 from textual.binding import Binding
 from textual.geometry import Size
 from textual.message import Message
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import DataTable, Input
+from textual.widgets import Input
 
 from sampling.plan.study import Study
 from tui.app.actions import TABLE, bindings
-from tui.app.groups.presenter import PADDING, column_width, group_columns
+from tui.app.groups.columns import TableColumns, row_runs, table_columns
+from tui.charts.sinks import style_name
 from tui.text.group_list import GroupList
+
+_HEAD = 1
+"""The rows over those of the groups."""
 
 
 @dataclass
@@ -42,27 +47,30 @@ class SearchClosed(Message):
     """The user is done with the text to filter by."""
 
 
-class GroupTable(DataTable[Text]):
-    """Kernel groups; its columns are those that have room."""
+class GroupTable(ScrollView, can_focus=True):
+    """Kernel groups; its columns are those that have room, and only visible rows are made into text."""
 
     BINDINGS = bindings(TABLE)
+    COMPONENT_CLASSES = {"group-table--head", "group-table--cursor"}  # noqa: RUF012
 
     def __init__(self, *, ascii_only: bool) -> None:
-        super().__init__(cursor_type="row", cell_padding=PADDING // 2)
+        super().__init__()
         self._ascii_only = ascii_only
         self._study: Study | None = None
         self._listed = GroupList((), 0)
+        self._columns = TableColumns((), 1)
+        self._cursor = 0
 
     def show(self, study: Study, listed: GroupList, selected: int | None) -> None:
         """List these groups, the cursor on the selected one."""
         self._study, self._listed = study, listed
-        self._rebuild(selected)
+        self._measure()
+        self._put_on(listed.groups.index(selected) if selected in listed.groups else 0)
 
     def select(self, group: int | None) -> None:
         """Go to a group, if it is listed."""
         if group in self._listed.groups and group != self.highlighted:
-            with self.prevent(DataTable.RowHighlighted):
-                self.move_cursor(row=self._listed.groups.index(group))
+            self._put_on(self._listed.groups.index(group))
 
     @property
     def listed(self) -> GroupList:
@@ -70,48 +78,101 @@ class GroupTable(DataTable[Text]):
         return self._listed
 
     @property
+    def row_count(self) -> int:
+        """How many rows there are, visible or not."""
+        return len(self._listed.groups)
+
+    @property
+    def cursor_row(self) -> int:
+        """The row of the cursor; 0 in an empty table too."""
+        return self._cursor
+
+    @property
     def highlighted(self) -> int | None:
         """The group under the cursor; None in an empty table."""
-        groups = self._listed.groups
-        # An empty table has its cursor at row -1.
-        return groups[self.cursor_row] if 0 <= self.cursor_row < len(groups) else None
+        return self._listed.groups[self._cursor] if self._listed.groups else None
 
-    def _rebuild(self, selected: int | None) -> None:
-        """Fill the table anew: which columns fit depends on the width and on the rows."""
+    @property
+    def columns(self) -> TableColumns:
+        """The columns that have room; `columns.column_at` finds the one that was clicked."""
+        return self._columns
+
+    def _measure(self) -> None:
         width = self.size.width
-        if self._study is None or not width:
-            return
-        groups = self._listed.groups
-        columns = group_columns(self._study, groups, width, ascii_only=self._ascii_only)
-        # Emptying and filling moves the cursor; only its final place is reported.
-        with self.app.batch_update(), self.prevent(DataTable.RowHighlighted):
-            self.clear(columns=True)
-            for column in columns:
-                heading = Text(column.heading, justify="right" if column.to_right else "left")
-                self.add_column(heading, width=column_width(column))
-            cells = zip(
-                *(
-                    [Text(cell, justify="right" if column.to_right else "left") for cell in column.cells]
-                    for column in columns
-                ),
-                strict=True,
-            )
-            for group, row in zip(groups, cells, strict=True):
-                self.add_row(*row, key=str(group))
-            if selected in groups:
-                self.move_cursor(row=groups.index(selected))
+        if self._study is not None and width:
+            self._columns = table_columns(self._study, width)
+            self.virtual_size = Size(width, self.row_count + _HEAD)
+        self.refresh()
 
     def on_resize(self, _: events.Resize) -> None:
         """Other columns may have room now."""
-        self._rebuild(self.highlighted)
+        self._measure()
+        self._put_on(self._cursor)
 
-    @on(DataTable.RowHighlighted)
-    def _tell(self, event: DataTable.RowHighlighted) -> None:
-        event.stop()
-        # If the table is or was empty, there is no row with a key.
+    def _put_on(self, row: int) -> None:
+        """Put the cursor on a row, at most the first or last one, and scroll as little as shows it."""
+        self._cursor = min(max(row, 0), max(self.row_count - 1, 0))
+        rows = max(self.size.height - _HEAD, 1)
+        top = min(self.scroll_offset.y, self._cursor)
+        self.scroll_to(y=max(top, self._cursor - rows + 1), animate=False, immediate=True)
+        self.refresh()
+
+    def _move(self, row: int) -> None:
+        before = self.highlighted
+        self._put_on(row)
         group = self.highlighted
-        if group is not None:
+        if group is not None and group != before:
             self.post_message(GroupHighlighted(group))
+
+    def action_cursor_down(self) -> None:
+        """Go a row down."""
+        self._move(self._cursor + 1)
+
+    def action_cursor_up(self) -> None:
+        """Go a row up."""
+        self._move(self._cursor - 1)
+
+    def action_scroll_top(self) -> None:
+        """Go to the first row."""
+        self._move(0)
+
+    def action_scroll_bottom(self) -> None:
+        """Go to the last row."""
+        self._move(self.row_count - 1)
+
+    def action_page_down(self) -> None:
+        """Go as many rows down as are visible."""
+        self._move(self._cursor + max(self.size.height - _HEAD, 1))
+
+    def action_page_up(self) -> None:
+        """Go as many rows up as are visible."""
+        self._move(self._cursor - max(self.size.height - _HEAD, 1))
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor there."""
+        row = event.y - _HEAD + self.scroll_offset.y
+        if event.y >= _HEAD and row < self.row_count:
+            self._move(row)
+
+    def render_line(self, y: int) -> Strip:
+        """The headings, or one row."""
+        width, style = self.size.width, self.rich_style
+        row = self.scroll_offset.y + y - _HEAD
+        if self._study is None or not self._columns.columns:
+            return Strip.blank(width, style)
+        if y < _HEAD:
+            style += self.get_component_rich_style("group-table--head", partial=True)
+            return Strip([Segment(self._columns.head(), style)]).adjust_cell_length(width, style)
+        if row >= self.row_count:
+            return Strip.blank(width, style)
+        runs = row_runs(self._study, self._listed.groups[row], self._columns, ascii_only=self._ascii_only)
+        if row == self._cursor:
+            # Without the colours of the row: reversed, each would be a patch of its own.
+            style += self.get_component_rich_style("group-table--cursor", partial=True)
+            text = "".join(text for text, _ in runs)
+            return Strip([Segment(text, style)]).adjust_cell_length(width, style)
+        segments = [Segment(text, style + Style.parse(style_name(of_text))) for text, of_text in runs]
+        return Strip(segments).adjust_cell_length(width, style)
 
 
 class SearchInput(Input):

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from sampling.plan.study import Study
 from tui.app.frame import wording
 from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, put
+from tui.engine.timelines import GroupTimeline
 from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
-from tui.options.commands import GroupsOptions, HistogramOptions
+from tui.options.commands import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column
 from tui.text import facts
 from tui.text.group_list import GroupList, list_groups
 from tui.text.histogram import group_histogram, histogram_text
+from tui.text.timeline import timeline_text
 
-MOST_ROWS = 2_000
-"""The most rows of the table: more would make it slow."""
-
-PADDING = 2
-"""Blanks between two columns."""
+MOST_ROWS = 100_000
+"""The most rows of the table: more would make listing, copying and writing slow."""
 
 _SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
-_LEAST_LABEL = 30
 # A title that is as long ends with the grid in 80 columns.
 _MOST_TITLE = 50
-_DROPPED_FIRST = ("total", "mean", "CoV", "rank", "drawn", "launches", "strata")
 
 
 def listed_groups(study: Study, sort: GroupSort, search: str) -> GroupList:
@@ -96,10 +89,10 @@ def chart_text(session: Session, study: Study, size: tuple[int, int]) -> str:
     return histogram_text(study, selected, canvas, height, log=session.log) + "\n"
 
 
-def table_text(study: Study, listed: GroupList) -> str:
+def table_text(study: Study, listed: GroupList, *, ascii_only: bool) -> str:
     """Return the listed groups with all columns and whole keys, as `groups` prints them."""
     rows = [facts.group_row(study, index) for index in listed.groups]
-    return facts.groups_text(study, rows) + "\n" if rows else ""
+    return facts.groups_text(study, rows, ascii_only=ascii_only) + "\n" if rows else ""
 
 
 def chart_command(session: Session, size: tuple[int, int]) -> str:
@@ -138,36 +131,37 @@ def table_command(session: Session, listed: GroupList) -> str:
     return command_line("groups", options)
 
 
-def group_columns(study: Study, groups: Sequence[int], width: int, *, ascii_only: bool) -> list[Column]:
-    """Return the columns that fit in `width` cells beside a readable name, which takes what is left."""
-    rows = [facts.group_row(study, index) for index in groups]
-    columns = _figures(rows)
-    for heading in _DROPPED_FIRST:
-        if width - _taken(columns) >= _LEAST_LABEL:
-            break
-        columns = [column for column in columns if column.heading != heading]
-    room = max(width - _taken(columns) - PADDING, 8)
-    labels = [facts.group_label(study, index, room, ascii_only=ascii_only) for index in groups]
-    return [*columns, Column("kernel group".ljust(room), labels, to_right=False)]
+def run_title(session: Session, timeline: GroupTimeline | None) -> tuple[str, str]:
+    """Return what the pane of the run shows, and by what it goes; the key opens the view of it."""
+    if timeline is None:
+        return "[6] Over the run", ""
+    return (
+        f"[6] #{timeline.group + 1} over the run",
+        f"by {timeline.by}, {'log' if session.log else 'linear'}",
+    )
 
 
-def column_width(column: Column) -> int:
-    """Return the cells of a column's widest text."""
-    return max(map(len, (column.heading, *column.cells)))
+def run_text(session: Session, timeline: GroupTimeline, size: tuple[int, int]) -> str:
+    """Return the selected group's launches over the run as `timeline` prints them."""
+    width, height = size
+    canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+    return timeline_text(timeline, canvas, height, log=session.log) + "\n"
 
 
-def _taken(columns: Sequence[Column]) -> int:
-    return sum(column_width(column) + PADDING for column in columns)
+def run_command(session: Session, size: tuple[int, int]) -> str:
+    """Return the `timeline` command of the selected group, as large as it is drawn.
 
-
-def _figures(rows: Sequence[dict[str, Any]]) -> list[Column]:
-    return [
-        Column("rank", [f"#{row['rank']}" for row in rows]),
-        Column("share", [quantities.share(row["share"]) for row in rows]),
-        Column("launches", [quantities.count(row["launches"]) for row in rows]),
-        Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
-        Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
-        Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
-        Column("strata", [facts.of_group(row, "clusters") for row in rows]),
-        Column("drawn", [facts.of_group(row, "samples") for row in rows]),
-    ]
+    Raises
+    ------
+    OSError : the file of split decisions cannot be written.
+    """
+    kernel, (width, height) = f"#{(session.selected or 0) + 1}", size
+    options = options_of(
+        TimelineOptions,
+        options_with_overrides(session),
+        kernel=kernel,
+        log=session.log,
+        width=width,
+        height=height,
+    )
+    return command_line("timeline", options)

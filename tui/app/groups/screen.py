@@ -35,18 +35,22 @@ from tui.app.groups.presenter import (
     draw_group,
     key_within,
     listed_groups,
+    run_command,
     table_command,
     table_text,
     table_title,
 )
+from tui.app.groups.run_pane import RunPane
 from tui.app.state import Session, next_sort
 
 _DELAY_SECONDS = 0.08
 """How long to wait for the next letter of a text to filter by."""
+_ROWS_BESIDE_GROUPS = 3
+"""The pane's title, the headings, and the field to filter by."""
 
 
 class GroupsScreen(ViewScreen):
-    """The table of kernel groups over the histogram of the selected one."""
+    """The table of kernel groups over the histogram of the selected one, and its launches over the run."""
 
     NAME = "Groups"
     SUMMARY = "the kernel groups, and how long their launches take"
@@ -57,6 +61,8 @@ class GroupsScreen(ViewScreen):
         "A kernel group is all launches of one kernel with one grid and block. CoV is the spread of their "
         "durations over the mean; strata are the clusters the plan splits a group into, each with its own "
         "symbol and colour in the histogram, a line between; drawn is how many launches the plan simulates. "
+        "cum is the share of a group and of all that take longer; bars in colour are of the groups that take "
+        "80 % together. durations shows the middle 98 % of a group's launches, short ones at the left. "
         "What binds is which option, relaxed one step by itself, would give more than 5 % more speedup."
     )
 
@@ -66,19 +72,21 @@ class GroupsScreen(ViewScreen):
         self._search_timer: Timer | None = None
 
     def compose_panes(self) -> ComposeResult:
-        """The table, the histogram, what binds."""
+        """The table, the histogram, the launches over the run, what binds."""
         ascii_only = self.session.ascii_only
-        with Container(id="panes"):
+        with Container(id="group-panes"):
             with Vertical(id="groups-pane", classes="pane"):
                 yield PaneTitle(ascii_only=ascii_only)
                 yield GroupTable(ascii_only=ascii_only)
                 with Horizontal(id="search"):
                     yield Static("/ ")
                     yield SearchInput()
-            with Vertical(id="chart-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield Wrapped()
-                yield Chart(id="histogram")
+            with Container(id="group-charts"):
+                with Vertical(id="chart-pane", classes="pane"):
+                    yield PaneTitle(ascii_only=ascii_only)
+                    yield Wrapped()
+                    yield Chart(id="histogram")
+                yield RunPane(ascii_only=ascii_only)
         yield Line(ascii_only=ascii_only, id="devices")
         yield Line(ascii_only=ascii_only, id="binding")
 
@@ -99,11 +107,15 @@ class GroupsScreen(ViewScreen):
             return
         if shown is None or shown.study is not study:
             self._show_devices(study)
+            # No more rows than there are groups, whether all are listed or not.
+            self.query_one("#groups-pane").styles.max_height = len(study.counts.groups) + _ROWS_BESIDE_GROUPS
         if study.counts.launches <= wording.MOST_LAUNCHES_UNASKED:
             self.app.find_binding()
         self.query_one("#binding", Line).show(wording.binding_lines(session, study))
         if shown is None or (shown.study, shown.sort, shown.search) != (study, session.sort, session.search):
             self._show_groups(session, study)
+        # What is listed may have changed what is selected.
+        self.query_one(RunPane).follow(self.session)
         if shown is None:
             self._show_chart()
         elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
@@ -130,7 +142,7 @@ class GroupsScreen(ViewScreen):
             return
         self.query_one("#chart-pane PaneTitle", PaneTitle).show(*chart_title(session, study))
         self.query_one(Wrapped).show(partial(key_within, session))
-        self.query_one(Chart).show(partial(draw_group, session))
+        self._histogram.show(partial(draw_group, session))
 
     @on(GroupHighlighted)
     def _select(self) -> None:
@@ -176,18 +188,32 @@ class GroupsScreen(ViewScreen):
         session, study = self.session, self.session.study
         if study is None:
             return PaneText("kernelpoint", "")
+        if self._is_run_meant():
+            run = self.query_one(RunPane)
+            return PaneText(f"kernelpoint-timeline-{(session.selected or 0) + 1}", run.text)
         if self._is_chart_meant():
-            text = chart_text(session, study, self.query_one(Chart).printed_size)
+            text = chart_text(session, study, self._histogram.printed_size)
             return PaneText(f"kernelpoint-histogram-{(session.selected or 0) + 1}", text)
-        return PaneText("kernelpoint-groups", table_text(study, self.query_one(GroupTable).listed))
+        listed = self.query_one(GroupTable).listed
+        return PaneText("kernelpoint-groups", table_text(study, listed, ascii_only=session.ascii_only))
 
     def command(self) -> str:
         """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""
         session = self.app.planned
+        if self._is_run_meant():
+            return run_command(session, self.query_one(RunPane).chart.printed_size)
         if self._is_chart_meant():
-            return chart_command(session, self.query_one(Chart).printed_size)
+            return chart_command(session, self._histogram.printed_size)
         return table_command(session, self.query_one(GroupTable).listed)
 
     def _is_chart_meant(self) -> bool:
         """Return whether the chart of a group has the focus."""
-        return self.focused is self.query_one(Chart) and self.session.selected is not None
+        return self.focused is self._histogram and self.session.selected is not None
+
+    def _is_run_meant(self) -> bool:
+        """Return whether the launches over the run have the focus."""
+        return self.focused is self.query_one(RunPane).chart and self.session.selected is not None
+
+    @property
+    def _histogram(self) -> Chart:
+        return self.query_one("#histogram", Chart)
