@@ -21,6 +21,8 @@ from tui.app.plan.budget.prompt import BudgetInput, BudgetPrompt
 from tui.options.commands import OpenOptions, SampleOptions
 
 BUDGET = "1h"
+ROOT = OpenOptions(method="root")
+"""Its plans are made in milliseconds."""
 
 
 @pytest.fixture
@@ -53,8 +55,8 @@ def by_command(path: str, line: str) -> dict[str, Any]:
 async def test_a_budget_finds_the_epsilon_that_sample_finds_a_key_takes_it_and_u_gives_it_back(
     table: str,
 ) -> None:
-    expected = by_command(table, f"--budget {BUDGET} --slowdown 1e6")
-    async with running(table) as (app, pilot):
+    expected = by_command(table, f"--budget {BUDGET} --slowdown 1e6 --method root")
+    async with running(table, options=ROOT) as (app, pilot):
         before = app.session.options
         assert "[B] budget" in screen_text(app), "the key is on the screen"
         await ask(pilot, app, BUDGET, "1e6")
@@ -80,7 +82,7 @@ async def test_a_budget_finds_the_epsilon_that_sample_finds_a_key_takes_it_and_u
 
 
 async def test_what_is_refused_is_said_at_the_field(table: str) -> None:
-    async with running(table) as (app, pilot):
+    async with running(table, options=ROOT) as (app, pilot):
         await ask(pilot, app, "soon", "1e6")
         await wait_for(pilot, lambda: "'soon'" in words_of(app), "no time")
         assert "budget is a duration above 0" in words_of(app)
@@ -108,7 +110,7 @@ async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.M
             progress(3, 13, "a plan at epsilon 0.1")
 
     monkeypatch.setattr(fitting, "study_that_fits", endless)
-    async with running(table) as (app, pilot):
+    async with running(table, options=ROOT) as (app, pilot):
         before = study_in(app)
         await ask(pilot, app, BUDGET, "1e6")
         await wait_for(pilot, lambda: "3 of at most 13 tried; esc cancels" in words_of(app), "how far it is")
@@ -120,7 +122,7 @@ async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.M
 
 
 async def test_a_slowdown_alone_shows_hours(table: str) -> None:
-    async with running(table) as (app, pilot):
+    async with running(table, options=ROOT) as (app, pilot):
         await ask(pilot, app, "", "1e6")
         await settled(app, pilot)
         await wait_for(pilot, lambda: app.session.hours is not None, "hours are known")
