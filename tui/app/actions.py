@@ -175,6 +175,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(PLAN, "close_details", "escape", "esc", "Options", "back to the options", palette=False),
     Action(RESULTS, "ask", "o", "o", "Open", "other results, or another target", show=True),
     Action(RESULTS, "save", "S", "S", "Save", "save the larger plan to a new file", show=True),
+    Action(
+        RESULTS, "export", "e", "e", "Export", "hand what is new in the larger plan to a simulator", show=True
+    ),
     Action(RESULTS, "turn", "t", "t", "More", "kernel groups, or what to simulate next", show=True),
     Action(RESULTS, "back", "escape", "esc", "Back", "stop reading; else back to the plan", show=True),
     Action(TIMELINE, "zoom_in", "plus,equals_sign", "+", "Zoom", "show the middle half", show=True),

@@ -188,7 +188,7 @@ class PlanScreen(CheaperScreen):
         if not isinstance(error, SamplingError | OSError):
             super().worker_failed(worker, error)
         elif worker.group == "files":
-            self.app.say(f"not written: {failure_words(error)}", failed=True)
+            self.ask_again(failure_words(error))
         elif self._work.pane is not None and not worker.is_cancelled:
             self._work.end(failure_words(error))
             if self._details is not None:
