@@ -29,6 +29,8 @@ _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([smhd])")
 # Epsilons of three digits, 1.00e-4 to 0.999: a finer one would promise more than any use asks for.
 _LEAST_EXPONENT, _DECADES = -4, 4
 _IN_A_DECADE = 900
+# The loosest plan, then a half of the epsilons left at each step.
+_MOST_TRIED = 1 + math.ceil(math.log2(_IN_A_DECADE * _DECADES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +144,13 @@ def study_within(
     most_ns = budget.hours * _NS_PER_HOUR / budget.slowdown
     last = _IN_A_DECADE * _DECADES - 1
 
+    tried = 0
+
     def planned(index: int) -> Study:
+        nonlocal tried
         if progress is not None:
-            progress(0, 0, f"a plan at epsilon {nth_epsilon(index):g}")
+            progress(tried, _MOST_TRIED, f"a plan at epsilon {nth_epsilon(index):g}")
+        tried += 1
         return study_again(read, replace(target, epsilon=nth_epsilon(index)), read.choice)
 
     loosest = planned(last)

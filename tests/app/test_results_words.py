@@ -28,6 +28,7 @@ from tui.app.plan.results.presenter import (
     totals_words,
 )
 from tui.app.state import Session
+from tui.options.choices import IntervalKind
 from tui.options.commands import SampleOptions
 from tui.options.estimate import EstimateOptions
 from tui.output.writer import Canvas
@@ -163,7 +164,7 @@ def test_titles_say_what_is_done() -> None:
     )
     assert pane_title(ResultsPane.TOTALS, known(), place="j more") == (
         "[o] Results of plan.json",
-        ("j more",),
+        ("j more", "j more"),
     )
     assert pane_title(ResultsPane.TOTALS, known(doing="drawing"))[1][0] == "drawing; esc cancels"
 
@@ -198,6 +199,31 @@ def test_the_plan_and_not_the_options_of_view_3_say_the_confidence() -> None:
     assert asked == EstimateOptions(plan="plan.json", results=("a.log",), target=0.05, ascii=True)
 
 
+def test_other_options_are_those_of_the_command_line() -> None:
+    others = "--metric a --ratio a/b --metric='c d' --confidence 0.9 --from csv --interval plain"
+    asked = options_asked(Answers("a.log", against="b.log", others=others), SESSION)
+    assert asked == EstimateOptions(
+        plan="plan.json",
+        results=("a.log",),
+        against=("b.log",),
+        metrics=("a", "c d"),
+        ratios=("a/b",),
+        confidence=0.9,
+        source="csv",
+        interval=IntervalKind.PLAIN,
+    )
+
+
+def test_the_title_says_whether_the_total_is_narrow_enough() -> None:
+    asked = replace(known().asked, target=0.5)
+    assert pane_title(ResultsPane.TOTALS, known(asked=asked))[1][0] == "within 50.0 %"
+    asked = replace(asked, target=0.0001)
+    assert pane_title(ResultsPane.TOTALS, known(asked=asked, larger=LARGER), place="tab j more")[1] == (
+        "not within 0.0 %, t what is next; tab j more",
+        "tab j more",
+    )
+
+
 @pytest.mark.parametrize(
     ("answers", "said"),
     [
@@ -205,6 +231,14 @@ def test_the_plan_and_not_the_options_of_view_3_say_the_confidence() -> None:
         (Answers("a.log", plan=" "), "the name of the plan file is missing"),
         (Answers("'a.log"), "close the quotes"),
         (Answers("-"), "standard input"),
+        (Answers("a.log", against="b.log -"), "standard input"),
+        (Answers("a.log", others="--metrik x"), "--metrik is no option here; did you mean '--metric'"),
+        (Answers("a.log", others="--top-up x"), "--top-up is no option here"),
+        (Answers("a.log", others="--metric"), "--metric needs a value"),
+        (Answers("a.log", others="--confidence 5"), "--confidence is a fraction from 0 up to 1, not 5"),
+        (Answers("a.log", others="--confidence x"), "'x' is no number"),
+        (Answers("a.log", others="--interval big"), "--interval is moderated or plain, not 'big'"),
+        (Answers("a.log", others="'--metric"), "close the quotes"),
         (Answers("a.log", target="5"), "between 0 and 1, not 5"),
         (Answers("a.log", target="nan"), "between 0 and 1, not nan"),
         (Answers("a.log", target="x"), "between 0 and 1, not x"),

@@ -166,7 +166,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(BINDS, "move(99)", "G,end", "G end", "Last", "the last option", palette=False),
     Action(BINDS, "take", "enter", "enter", "Take", "take this step", palette=False, show=True),
     Action(PLAN, "binding", "b", "b", "What binds", "what makes the plan dear; enter takes a step there"),
-    Action(PLAN, "undo_step", "u", "u", "Undo", "take the last of these steps back"),
+    Action(PLAN, "budget", "B", "B", "Budget", "the smallest epsilon that a time of simulation allows"),
+    Action(PLAN, "undo_step", "u", "u", "Undo", "take the last step or budget back"),
     Action(PLAN, "next_detail", "t", "t", "More", "trade-off, strata, launches, findings, what binds"),
     Action(PLAN, "save", "S", "S", "Save", "save the plan to a new file", show=True),
     Action(PLAN, "export", "x", "x", "Export", "hand the plan to a simulator or tool", show=True),
@@ -174,6 +175,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(PLAN, "close_details", "escape", "esc", "Options", "back to the options", palette=False),
     Action(RESULTS, "ask", "o", "o", "Open", "other results, or another target", show=True),
     Action(RESULTS, "save", "S", "S", "Save", "save the larger plan to a new file", show=True),
+    Action(
+        RESULTS, "export", "e", "e", "Export", "hand what is new in the larger plan to a simulator", show=True
+    ),
     Action(RESULTS, "turn", "t", "t", "More", "kernel groups, or what to simulate next", show=True),
     Action(RESULTS, "back", "escape", "esc", "Back", "stop reading; else back to the plan", show=True),
     Action(TIMELINE, "zoom_in", "plus,equals_sign", "+", "Zoom", "show the middle half", show=True),

@@ -30,11 +30,17 @@ class StudyProgress(Message):
 
 @dataclass
 class StudyReady(Message):
-    """The workload is read and studied; ``hours`` is None where no slowdown is known."""
+    """The workload is read and studied; ``hours`` is None where no slowdown is known.
+
+    Attributes
+    ----------
+    notes : in what the plan shown is not that of the plan file that was opened.
+    """
 
     generation: int
     study: Study
     hours: SimulationHours | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from errno import EACCES
@@ -18,6 +16,7 @@ from tui.app.state import Session, decisions, same_overrides
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.commands import SampleOptions
 from tui.options.input_files import why_not_written
+from tui.options.places import other_folders
 from tui.output.files import write_text
 
 _DIGITS = 8
@@ -43,17 +42,10 @@ def options_on_leaving(session: Session) -> SampleOptions:
     try:
         return options_with_overrides(session)
     except OSError as error:
-        for folder in _other_folders():
+        for folder in other_folders():
             with suppress(OSError):
                 return options_with_overrides(session, folder)
         raise error
-
-
-def _other_folders() -> Iterator[Path]:
-    # An account may have no home.
-    with suppress(RuntimeError):
-        yield Path.home()
-    yield Path(tempfile.gettempdir())
 
 
 def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOptions:

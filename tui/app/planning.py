@@ -10,12 +10,14 @@ from textual.message import Message
 from sampling.errors import NoDurationsError, SamplingError
 from sampling.methods.registry import check_settings
 from sampling.plan.study import Study, study, study_again
+from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.splitting.groups import Overrides
 from tui.app.messages import BindingFound, StudyFailed, StudyProgress, StudyReady
 from tui.app.plan_problems import why_not_planned
 from tui.app.state import Session
 from tui.engine.budgets import binding_of, budget_of, hours_of
+from tui.engine.opened_plans import plan_notes, profile_check
 from tui.engine.studies import (
     choice_of,
     columns_of,
@@ -53,9 +55,11 @@ def tell_study(
         tell(StudyProgress(generation, done, total, what))
 
     progress = throttled(report, is_cancelled)
+    notes: tuple[str, ...] = ()
     try:
         if before is None or before.study is None:
-            made = load_study(wanted.options, wanted.overrides, progress)
+            made = load_study(wanted.options, wanted.overrides, progress, profile_check(wanted.plan))
+            notes = () if wanted.plan is None else plan_notes(wanted.plan, made)
         else:
             made = plan_again(before.study, before.options, wanted.options, wanted.overrides, progress)
         hours = hours_of(wanted.options, made)
@@ -66,7 +70,7 @@ def tell_study(
         told = error if before is None or before.study is None else why_not_planned(error, before, wanted)
         tell(StudyFailed(generation, told))
         return
-    tell(StudyReady(generation, made, hours))
+    tell(StudyReady(generation, made, hours, notes))
 
 
 def tell_binding(
@@ -81,8 +85,17 @@ def tell_binding(
     tell(BindingFound(study, found))
 
 
-def load_study(options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
+def load_study(
+    options: SampleOptions,
+    overrides: Overrides,
+    progress: Progress,
+    check: Callable[[Profile], None] | None = None,
+) -> Study:
     """Read the workload and design the plan.
+
+    Parameters
+    ----------
+    check : refuses a profile that is not the one meant.
 
     Raises
     ------
@@ -96,6 +109,8 @@ def load_study(options: SampleOptions, overrides: Overrides, progress: Progress)
     profile = open_profile(options.profiles, progress, columns_of(options))
     if not profile.has_durations:
         raise NoDurationsError("the app")
+    if check is not None:
+        check(profile)
     return _ready(study(profile, grouping, region, target, choice, progress))
 
 

@@ -197,8 +197,9 @@ class SessionApp(App[None]):
         self._shown = self.session
         if is_first:
             await self.open_first_view()
-            for text in event.study.profile.notes:
+            for text in (*event.study.profile.notes, *event.notes):
                 self.say(text)
+            self.change(beside=event.notes)
 
     @on(StudyFailed)
     def _show_failure(self, event: StudyFailed) -> None:

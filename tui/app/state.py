@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sampling.plan.budget import SimulationHours
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
+    from tui.engine.opened_plans import OpenedPlan
     from tui.scale.open_tables import OpenTables
 
 
@@ -51,6 +52,8 @@ class Session:
     ascii_only : whether all glyphs are ASCII.
     scale : the tables of view 5; None until one is read or edited.
     before : what view 7 compares with the open workload, as typed; None until something is.
+    plan : the plan file that was opened; None where a profile was.
+    beside : what lies beside the profile, or lacks in the plan shown, in a line each.
     """
 
     options: SampleOptions = field(default_factory=SampleOptions)
@@ -70,6 +73,8 @@ class Session:
     ascii_only: bool = False
     scale: OpenTables | None = None
     before: str | None = None
+    plan: OpenedPlan | None = None
+    beside: tuple[str, ...] = ()
 
     @property
     def profiles(self) -> tuple[str, ...]:

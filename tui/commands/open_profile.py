@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tui.options.choices import Theme
 from tui.options.commands import OpenOptions
@@ -11,33 +12,105 @@ from tui.options.shared import SlowdownOptions
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 
-_DIFFERENCE = "Difference"
+# It brings numpy, which the app's first paint must not wait for.
+if TYPE_CHECKING:
+    from tui.engine.opened_plans import OpenedPlan
+
+_DIFFERENCE, _PLAN = "Difference", "Plan"
 
 
 def run(options: OpenOptions) -> None:
     """Open the app if a person can see and steer it, else print the summary or the difference."""
-    if options.difference:
+    plan, others = _plan_named(options)
+    if plan is not None:
+        _show_plan(options, plan, others)
+    elif options.difference:
         _show_difference(options)
     else:
         show(options.profiles, options, insist=options.app, mouse=not options.no_mouse, theme=options.theme)
 
 
 def show(
-    profiles: tuple[str, ...], options: SlowdownOptions, *, insist: bool, mouse: bool, theme: Theme
+    profiles: tuple[str, ...],
+    options: SlowdownOptions,
+    *,
+    insist: bool,
+    mouse: bool,
+    theme: Theme,
+    plan: OpenedPlan | None = None,
 ) -> None:
-    """Open the app on these files, or print their summary."""
+    """Open the app on these files, or print their summary.
+
+    Parameters
+    ----------
+    plan : the file that the options are from; None where they are the user's.
+    """
     if terminal.is_interactive():
         from tui.app.running import run_app, session_of
+        from tui.app.views import FIRST_VIEW
 
-        run_app(session_of(profiles, options), mouse=mouse, theme=theme)
+        session = replace(session_of(profiles, options), plan=plan)
+        run_app(session, mouse=mouse, theme=theme, view=FIRST_VIEW if plan is None else _PLAN)
         return
     if insist:
         _refuse_without_terminal()
     # Imported here, because it imports the engine, which the app's first paint must not wait for.
     from tui.commands import summary
 
+    if plan is not None:
+        from tui.engine.opened_plans import check_files
+
+        check_files(plan)
     summary.show(profiles, options)
     note(_why_no_app("summary"), quiet=options.quiet)
+
+
+def _plan_named(options: OpenOptions) -> tuple[str | None, tuple[str, ...]]:
+    """Return the plan file that is to be opened, None where none is, and the other files."""
+    if options.plan is not None:
+        return options.plan, options.profiles
+    if options.profiles:
+        from tui.engine.plan_heads import is_plan
+
+        if is_plan(options.profiles[0]):
+            return options.profiles[0], options.profiles[1:]
+    return None, options.profiles
+
+
+def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None:
+    """Open the app on a plan, or print its summary, or what a simulator's results come to.
+
+    Parameters
+    ----------
+    others : the profile where the plan is an option, else the results.
+    """
+    from tui.engine.opened_plans import open_plan, options_of_plan
+    from tui.options.command_line import options_of
+    from tui.options.input_files import input_files, reading
+
+    if options.difference:
+        from sampling.errors import OptionError
+
+        raise OptionError("--difference compares profiles", remedy="open the plan by itself")
+    given, results = (others, ()) if options.plan is not None else ((), others)
+    if results and not terminal.is_interactive() and not options.app:
+        from tui.commands import estimate
+        from tui.options.estimate import EstimateOptions
+
+        estimate.run(options_of(EstimateOptions, options, plan=path, results=results))
+        note(_why_no_app("estimate"), quiet=options.quiet)
+        return
+    opened = open_plan(path, given, results)
+    asked = options_of_plan(opened, options)
+    with reading([path, *input_files(asked)]):
+        show(
+            opened.profiles,
+            asked,
+            insist=options.app,
+            mouse=not options.no_mouse,
+            plan=opened,
+            theme=options.theme,
+        )
 
 
 def _show_difference(options: OpenOptions) -> None:
@@ -80,6 +153,6 @@ def _refuse_without_terminal() -> None:
 
 def _why_no_app(instead: str) -> str:
     if terminal.is_terminal(sys.stdout) and terminal.is_terminal(sys.stderr):
-        what = "profile as a file" if instead == "summary" else "profiles as files"
+        what = "profiles as files" if instead == "difference" else "profile as a file"
         return f"keys cannot be read from standard input, so this is the {instead}; give the {what}"
     return f"no terminal, so this is the {instead}; `ssh -t` opens the app"

@@ -76,6 +76,24 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
         )
 
 
+def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> tuple[Study, SimulationHours]:
+    """Return the study with the smallest epsilon that a budget allows, and what its plan takes.
+
+    Parameters
+    ----------
+    options : with a budget and a slowdown.
+    read : of the same launches by the same method.
+
+    Raises
+    ------
+    BudgetError : none fits it.
+    OptionError : see `budget_of` and `study_within`.
+    """
+    budget = written_budget(str(options.budget), options.slowdown)
+    found = study_within(read, target_of(options), options.group_by, budget, progress)
+    return found, simulation_hours(drawn_plan(found.counts, found.design, options.seed), budget.slowdown)
+
+
 def plan_costs(options: SlowdownOptions, study: Study, plan: Plan, *, binding: bool) -> PlanCosts:
     """Return what the options ask to be said of a plan.
 

@@ -56,11 +56,20 @@ class SummaryOptions(BudgetOptions, ProfileOptions):
 class OpenOptions(SlowdownOptions, ProfileOptions):
     """`open`."""
 
-    profiles: tuple[PartOfFile, ...] = argument((), "Profile files; several are one workload.", "PROFILE")
+    profiles: tuple[PartOfFile, ...] = argument(
+        (), "Profile files; several are one workload. Or a plan file, and a simulator's results.", "PROFILE"
+    )
     difference: bool = option(
         False,
         "Compare two: open the second, and show what changed since the first; either may be FILE@RANGE.",
         "--difference",
+    )
+    plan: InputFile | None = option(
+        None,
+        "Show this plan on the profile: its options, filters and decisions; PLAN alone finds its profile.",
+        "--plan",
+        panel=PLAN_PANEL,
+        metavar="PLAN",
     )
     app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
     no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")

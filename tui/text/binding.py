@@ -108,12 +108,25 @@ def option_label(step: Relaxation) -> str:
     return flags_of_parameters()[step.option].removeprefix("--")
 
 
-def binding_forms(found: Sequence[Relaxation], design: AnyDesign) -> list[str]:
-    """Return what binds in a line, the longest wording first: all options, or the first few."""
+def binding_forms(
+    found: Sequence[Relaxation],
+    design: AnyDesign,
+    total_duration_ns: int = 0,
+    slowdown: float | None = None,
+) -> list[str]:
+    """Return what binds in a line, the longest wording first: all options, or the first few.
+
+    Where a slowdown is known, what the plan would take of one machine stands beside its speedup.
+    """
     if not found:
         return [why_none(design).capitalize(), "What binds: nothing"]
     ways = [f"{option_label(each)} {value_text(each.after)}" for each in found]
     given = [quantities.ratio(each.speedup) for each in found]
+    if slowdown is not None:
+        given = [
+            f"{ratio} ({quantities.hours(_hours(each, total_duration_ns, slowdown))})"
+            for ratio, each in zip(given, found, strict=True)
+        ]
     forms = []
     for number in range(len(found), 0, -1):
         shown = list(zip(ways, given, strict=True))[:number]

@@ -15,6 +15,7 @@ from tui.engine.studies import plan_options
 from tui.options.command_line import PLAN_NAME
 from tui.options.flags import error_text
 from tui.options.input_files import why_not_written
+from tui.options.places import is_writable
 from tui.output.files import write_folder, write_text
 
 
@@ -36,7 +37,10 @@ def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
     if why_not is not None:
         return f"{name} {why_not}"
     folder = path.absolute().parent
-    return None if is_folder or folder.is_dir() else f"there is no such folder: {folder}"
+    if not is_folder and not folder.is_dir():
+        return f"there is no such folder: {folder}"
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    return None if is_writable(there) else f"{there} takes no file; give another place"
 
 
 def write_plan(details: PlanDetails, path: Path, exporter: str | None, progress: Progress) -> str:
@@ -49,9 +53,7 @@ def write_plan(details: PlanDetails, path: Path, exporter: str | None, progress:
     if exporter is None:
         save_plan(details, path, progress)
         return f"plan written to {path}"
-    written, note = _export_plan(details, exporter, path, progress)
-    what = written[0] if len(written) == 1 else f"{len(written)} files in {path}"
-    return f"written: {what}; {exporter}: {note}"
+    return _export_plan(details, exporter, path, progress)
 
 
 def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
@@ -66,16 +68,31 @@ def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
     write_text(_plan_file_text(details, progress), path)
 
 
-def _export_plan(details: PlanDetails, to: str, folder: Path, progress: Progress) -> tuple[list[str], str]:
-    """Write what a simulator or tool understands; return the paths, and what to know of them.
+def export_file(path: Path, to: str, folder: Path) -> str:
+    """Write what an exporter makes of a plan file, of a larger one what is new; say what was written.
+
+    Raises
+    ------
+    SamplingError, OSError : nothing is written.
+    """
+    written = write_folder(folder, export_plan(read_plan(str(path)), to), force=False)
+    return _export_words(written, to, folder)
+
+
+def _export_words(written: list[str], to: str, folder: Path) -> str:
+    what = written[0] if len(written) == 1 else f"{len(written)} files in {folder}"
+    return f"written: {what}; {to}: {exporter_named(to).NOTE}"
+
+
+def _export_plan(details: PlanDetails, to: str, folder: Path, progress: Progress) -> str:
+    """Write what a simulator or tool understands; say what was written.
 
     The exporter is given a plan file, as `export` gives it one.
     """
     with TemporaryDirectory(prefix="kernelpoint-") as scratch:
         path = Path(scratch) / PLAN_NAME
         write_text(_plan_file_text(details, progress), path)
-        files = export_plan(read_plan(str(path)), to)
-    return write_folder(folder, files, force=False), exporter_named(to).NOTE
+        return export_file(path, to, folder)
 
 
 def _plan_file_text(details: PlanDetails, progress: Progress) -> str:

@@ -80,11 +80,13 @@ def _cells(name: str, state: str) -> int:
 
 
 def figures_states(session: Session, *, is_short: bool) -> tuple[str, ...]:
-    """Return that a plan is being made; else the key that shows the details, if they are hidden."""
+    """Return that a plan is being made; else the keys that make it cheaper, and show hidden details."""
     if session.doing is not None:
         # The line of the plan says so too.
         return "planning", ""
-    return ("[t] more", "t more") if is_short else ("",)
+    if is_short:
+        return "[b] binds [B] budget [t] more", "b B t more", "t more"
+    return "[b] what binds  [B] budget", "[b] binds [B] budget", ""
 
 
 def detail_states(pane: PlanPane, details: PlanDetails, place: str) -> tuple[str, ...]:

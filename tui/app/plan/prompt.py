@@ -16,6 +16,7 @@ from sampling.simulators.registry import exporter_names
 from tui.app.frame.line import Line
 from tui.app.plan.files import why_not_there
 from tui.options.command_line import PLAN_NAME, free_name
+from tui.options.places import place_for
 
 
 @dataclass
@@ -100,9 +101,20 @@ class PlanPrompt(Vertical):
         self.display = True
         self.query_one(PlaceInput).focus()
 
+    def ask_again(self, path: Path, target: str | None, problem: str) -> None:
+        """Ask for another place than one that could not be written; the path stays, to be edited."""
+        self._target = target
+        self._explain()
+        field = self.query_one(PlaceInput)
+        self._proposed = field.value = str(path)
+        field.cursor_position = len(field.value)
+        self.display = True
+        field.focus()
+        self.query_one(Line).show([f"not written: {problem}; another place?", f"not written: {problem}"])
+
     def _propose(self) -> None:
         """Fill in a name that is free."""
-        name = free_name(PLAN_NAME if self._target is None else f"{self._target}-export")
+        name = free_name(place_for(PLAN_NAME if self._target is None else f"{self._target}-export"))
         field = self.query_one(PlaceInput)
         self._proposed = field.value = name
         field.cursor_position = len(name)

@@ -15,7 +15,8 @@ from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.soon import Soon
-from tui.app.plan.binding_list import StepTaken
+from tui.app.plan.budget.prompt import BudgetPrompt
+from tui.app.plan.cheaper import CheaperScreen
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import failure_words
 from tui.app.plan.option_form import OptionForm, OptionsChanged
@@ -33,9 +34,7 @@ from tui.app.plan.presenter import (
 )
 from tui.app.plan.prompt import PlanPrompt
 from tui.app.plan.results.screen import ResultsScreen, opened_again
-from tui.app.plan.steps import Steps
 from tui.app.plan.work import DetailsReady, PlanWork
-from tui.app.plan.writing import WritingScreen
 from tui.app.state import Session
 from tui.options.commands import SampleOptions
 from tui.output.writer import Canvas
@@ -44,7 +43,7 @@ _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""
 
 
-class PlanScreen(WritingScreen):
+class PlanScreen(CheaperScreen):
     """The options beside the plan's figures, over what else is known of it."""
 
     NAME = "Plan"
@@ -57,7 +56,8 @@ class PlanScreen(WritingScreen):
         "launches drawn with this seed; bound and group hold for any draw at the stated confidence, with "
         "noise also where simulated times spread more than profiled ones; judged is what repeated draws "
         "came to. floor is the least that a plan with launches of every kernel group samples. What binds "
-        "lists the options that make the plan dear: what each by itself, a step looser, would give."
+        "lists the options that make the plan dear: what each by itself, a step looser, would give. A "
+        "budget of simulation finds the smallest epsilon whose plan fits it."
     )
 
     def __init__(self) -> None:
@@ -65,10 +65,9 @@ class PlanScreen(WritingScreen):
         self._details: PlanDetails | None = None
         self._work = PlanWork(self)
         self._asked: SampleOptions | None = None
-        self._soon = Soon(self, self._plan)
+        self._soon = Soon(self, self.plan_by)
         self._details_open = False
         self._results: ResultsScreen | None = None
-        self._steps = Steps()
 
     def compose_panes(self) -> ComposeResult:
         """Options and figures, the details, and a place to ask for a name."""
@@ -83,6 +82,7 @@ class PlanScreen(WritingScreen):
                     yield PlanFigures(ascii_only=ascii_only)
             yield PlanDetailPanes(ascii_only=ascii_only)
         yield PlanPrompt(ascii_only=ascii_only)
+        yield BudgetPrompt(ascii_only=ascii_only)
 
     def on_mount(self) -> None:
         """Lay out, and keep showing which rows of a table are visible."""
@@ -95,7 +95,7 @@ class PlanScreen(WritingScreen):
     def on_resize(self, _: events.Resize) -> None:
         """Other panes may have room now."""
         self._arrange()
-        self._work_on()
+        self.work_on()
 
     # What is shown.
 
@@ -122,7 +122,7 @@ class PlanScreen(WritingScreen):
             self.query_one(PlanFindings).show(study)
             self._work.begin(session, study, self._details)
         else:
-            self._work_on()
+            self.work_on()
         self._panes.show_binding(session)
         self._show_titles()
 
@@ -160,9 +160,12 @@ class PlanScreen(WritingScreen):
 
     # What is computed.
 
-    def _work_on(self) -> None:
+    def work_on(self) -> None:
         """Compute what is missing in the visible panes, one after the other."""
         details = self._details
+        if self.is_fitting:
+            self._work.stop()
+            return
         if details is None or self.session.doing is not None or details.study is not self.session.study:
             return
         if self.is_in_sight(PlanPane.BINDING):
@@ -178,19 +181,19 @@ class PlanScreen(WritingScreen):
             self._show_details(event.details)
             return
         self._work.end()
-        self._work_on()
+        self.work_on()
 
     def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
         """Say in the pane why its content could not be computed, or that nothing was written."""
         if not isinstance(error, SamplingError | OSError):
             super().worker_failed(worker, error)
         elif worker.group == "files":
-            self.app.say(f"not written: {failure_words(error)}", failed=True)
+            self.ask_again(failure_words(error))
         elif self._work.pane is not None and not worker.is_cancelled:
             self._work.end(failure_words(error))
             if self._details is not None:
                 self._show_details(self._details)
-            self._work_on()
+            self.work_on()
 
     # The options.
 
@@ -199,28 +202,10 @@ class PlanScreen(WritingScreen):
         event.stop()
         self._soon.ask(event.options, at_once=event.at_once)
 
-    def _plan(self, options: SampleOptions) -> None:
+    def plan_by(self, options: SampleOptions) -> None:
+        """Plan by these options; a refusal of them is said in the form."""
         self._asked = options
         self.app.plan(options=options)
-
-    @on(StepTaken)
-    def _take_step(self, event: StepTaken) -> None:
-        """Plan with an option a step looser, as if it were edited in the form."""
-        event.stop()
-        if self.session.doing is None:
-            options, words = self._steps.take(self.session.options, event.step)
-            self._plan(options)
-            self.app.say(words)
-
-    def action_undo_step(self) -> None:
-        """Give the option that was relaxed last its value back; others stay."""
-        undone = self._steps.undo(self.session.options)
-        if undone is None:
-            self.app.say("no step of what binds is left to take back")
-            return
-        options, words = undone
-        self._plan(options)
-        self.app.say(words)
 
     # The details.
 
@@ -253,7 +238,7 @@ class PlanScreen(WritingScreen):
         self._arrange()
         if is_short or focused is not None or panes.are_all_in_sight:
             panes.content(panes.chosen).focus()
-        self._work_on()
+        self.work_on()
 
     def action_binding(self) -> None:
         """Go to what binds."""
@@ -261,7 +246,7 @@ class PlanScreen(WritingScreen):
         self._panes.chosen = PlanPane.BINDING
         self._arrange()
         self._panes.content(PlanPane.BINDING).focus()
-        self._work_on()
+        self.work_on()
 
     def action_close_details(self) -> None:
         """Go back to the options."""

@@ -27,6 +27,7 @@ class WritingScreen(ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self.saved: Path | None = None
+        self._place: PlaceGiven | None = None
 
     @property
     @abstractmethod
@@ -60,7 +61,13 @@ class WritingScreen(ViewScreen):
     def _write_there(self, event: PlaceGiven) -> None:
         self._leave_prompt()
         if self.details is not None:
+            self._place = event
             self._write(self.details, event.path, event.target)
+
+    def ask_again(self, problem: str) -> None:
+        """Ask for another place, as nothing could be written to the last one."""
+        if self._place is not None:
+            self.query_one(PlanPrompt).ask_again(self._place.path, self._place.target, problem)
 
     @on(PromptLeft)
     def _leave_prompt(self) -> None:

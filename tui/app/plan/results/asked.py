@@ -13,6 +13,10 @@ from tui.app.state import Session
 from tui.options.command_line import PLAN_NAME
 from tui.options.estimate import EstimateOptions
 from tui.options.shared import OutputOptions
+from tui.options.typed import typed_options
+
+#: What may be typed among the other options: what has no field, and nothing that writes a file.
+OTHERS = ("source", "metrics", "ratios", "interval", "confidence", "projection_error", "scale_error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +27,16 @@ class Answers:
     ----------
     results, manifests : names of files with blanks between them, quoted and with * as in a shell.
     plan : the plan file that was simulated.
+    against : results of another configuration, named as the results are.
+    others : other options of `estimate`, as on its command line.
     target : a fraction; empty for none.
     """
 
     results: str = ""
     manifests: str = ""
     plan: str = PLAN_NAME
+    against: str = ""
+    others: str = ""
     target: str = ""
 
 
@@ -37,15 +45,17 @@ def options_asked(answers: Answers, session: Session) -> EstimateOptions:
 
     Raises
     ------
-    OptionError : a name is missing or cannot be read as a shell reads it, or the target is no fraction.
+    OptionError : a name is missing or cannot be read as a shell reads it, the target is no fraction, or
+        another option means nothing.
     """
     plan = str(Path(answers.plan.strip()).expanduser()) if answers.plan.strip() else ""
-    results, manifests = _files(answers.results), _files(answers.manifests)
+    results, manifests, against = map(_files, (answers.results, answers.manifests, answers.against))
+    others = typed_options(EstimateOptions, answers.others, OTHERS)
     if not plan:
         raise OptionError("the name of the plan file is missing", remedy=f"name it, such as {PLAN_NAME}")
     if not results:
         raise OptionError("no file of results is named", remedy="name what the simulator wrote; esc leaves")
-    if "-" in (plan, *results, *manifests):
+    if "-" in (plan, *results, *manifests, *against):
         raise OptionError("standard input (-) cannot be read here", remedy="name a file")
     given: OutputOptions = printed_options(session)
     return EstimateOptions(
@@ -55,6 +65,8 @@ def options_asked(answers: Answers, session: Session) -> EstimateOptions:
         plan=plan,
         results=results,
         manifests=manifests,
+        against=against,
+        **others,
         target=_target(answers.target.strip()),
     )
 

@@ -16,16 +16,33 @@ from tui.app.frame.line import Line
 from tui.app.plan.results.asked import Answers
 
 _NAMES = tuple(field.name for field in fields(Answers))
-_LABELS = {"results": "Results:", "manifests": "Manifest:", "plan": "Plan:", "target": "Target:"}
+_LABELS = {
+    "results": "Results:",
+    "manifests": "Manifest:",
+    "plan": "Plan:",
+    "against": "Against:",
+    "others": "Options:",
+    "target": "Target:",
+}
 _LABEL_CELLS = 10
 _HINTS = {
     "results": (
-        "What the simulator wrote: files, blanks between them; enter reads, esc leaves",
+        "What the simulator wrote, earlier results too: files, blanks between them; enter reads, esc leaves",
+        "What the simulator wrote: files, blanks between; enter reads, esc leaves",
         "The simulator's files; enter reads, esc leaves",
     ),
     "manifests": (
         "The export's manifest.csv, if the plan has several processes or devices; may be empty",
         "The export's manifest.csv, or nothing",
+    ),
+    "against": (
+        "Results of another configuration of the same launches: the speedup over it; may be empty",
+        "Results of another configuration, or nothing",
+    ),
+    "others": (
+        "As on the command line: --metric NAME --ratio A/B --confidence X --from SIMULATOR --interval plain",
+        "--metric NAME --ratio A/B --confidence X --from SIMULATOR --interval plain",
+        "As estimate takes them, or nothing",
     ),
     "target": (
         "How narrow the total is to be, such as 0.05; what to run next is drawn for it",
@@ -71,7 +88,7 @@ class ResultsInput(Input):
 
 
 class ResultsForm(Vertical):
-    """Four fields; the row above them says what is meant by the one that has the focus."""
+    """A field an answer; the row above them says what is meant by the one that has the focus."""
 
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()

@@ -103,8 +103,21 @@ def pane_title(
         is_there = known is not None and known.larger is not None
         return "[t] To simulate next", (f"S saves the larger plan; {place}" if is_there else place, place)
     busy = doing or ("" if known is None else known.doing)
+    verdict = _verdict(known)
     name = "Results" if known is None else f"Results of {known.asked.plan}"
-    return f"[o] {name}", (f"{busy}; esc cancels", busy) if busy else (place,)
+    states = (f"{verdict}; {place}" if verdict and place else verdict or place, place)
+    return f"[o] {name}", (f"{busy}; esc cancels", busy) if busy else states
+
+
+def _verdict(known: Known | None) -> str:
+    """Return whether the total is as narrow as asked for, which may stand below what fits the pane."""
+    target = None if known is None else known.asked.target
+    if known is None or target is None:
+        return ""
+    asked = quantities.share(target)
+    if known.found.main.is_within(target):
+        return f"within {asked}"
+    return f"not within {asked}" + (", t what is next" if known.larger is not None else "")
 
 
 def totals_words(known: Known | None, canvas: Canvas) -> str:

@@ -13,13 +13,15 @@ from textual.containers import Container, Vertical
 from textual.worker import Worker, get_current_worker
 
 from sampling.errors import OptionError, SamplingError
-from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
+from sampling.estimation.topped_up_plan import ToppedUp
+from sampling.simulators.registry import exporter_names
+from tui.app.actions import ACTIONS, APP, LIST, RESULTS, VIEW, bindings
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.page import Page
 from tui.app.frame.view import ViewScreen
 from tui.app.plan.details import PlanDetails
-from tui.app.plan.files import failure_words
+from tui.app.plan.files import export_file, failure_words
 from tui.app.plan.panes import PlanList
 from tui.app.plan.prompt import PlaceGiven, PlanPrompt, PromptLeft
 from tui.app.plan.results.asked import Answers, options_asked
@@ -42,6 +44,7 @@ from tui.output.writer import Canvas
 from tui.terminal.printable import printable_lines
 
 _WORKERS = "results"
+EXPORT_KEY = next(action.display for action in ACTIONS if (action.scope, action.name) == (RESULTS, "export"))
 
 
 class ResultsScreen(ViewScreen):
@@ -83,6 +86,7 @@ class ResultsScreen(ViewScreen):
         self._table = ResultsPane.GROUPS
         self._doing = ""
         self._reading = 0
+        self._saved: Path | None = None
 
     def compose_panes(self) -> ComposeResult:
         """Totals, a table, and the places to ask for names."""
@@ -206,7 +210,7 @@ class ResultsScreen(ViewScreen):
     @on(ResultsReady)
     def _take_results(self, event: ResultsReady) -> None:
         if event.generation == self._reading:
-            self.known, self._doing = event.known, ""
+            self.known, self._doing, self._saved = event.known, "", None
             self._show()
 
     def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
@@ -215,8 +219,9 @@ class ResultsScreen(ViewScreen):
             super().worker_failed(worker, error)
         elif not worker.is_cancelled and self._doing:
             self._stop()
-            self.app.say(failure_words(error), failed=True)
             self.action_ask()
+            # The hint of the field comes with its focus.
+            self.call_after_refresh(self.query_one(ResultsForm).say, failure_words(error))
 
     # What is done with them.
 
@@ -251,18 +256,37 @@ class ResultsScreen(ViewScreen):
         else:
             self.query_one(PlanPrompt).ask(None)
 
+    def action_export(self) -> None:
+        """Ask for a folder for what is new in the larger plan, once that is saved."""
+        if self.known is None or self.known.larger is None:
+            self.action_save()
+        elif self._saved is None:
+            self.app.say("S saves the larger plan first: the results of its export are of that file")
+        else:
+            self.query_one(PlanPrompt).ask(exporter_names()[0])
+
     @on(PlaceGiven)
     def _write_there(self, event: PlaceGiven) -> None:
+        if self.known is None or self.known.larger is None:
+            self._leave_prompt()
+            return
+        try:
+            words = self._written(self.known.larger, event)
+        except (SamplingError, OSError) as error:
+            self.query_one(PlanPrompt).ask_again(event.path, event.target, failure_words(error))
+            return
         self._leave_prompt()
-        if self.known is not None and self.known.larger is not None:
-            try:
-                write_text(self.known.larger.text, event.path)
-            except (SamplingError, OSError) as error:
-                self.app.say(f"not written: {failure_words(error)}", failed=True)
-            else:
-                # The next results are of this plan.
-                self.answers = replace(self.answers, plan=str(event.path))
-                self.app.say(f"plan written to {event.path}; its export lists what is new")
+        self.app.say(words)
+
+    def _written(self, larger: ToppedUp, event: PlaceGiven) -> str:
+        """Write the larger plan, or the export of what is new in it; return in words what was written."""
+        if event.target is not None and self._saved is not None:
+            return export_file(self._saved, event.target, event.path)
+        write_text(larger.text, event.path)
+        self._saved = event.path
+        # The next results are of this plan.
+        self.answers = replace(self.answers, plan=str(event.path))
+        return f"plan written to {event.path}; {EXPORT_KEY} exports what is new in it, o reads its results"
 
     @on(PromptLeft)
     def _leave_prompt(self) -> None:

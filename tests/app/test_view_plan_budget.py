@@ -1,0 +1,171 @@
+"""View 3: the plan that fits a time of simulation, as `sample --budget` finds it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sampling.errors import OptionError
+from sampling.plan.budget import SimulationHours
+from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
+from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
+from tui.app.plan.budget import fitting
+from tui.app.plan.budget.fitting import BudgetAnswers, Fitted, fitted_words, options_asked, taken_words
+from tui.app.plan.budget.prompt import BudgetInput, BudgetPrompt
+from tui.options.commands import OpenOptions, SampleOptions
+
+BUDGET = "1h"
+ROOT = OpenOptions(method="root")
+"""Its plans are made in milliseconds."""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    """A small profile: a key then waits for plans of a few milliseconds."""
+    rows = [f"k{each % 3},{(1 + each % 3) * 100_000 + each * 7919 % 9_973}" for each in range(900)]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["name,duration_ns", *rows, ""]))
+    return str(path)
+
+
+async def ask(pilot: Running, app: App, budget: str, slowdown: str = "") -> None:
+    await pilot.press("B")
+    await wait_for(pilot, lambda: isinstance(app.focused, BudgetInput), "it asks")
+    await pilot.press("ctrl+a", "ctrl+k", *budget, "tab", "ctrl+a", "ctrl+k", *slowdown, "tab", "enter")
+
+
+def words_of(app: App) -> str:
+    return " ".join(screen_text(app).split())
+
+
+def by_command(path: str, line: str) -> dict[str, Any]:
+    answer = json.loads(
+        printed(f"kernelpoint sample {shlex.quote(path)} --format json {line}", 80, Path.cwd())
+    )
+    results: dict[str, Any] = answer["results"]
+    return results
+
+
+async def test_a_budget_finds_the_epsilon_that_sample_finds_a_key_takes_it_and_u_gives_it_back(
+    table: str,
+) -> None:
+    expected = by_command(table, f"--budget {BUDGET} --slowdown 1e6 --method root")
+    async with running(table, options=ROOT) as (app, pilot):
+        before = app.session.options
+        assert "[B] budget" in screen_text(app), "the key is on the screen"
+        await ask(pilot, app, BUDGET, "1e6")
+        await wait_for(pilot, lambda: "enter takes it" in words_of(app), "it is found")
+        assert f"epsilon {expected['epsilon']:g} fits {BUDGET}: " in words_of(app)
+        assert "for the longest launch" in words_of(app)
+        assert app.session.options is before, "nothing is taken unasked"
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: app.session.options.epsilon == expected["epsilon"], "it is taken")
+        await settled(app, pilot)
+        assert app.focused is form_of(app)
+        assert details_of(app).plan.speedup == pytest.approx(expected["speedup"])
+        hours = details_of(app).costs.hours
+        assert hours is not None
+        assert hours.drawn == pytest.approx(expected["machine_hours"])
+        command = await check_round_trip(pilot, app, 80)
+        assert f"--epsilon {expected['epsilon']:g}" in command
+        assert "--slowdown 1000000.0" in command
+        await pilot.press("u")
+        await wait_for(pilot, lambda: "epsilon is 0.05 again" in words_of(app), "it says so")
+        await settled(app, pilot)
+        assert app.session.options == before
+
+
+async def test_what_is_refused_is_said_at_the_field(table: str) -> None:
+    async with running(table, options=ROOT) as (app, pilot):
+        await ask(pilot, app, "soon", "1e6")
+        await wait_for(pilot, lambda: "'soon'" in words_of(app), "no time")
+        assert "budget is a duration above 0" in words_of(app)
+        await pilot.press("escape")
+        await ask(pilot, app, BUDGET, "")
+        await wait_for(
+            pilot, lambda: "how slow the simulation is is not known" in words_of(app), "no slowdown"
+        )
+        assert app.focused is app.screen.query_one("#asked-slowdown"), "the cursor is where it is missing"
+        await pilot.press(*"1e6", "tab", "ctrl+a", "ctrl+k", *"10s", "enter")
+        await wait_for(pilot, lambda: "more than --budget 10s" in words_of(app), "too small")
+        assert "give --budget " in words_of(app), "the least that is possible"
+        assert app.screen.query_one(BudgetPrompt).answers == BudgetAnswers("10s", "1e6"), "to be edited"
+        await pilot.press("escape")
+        assert not app.screen.query_one(BudgetPrompt).display
+        assert app.focused is form_of(app)
+
+
+async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = threading.Event()
+
+    def endless(_options: Any, _read: Any, progress: Any) -> Any:
+        while True:
+            begun.wait(0.01)
+            progress(3, 13, "a plan at epsilon 0.1")
+
+    monkeypatch.setattr(fitting, "study_that_fits", endless)
+    async with running(table, options=ROOT) as (app, pilot):
+        before = study_in(app)
+        await ask(pilot, app, BUDGET, "1e6")
+        await wait_for(pilot, lambda: "3 of at most 13 tried; esc cancels" in words_of(app), "how far it is")
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: "cancelled" in words_of(app), "it says so")
+        await pilot.press("escape")
+        assert study_in(app) is before
+        assert not app.screen.query_one(BudgetPrompt).display
+
+
+async def test_a_slowdown_alone_shows_hours(table: str) -> None:
+    async with running(table, options=ROOT) as (app, pilot):
+        await ask(pilot, app, "", "1e6")
+        await settled(app, pilot)
+        await wait_for(pilot, lambda: app.session.hours is not None, "hours are known")
+        assert " machine " in screen_text(app)
+        assert app.session.options.epsilon == 0.05
+
+
+async def test_picks_have_no_epsilon_to_find(table: str) -> None:
+    async with running(table, options=OpenOptions(method="single-iteration")) as (app, pilot):
+        await pilot.press("B")
+        await wait_for(
+            pilot, lambda: "single-iteration" in words_of(app) and "epsilon" in words_of(app), "why"
+        )
+        assert not app.screen.query_one(BudgetPrompt).display
+
+
+def test_answers_mean_what_the_flags_mean() -> None:
+    options = SampleOptions(profiles=("a",), slowdown=2.0)
+    assert options_asked(BudgetAnswers(" 8h ", "1e6"), options) == replace(options, budget="8h", slowdown=1e6)
+    assert options_asked(BudgetAnswers("", "3"), options) == replace(options, slowdown=3.0)
+    assert options_asked(BudgetAnswers("", ""), options) == replace(options, slowdown=None)
+    for answers, words in (
+        (BudgetAnswers("", "2"), "a time of simulation is missing"),
+        (BudgetAnswers("0h", "2"), "budget is a duration above 0"),
+        (BudgetAnswers("1h", "x"), "slowdown 'x' is no number"),
+        (BudgetAnswers("1h", "0.5"), "slowdown is seconds of simulation for a second on the GPU"),
+        (BudgetAnswers("1h", ""), "how slow the simulation is is not known"),
+    ):
+        with pytest.raises(OptionError) as error:
+            options_asked(answers, options)
+        assert error.value.text.startswith(words)
+
+
+def test_what_is_found_and_taken_in_words() -> None:
+    before = SampleOptions(profiles=("a",))
+    after = replace(before, epsilon=0.0123, slowdown=1e6)
+    fitted = Fitted(BudgetAnswers("8h", "1e6"), after, 45.0, SimulationHours(7.5, 7.9, 0.2), 0.011)
+    assert fitted_words(fitted) == (
+        "epsilon 0.0123 fits 8h: 45.0x, the total within 1.1 %; 7.90 h of one machine expected, 7.50 h for "
+        "this draw, 12.0 min for the longest launch"
+    )
+    assert taken_words(before, after) == (
+        "epsilon is 0.0123 now, not 0.05; u takes it back",
+        "epsilon is 0.05 again",
+    )
+    assert taken_words(before, replace(before, slowdown=10.0))[1] == "no slowdown is assumed again"

@@ -1,0 +1,155 @@
+"""`kernelpoint plan.json`: the plan on its profile, which is found, checked and never guessed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sampling.errors import OptionError
+from sampling.plan.plan import drawn_plan
+from sampling.plan.written_plan import find_planned_launches
+from tests.cli.conftest import Kernelpoint, cycles_of
+from tui.app import planning
+from tui.app.running import session_of
+from tui.engine.opened_plans import find_profile, open_plan, options_of_plan, plan_notes
+from tui.engine.plan_heads import is_plan
+from tui.engine.studies import study_as_asked
+from tui.options.commands import OpenOptions
+
+OPTIONS = (
+    "--method root --epsilon 0.02 --seed 3 --exclude k2 --launches 3:800",
+    "--method joint --group-epsilon none --pool-below 0 --min-samples 2 --noise-floor 0.01 --confidence 0.9",
+    "--method stem --group-by name --with-replacement",
+    "--method allegro --group-by published",
+    "--method random --set random.launches=12 --kernel-spread 0.1",
+    "--method single-iteration --min-duration 100001",
+)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a small profile."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"k{each % 3},{(1 + each % 3) * 100_000 + each * 7919 % 9_973}" for each in range(900)]
+    Path("run.csv").write_text("\n".join(["name,duration_ns", *rows, ""]))
+    return tmp_path
+
+
+def made(kernelpoint: Kernelpoint, line: str = "--method root", name: str = "plan.json") -> Path:
+    assert kernelpoint("sample", "run.csv", *line.split(), "--judge", "0", "-o", name).code == 0
+    return Path(name)
+
+
+def ids_of(plan: Path) -> list[int]:
+    strata = json.loads(plan.read_text())["strata"]
+    return sorted(each["id"] for stratum in strata for each in stratum["launches"])
+
+
+@pytest.mark.parametrize("line", OPTIONS)
+def test_its_options_make_the_same_plan(kernelpoint: Kernelpoint, line: str) -> None:
+    plan = made(kernelpoint, line)
+    opened = open_plan(str(plan))
+    options = options_of_plan(opened, OpenOptions())
+    study = study_as_asked(opened.profiles, options)
+    drawn = find_planned_launches(study, drawn_plan(study.counts, study.design, options.seed))
+    assert sorted(each.id for each in drawn) == ids_of(plan)
+    assert plan_notes(opened, study) == ()
+
+
+def test_its_split_decisions_are_those_of_the_file(kernelpoint: Kernelpoint) -> None:
+    (key, *_) = {each["key"] for each in json.loads(made(kernelpoint).read_text())["strata"]}
+    rows = [{"key": key, "path": "", "decision": "keep"}]
+    Path("mine.json").write_text(json.dumps({"method": "root", "overrides": rows}))
+    plan = made(kernelpoint, "--method root --overrides mine.json", "decided.json")
+    opened = open_plan(str(plan))
+    session = session_of(opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0)))
+    assert session.options.overrides == "decided.json"
+    assert session.options.slowdown == 5.0
+    assert {group: dict(of) for group, of in session.overrides.items()} == {key: {"": "keep"}}
+
+
+def test_without_a_terminal_its_summary_is_printed(kernelpoint: Kernelpoint) -> None:
+    made(kernelpoint, "--method root --epsilon 0.02")
+    printed = kernelpoint("plan.json")
+    assert printed.code == 0
+    assert "Plan  root, epsilon 0.02" in printed.out
+    assert kernelpoint("open", "run.csv", "--plan", "plan.json").out == printed.out
+    results = cycles_of(Path("plan.json"), Path("run.results.csv"))
+    assert kernelpoint("plan.json", results).out == kernelpoint("estimate", "plan.json", results).out
+
+
+def test_the_profile_is_found_beside_the_plan_or_where_it_lay(kernelpoint: Kernelpoint) -> None:
+    made(kernelpoint)
+    Path("kept").mkdir()
+    shutil.copy("plan.json", "kept/plan.json")
+    assert find_profile(open_plan("kept/plan.json").plan) == ("run.csv",)
+    shutil.copy("run.csv", "kept/run.csv")
+    assert find_profile(open_plan("kept/plan.json").plan) == ("kept/run.csv",)
+    Path("kept/run.csv").write_text("name,duration_ns\nother,1\n")
+    assert find_profile(open_plan("kept/plan.json").plan) == ("run.csv",), "the one of the same content"
+    Path("run.csv").unlink()
+    Path("kept/run.csv").unlink()
+    refused = kernelpoint("kept/plan.json")
+    assert refused.code == 3
+    assert "made from run.csv, which lies neither beside it nor where it lay" in refused.err
+    assert "`kernelpoint open PROFILE --plan kept/plan.json`" in refused.err
+
+
+def test_another_profile_is_refused_for_the_reason_that_judge_gives(kernelpoint: Kernelpoint) -> None:
+    made(kernelpoint)
+    Path("other.csv").write_text(Path("run.csv").read_text().replace("k1", "other"))
+    refused = kernelpoint("open", "other.csv", "--plan", "plan.json")
+    assert refused.code == 1
+    reason = kernelpoint("judge", "plan.json", "other.csv").err.partition("error: ")[2]
+    assert "launch 1 is 'other' " in reason
+    assert f"other.csv is not what plan.json was made from: {reason.partition(';')[0]}" in refused.err
+    Path("again.csv").write_text(Path("run.csv").read_text() + "\n")
+    refused = kernelpoint("open", "again.csv", "--plan", "plan.json")
+    assert refused.code == 1
+    assert "again.csv is not, byte for byte, what plan.json was made from" in refused.err
+
+
+def test_what_the_plan_says_cannot_be_said_beside_it(kernelpoint: Kernelpoint) -> None:
+    made(kernelpoint)
+    refused = kernelpoint("plan.json", "--epsilon", "0.1")
+    assert refused.code == 2
+    assert "--epsilon is said by the plan plan.json" in refused.err
+    assert kernelpoint("plan.json", "run.csv", "--difference").code == 2
+    opened = open_plan("plan.json")
+    with pytest.raises(OptionError, match="--range"):
+        options_of_plan(opened, OpenOptions(range="step"))
+
+
+def test_only_a_plan_is_taken_for_one(kernelpoint: Kernelpoint) -> None:
+    assert is_plan(str(made(kernelpoint)))
+    for text in ("", "{}", '{"traceEvents": [{"kind": "plan"}]}', '["kind", "plan"]', "name\n"):
+        Path("other").write_text(text)
+        assert not is_plan("other")
+    assert not is_plan("none")
+    assert not is_plan(".")
+    Path("broken.json").write_text('{"schema": 1, "kind": "plan"}')
+    assert kernelpoint("broken.json").code == 3
+
+
+def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: Kernelpoint) -> None:
+    plan = made(kernelpoint, "--method root --epsilon 0.2")
+    wide = "\n".join(
+        ["id,cycles", *(f"{each},{10 ** (4 + place % 3)}" for place, each in enumerate(ids_of(plan))), ""]
+    )
+    Path("results.csv").write_text(wide)
+    line = shlex.split("estimate plan.json results.csv --target 0.05 --top-up more.json")
+    assert kernelpoint(*line).code == 4
+    opened = open_plan("more.json")
+    options = options_of_plan(opened, OpenOptions())
+    session = replace(session_of(opened.profiles, options), plan=opened)
+    told: list[object] = []
+    planning.tell_study(1, None, session, told.append, lambda: False)
+    (ready,) = (each for each in told if isinstance(each, planning.StudyReady))
+    (words,) = ready.notes
+    assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
+    assert "topped up" in words

@@ -1,0 +1,1 @@
+"""View 3: the plan that fits a time of simulation."""

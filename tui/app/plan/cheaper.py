@@ -1,0 +1,160 @@
+"""What makes the plan cheaper in view 3: an option a step looser, or the epsilon that fits a budget."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from textual import on, work
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from sampling.errors import OptionError
+from sampling.plan.study import Study
+from tui.app.plan.binding_list import StepTaken
+from tui.app.plan.budget.fitting import (
+    BudgetAnswers,
+    BudgetFound,
+    BudgetProgress,
+    BudgetRefused,
+    options_asked,
+    taken_words,
+    tell_fitting,
+)
+from tui.app.plan.budget.prompt import BudgetGiven, BudgetLeft, BudgetPrompt, BudgetTaken
+from tui.app.plan.steps import Steps
+from tui.app.plan.writing import WritingScreen
+from tui.options.commands import SampleOptions
+
+_WORKERS = "budget"
+
+
+class CheaperScreen(WritingScreen):
+    """A view with a `BudgetPrompt` and a list of what binds, whose steps can be taken and taken back.
+
+    Attributes
+    ----------
+    is_fitting : whether the epsilon of a budget is looked for.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._steps = Steps()
+        self.is_fitting = False
+
+    @abstractmethod
+    def work_on(self) -> None:
+        """Go on with what is computed for the panes; nothing is while an epsilon is looked for."""
+
+    @abstractmethod
+    def plan_by(self, options: SampleOptions) -> None:
+        """Plan by these options, as if they were edited in the form."""
+
+    @on(StepTaken)
+    def _take_step(self, event: StepTaken) -> None:
+        event.stop()
+        if self.session.doing is None:
+            options, words = self._steps.take(self.session.options, event.step)
+            self.plan_by(options)
+            self.app.say(words)
+
+    def action_undo_step(self) -> None:
+        """Give the options of the last step their values back; others stay."""
+        undone = self._steps.undo(self.session.options)
+        if undone is None:
+            self.app.say("no step of what binds is left to take back, and no budget")
+            return
+        options, words = undone
+        self.plan_by(options)
+        self.app.say(words)
+
+    # The budget.
+
+    def action_budget(self) -> None:
+        """Ask for a time of simulation."""
+        if not self.has_plan() or self.details is None:
+            return
+        if self.details.why_no_trade_off:
+            self.app.say(self.details.why_no_trade_off)
+            return
+        prompt, slowdown = self.query_one(BudgetPrompt), self.session.options.slowdown
+        prompt.ask(BudgetAnswers(prompt.answers.budget, "" if slowdown is None else f"{slowdown:g}"))
+
+    @on(BudgetGiven)
+    def _find_epsilon(self, event: BudgetGiven) -> None:
+        event.stop()
+        prompt, study = self.query_one(BudgetPrompt), self.session.study
+        if self.session.doing is not None or study is None or self.is_fitting:
+            return
+        try:
+            asked = options_asked(event.answers, self.session.options)
+        except OptionError as error:
+            prompt.refuse(error.text)
+            return
+        if asked.budget is None:
+            self._take_options(asked)
+            return
+        self.is_fitting = True
+        self.work_on()
+        prompt.say("finding the epsilon; esc cancels")
+        self._fit(event.answers, asked, study)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group=_WORKERS)
+    def _fit(self, answers: BudgetAnswers, asked: SampleOptions, study: Study) -> None:
+        worker = get_current_worker()
+
+        def tell(message: Message) -> None:
+            if not worker.is_cancelled:
+                self.post_message(message)
+
+        tell_fitting(answers, asked, study, tell, lambda: worker.is_cancelled)
+
+    @on(BudgetProgress)
+    def _show_progress(self, event: BudgetProgress) -> None:
+        if self.is_fitting:
+            self.query_one(BudgetPrompt).say(f"finding the epsilon: {event.words}; esc cancels")
+
+    @on(BudgetFound)
+    def _show_fitted(self, event: BudgetFound) -> None:
+        if self.is_fitting:
+            self._end_fitting()
+            self.query_one(BudgetPrompt).show(event.fitted)
+
+    @on(BudgetRefused)
+    def _show_refusal(self, event: BudgetRefused) -> None:
+        if self.is_fitting:
+            self._end_fitting()
+            self.query_one(BudgetPrompt).refuse(event.words)
+
+    @on(BudgetTaken)
+    def _take_fitted(self, event: BudgetTaken) -> None:
+        event.stop()
+        self._take_options(event.fitted.options)
+
+    def _take_options(self, options: SampleOptions) -> None:
+        before = self.session.options
+        self._leave_budget()
+        if options == before:
+            self.app.say(f"epsilon {before.epsilon:g} stays: it is the one that fits")
+            return
+        words, undone = taken_words(before, options)
+        self._steps.note(before, options, undone)
+        self.plan_by(options)
+        self.app.say(words)
+
+    @on(BudgetLeft)
+    def _leave_or_cancel(self, event: BudgetLeft) -> None:
+        event.stop()
+        if self.is_fitting:
+            self._end_fitting()
+            self.workers.cancel_group(self, _WORKERS)
+            self.query_one(BudgetPrompt).say("cancelled; enter finds it anew, esc leaves")
+        else:
+            self._leave_budget()
+
+    def _end_fitting(self) -> None:
+        self.is_fitting = False
+        self.work_on()
+
+    def _leave_budget(self) -> None:
+        self.query_one(BudgetPrompt).close()
+        self.focus_again()

@@ -1,0 +1,230 @@
+"""A plan file that is opened: its profile found, its options, its split decisions, its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from sampling.errors import AnalysisError, OptionError, PlanFileError
+from sampling.methods.registry import method_named
+from sampling.plan.other_recording.alignment import Recorded, align
+from sampling.plan.other_recording.plan_check import made_from, refuse_other_order
+from sampling.plan.other_recording.plan_judgement import find_original
+from sampling.plan.overrides_file import read_overrides
+from sampling.plan.plan import drawn_plan
+from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.plan.study import Study
+from sampling.profile.file_state import content_sha256
+from sampling.profile.profile import Profile
+from sampling.readers.registry import read_profile
+from sampling.reduction.group_by import GroupBy
+from sampling.strata.target import Target
+from sampling.text import counted
+from tui.options.commands import OpenOptions
+
+# What may be said beside a plan; all else is the plan's own.
+_NOT_OF_THE_PLAN = {
+    "profiles",
+    "plan",
+    "format",
+    "output",
+    "quiet",
+    "ascii",
+    "color",
+    "slowdown",
+    "app",
+    "no_mouse",
+}
+_COPIED = ("method", "epsilon", "confidence", "with_replacement", "launches", "time", "range")
+_OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread", "pool_below", "min_freedom")
+
+
+@dataclass(frozen=True)
+class OpenedPlan:
+    """A plan file that the app, or a summary, is opened on.
+
+    Attributes
+    ----------
+    path : of the plan file, as typed.
+    profiles : the files of its profile, where they lie now.
+    results : a simulator's results of its launches that were named with it.
+    """
+
+    path: str
+    plan: PlanFile
+    profiles: tuple[str, ...]
+    results: tuple[str, ...] = ()
+
+
+def open_plan(path: str, given: Sequence[str] = (), results: Sequence[str] = ()) -> OpenedPlan:
+    """Read a plan file and find its profile.
+
+    Parameters
+    ----------
+    given : the profile, as the user named it; none: it is looked for.
+
+    Raises
+    ------
+    PlanFileError : it is no plan, or its profile is not there.
+    """
+    plan = read_plan(path)
+    return OpenedPlan(path, plan, tuple(given) or find_profile(plan), tuple(results))
+
+
+def find_profile(plan: PlanFile) -> tuple[str, ...]:
+    """Return where the files of a plan's profile lie: beside the plan, or where they lay.
+
+    Where a name is found in both places, the file whose content the plan knows is meant.
+
+    Raises
+    ------
+    PlanFileError : one of them is in neither.
+    """
+    return tuple(_found(plan, str(file.get("path", "")), str(file.get("sha256", ""))) for file in plan.files)
+
+
+def _found(plan: PlanFile, recorded: str, sha256: str) -> str:
+    there = [path for path in _places(plan.path, recorded) if path.exists()]
+    # Hashing takes as long as reading, so it is done only where it has to tell two files apart.
+    distinct = [path for place, path in enumerate(there) if not any(map(path.samefile, there[:place]))]
+    if len(distinct) > 1:
+        distinct.sort(key=lambda path: content_sha256(path) != sha256)
+    if distinct:
+        return str(distinct[0])
+    what = "standard input" if recorded == "-" else recorded
+    raise PlanFileError(
+        f"made from {what}, which lies neither beside it nor where it lay",
+        path=plan.path,
+        remedy=f"name the profile: `kernelpoint open PROFILE --plan {plan.path}`",
+    )
+
+
+def _places(plan_path: str, recorded: str) -> Iterator[Path]:
+    if recorded not in {"", "-"}:
+        yield Path(plan_path).parent / Path(recorded).name
+        yield Path(plan_path).parent / recorded
+        yield Path(recorded)
+
+
+def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
+    """Return the options that made a plan, with what was typed of how to show it.
+
+    Raises
+    ------
+    OptionError : something was typed that only the plan can say.
+    PlanFileError : an option of the plan, or a split decision in it, means nothing.
+    """
+    for option in fields(given):
+        if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default:
+            flag = next(each for each in option.metadata["flags"] if each.startswith("--"))
+            raise OptionError(
+                f"{flag} is said by the plan {opened.path}",
+                remedy=f"change it in the app, or open the profile: `kernelpoint open PROFILE {flag} ...`",
+            )
+    recorded = opened.plan.options
+    changes: dict[str, Any] = {name: recorded[name] for name in _COPIED if recorded.get(name) is not None}
+    for name in ("device", "process"):
+        changes[name] = tuple(map(str, recorded.get(name, ())))
+    for name in ("include", "exclude", "set"):
+        changes[name] = tuple(recorded.get(name, ()))
+    return replace(
+        given,
+        **changes,
+        **_of_some_methods(opened.plan),
+        profiles=opened.profiles,
+        seed=recorded.get("seed", 0),
+        group_by=GroupBy(recorded.get("group_by", GroupBy.LAUNCH)),
+        pool_devices=bool(recorded.get("pool_devices", False)),
+        min_duration=recorded.get("min_duration"),
+        columns=recorded.get("columns"),
+        features=tuple(_feature_file(opened.path, each) for each in recorded.get("features", ())),
+        overrides=opened.path if _has_decisions(opened) else None,
+    )
+
+
+def _has_decisions(opened: OpenedPlan) -> bool:
+    return any(map(len, read_overrides(opened.path).overrides.values()))
+
+
+def _of_some_methods(plan: PlanFile) -> dict[str, Any]:
+    """Return the options that only some methods look at; those with their default are not given."""
+    target, default = plan.target(), Target()
+    looked_at = {*method_named(str(plan.options["method"])).target_fields, *plan.options}
+    found: dict[str, Any] = {}
+    for name in _OF_SOME:
+        value = getattr(target, name)
+        if name in looked_at and value != getattr(default, name):
+            found[name] = value if name != "group_epsilon" else "none" if value is None else f"{value!r}"
+    return found
+
+
+def _feature_file(plan_path: str, recorded: str) -> str:
+    """Return a file of features as it was named, or beside the plan where it is not there."""
+    beside = Path(plan_path).parent / Path(recorded).name
+    return str(beside) if not Path(recorded).exists() and beside.exists() else recorded
+
+
+def check_profile(opened: OpenedPlan, profile: Profile) -> None:
+    """Refuse a profile that the plan was not made from, for the reason that `judge` gives where it has one.
+
+    Raises
+    ------
+    AnalysisError : it is another one.
+    """
+    plan = opened.plan
+    if made_from(profile, plan):
+        return
+    refuse_other_order(profile, plan)
+    remedy = f"give that profile; `kernelpoint judge {opened.path} PROFILE` tries it on another recording"
+    named = ", ".join(opened.profiles)
+    try:
+        if plan.sequences:
+            align(Recorded(plan.sequences, plan.drawn, find_original(plan).profile), profile)
+    except AnalysisError as error:
+        # Its own remedy is of `judge`, which may match other names.
+        raise AnalysisError(
+            f"{named} is not what {opened.path} was made from: {error.message}", remedy=remedy
+        ) from error
+    raise AnalysisError(f"{named} is not, byte for byte, what {opened.path} was made from", remedy=remedy)
+
+
+def check_files(opened: OpenedPlan) -> None:
+    """Refuse a profile that the plan was not made from, read only where its bytes are not those.
+
+    Raises
+    ------
+    AnalysisError : see `check_profile`.
+    ProfileError : it cannot be read.
+    """
+    expected = [file.get("sha256") for file in opened.plan.files]
+    paths = [Path(path) for path in opened.profiles]
+    if not all(map(Path.exists, paths)) or [content_sha256(path) for path in paths] != expected:
+        # What was hashed may lie elsewhere, as of a report, or be several files of a folder.
+        columns = opened.plan.columns()
+        check_profile(opened, read_profile(opened.profiles, None, columns, needs_table=False))
+
+
+def profile_check(opened: OpenedPlan | None) -> Callable[[Profile], None] | None:
+    """Return what is to be done with the profile once it is read; None where no plan is opened."""
+    return None if opened is None else lambda profile: check_profile(opened, profile)
+
+
+def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
+    """Return in what the plan by its options is not the plan of the file, in words."""
+    file = opened.plan
+    plan = drawn_plan(study.counts, study.design, int(file.options.get("seed", 0)))
+    drawn = file.drawn
+    sampled_ns = sum(launch.duration_ns or 0 for launch in drawn)
+    if (plan.samples, plan.sampled_duration_ns) == (len(drawn), sampled_ns):
+        return ()
+    held, shown = counted(len(drawn), "launch", "launches"), counted(plan.samples, "launch", "launches")
+    why = (
+        "it was topped up after a simulation"
+        if file.simulated
+        else "it was made by another version, or edited"
+    )
+    return (
+        f"{opened.path} draws {held}, its options alone {shown}, as shown here: {why}; results (o) go by it",
+    )
