@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -21,6 +23,7 @@ from tui.app.loading import LoadingScreen
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
+from tui.terminal import tty as terminal
 
 # The screens are imported where they are needed, so that the first paint need not wait for them.
 
@@ -34,9 +37,10 @@ class PrintableFilter(LineFilter):
     before the terminal, in case a widget does not.
     """
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self, *, ascii_only: bool, also: str = "") -> None:
         super().__init__()
         self._ascii_only = ascii_only
+        self._also = frozenset(also)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """Return the segments with blanks and question marks in place of what cannot be printed."""
@@ -45,7 +49,12 @@ class PrintableFilter(LineFilter):
         return [Segment("".join(map(self._shown, text)), style, control) for text, style, control in segments]
 
     def _is_harmless(self, text: str) -> bool:
-        return text.isprintable() and (not self._ascii_only or text.isascii())
+        if not text.isprintable():
+            return False
+        return not self._ascii_only or text.isascii() or all(map(self._is_shown, text))
+
+    def _is_shown(self, mark: str) -> bool:
+        return mark.isascii() or mark in self._also
 
     def _shown(self, mark: str) -> str:
         if self._is_harmless(mark):
@@ -71,7 +80,9 @@ class KernelPointApp(SessionApp):
         self.theme = "ansi-dark"
         self.animation_level = "none"
         self.set_class(session.ascii_only, "-ascii")
-        self._filters.append(PrintableFilter(ascii_only=session.ascii_only))
+        dots = terminal.dots(session.options.ascii, os.environ, getattr(sys.__stderr__, "encoding", None))
+        also = terminal.BLOCKS if dots == "blocks" else ""
+        self._filters.append(PrintableFilter(ascii_only=session.ascii_only, also=also))
         self._view = view
         self._keys = KeyOrder(self, super().on_event)
 
