@@ -1,10 +1,10 @@
-"""What a key of view 6, Timeline, costs on a million launches: CPU time of the app, from the key to the last byte.
+"""What a key of view 6, Timeline, costs on a million launches: CPU time of the app, until nothing is drawn.
 
     python benchmarks/timeline_keys.py             a million synthetic launches, most of one kernel
     python benchmarks/timeline_keys.py FILE        this profile
 
-The app runs on a terminal of 80x24 as a person would start it; a row is a key, pressed after the one above it:
-the medians, over some rounds, of the CPU time (of all threads) and of the time until nothing more is drawn.
+The app runs on a terminal of 80x24 as a person would start it; a row is a key, pressed after the one above
+it: the medians, over some rounds, of the CPU time of all threads and of the time until the last byte.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def write_run(path: Path, launches: int) -> None:
     place = np.arange(launches) % 500
     kernel = np.where(place % 10 == 9, 1 + place // 10, 0).astype(np.int32)
     peak_ns = np.where(place % 2, 10_000, 30_000) * (1 + 0.5 * np.arange(launches) / launches)
-    duration_ns = np.maximum(peak_ns * (1 + 0.05 * rng.standard_normal(launches)), 32).astype(np.int64) // 32 * 32
+    duration_ns = (
+        np.maximum(peak_ns * (1 + 0.05 * rng.standard_normal(launches)), 32).astype(np.int64) // 32 * 32
+    )
     pause_ns = np.where(np.arange(launches) % (launches // 4) == launches // 8, 1_000_000_000, 1000)
     start_ns = np.cumsum(duration_ns + pause_ns) - duration_ns
     names = pa.array([f"void library::kernel_{k}<float>(float *, int)" for k in range(51)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -80,7 +78,7 @@ class KernelPointApp(SessionApp):
         self.theme = "ansi-dark"
         self.animation_level = "none"
         self.set_class(session.ascii_only, "-ascii")
-        dots = terminal.dots(session.options.ascii, os.environ, getattr(sys.__stderr__, "encoding", None))
+        dots = terminal.app_dots(session.options.ascii, ascii_only=session.ascii_only)
         also = terminal.BLOCKS if dots == "blocks" else ""
         self._filters.append(PrintableFilter(ascii_only=session.ascii_only, also=also))
         self._view = view

@@ -69,6 +69,12 @@ def dots(flag: bool, environ: Mapping[str, str], encoding: str | None) -> Dots:
     return "ascii" if ascii_only(flag, environ, encoding) else "braille"
 
 
+def app_dots(flag: bool, *, ascii_only: bool) -> Dots:
+    """What the app draws dots with. Its own stream may be put to ASCII by then, so the encoding is stdout's."""
+    wanted = dots(flag, os.environ, getattr(sys.__stdout__, "encoding", None))
+    return "ascii" if ascii_only and wanted == "braille" else wanted
+
+
 def _is_unicode_locale(environ: Mapping[str, str]) -> bool:
     """Whether the locale uses UTF-8; assumed where no locale is set."""
     everything, characters, language = (environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
@@ -353,13 +351,12 @@ class TimelineScreen(ViewScreen):
 
 
 def _draw(timeline: GroupTimeline, session: Session, has_ranges: bool, width: int, height: int) -> Grid:
-    dots = terminal.dots(session.options.ascii, os.environ, getattr(sys.__stderr__, "encoding", None))
     return group_timeline(
         timeline,
         width,
         height,
         log=session.log,
         ascii_only=session.ascii_only,
-        dots="ascii" if session.ascii_only and dots == "braille" else dots,
+        dots=terminal.app_dots(session.options.ascii, ascii_only=session.ascii_only),
         left=left_of(width, has_ranges=has_ranges),
     )
