@@ -70,7 +70,7 @@ def dots(flag: bool, environ: Mapping[str, str], encoding: str | None) -> Dots:
 
 
 def app_dots(flag: bool, *, ascii_only: bool) -> Dots:
-    """What the app draws dots with. Its own stream may be put to ASCII by then, so the encoding is stdout's."""
+    """What the app draws dots with; the encoding is stdout's, as its own stream may be put to ASCII."""
     wanted = dots(flag, os.environ, getattr(sys.__stdout__, "encoding", None))
     return "ascii" if ascii_only and wanted == "braille" else wanted
 
