@@ -64,6 +64,11 @@ class Program:
         )
         os.close(slave)
 
+    @property
+    def process(self) -> int:
+        """Its id."""
+        return self._process.pid
+
     def read(self, patience: float) -> bool:
         """Collect what is written; False where nothing comes any more."""
         ready, _, _ = select.select([self._master], [], [], patience)

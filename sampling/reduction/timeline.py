@@ -40,9 +40,13 @@ class GroupLaunches:
         """Return (n,) which launches have one of some ids; ids of other groups are none of them."""
         found = np.zeros(len(self), dtype=np.bool_)
         # Ids are ascending, and few are looked for among many.
-        place = np.minimum(np.searchsorted(self.id, ids), len(self) - 1)
-        found[place[self.id[place] == ids]] = True
+        found[self.places_of(ids)] = True
         return found
+
+    def places_of(self, ids: IntArray) -> IntArray:
+        """Return where the launches with some ids stand, ascending; ids of other groups are left out."""
+        place = np.minimum(np.searchsorted(self.id, ids), len(self) - 1)
+        return np.unique(place[self.id[place] == ids])
 
     def part(self, first: int, stop: int) -> GroupLaunches:
         """Return the launches from the place ``first`` up to, not with, ``stop``."""

@@ -27,7 +27,7 @@ def rows_of(launches: GroupLaunches, **options: object) -> list[str]:
 def dots(rows: list[str]) -> list[tuple[int, int]]:
     """Return (row, column) of the dots of the plot."""
     plot = [row[9:] for row in rows if row[8:9] in {"|", "+"} and "--" not in row]
-    return [(row, column) for row, text in enumerate(plot) for column, dot in enumerate(text) if dot == "#"]
+    return [(row, column) for row, text in enumerate(plot) for column, dot in enumerate(text) if dot in "'.:"]
 
 
 def test_longer_launches_stand_higher_and_later_ones_further_right() -> None:

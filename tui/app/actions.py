@@ -23,6 +23,7 @@ SCALE = "scale"
 SHEET = "sheet"
 WORDS = "words"
 TIMELINE = "timeline"
+RANGES = "ranges"
 DIFFERENCE = "difference"
 COMPARING = "comparing"
 
@@ -180,13 +181,24 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(RESULTS, "turn", "t", "t", "More", "kernel groups, or what to simulate next", show=True),
     Action(RESULTS, "back", "escape", "esc", "Back", "stop reading; else back to the plan", show=True),
+    Action(RANGES, "move(1)", "j,down", "j down", "Down", "the next range", palette=False),
+    Action(RANGES, "move(-1)", "k,up", "k up", "Up", "the range before", palette=False),
+    Action(RANGES, "move(-9999999)", "g,home", "g home", "First", "the first range", palette=False),
+    Action(RANGES, "move(9999999)", "G,end", "G end", "Last", "the last range", palette=False),
+    Action(RANGES, "page(1)", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
+    Action(RANGES, "page(-1)", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    Action(RANGES, "open", "l,right", "l right", "Open", "show what lies in the range", palette=False),
+    Action(RANGES, "close", "h,left", "h left", "Close", "hide it; then to the range around", palette=False),
+    Action(RANGES, "zoom_to", "enter", "enter", "Zoom", "zoom to the range", palette=False, show=True),
+    Action(RANGES, "choose", "space", "space", "Region", "all views show the range; again: all", show=True),
     Action(TIMELINE, "zoom_in", "plus,equals_sign", "+", "Zoom", "show the middle half", show=True),
     Action(TIMELINE, "zoom_out", "minus", "-", "Out", "show twice as much", show=True),
     Action(TIMELINE, "pan(-1)", "h,left", "h left", "Left", "back in the run", palette=False),
     Action(TIMELINE, "pan(1)", "l,right", "l right", "Right", "on in the run", palette=False),
     Action(TIMELINE, "group(1)", "j,down", "j down", "Next group", "the next kernel group", palette=False),
     Action(TIMELINE, "group(-1)", "k,up", "k up", "Last group", "the kernel group before", palette=False),
-    Action(TIMELINE, "whole", "escape,0", "esc 0", "Whole", "show all launches of the group"),
+    Action(TIMELINE, "whole", "0", "0", "Whole", "show all launches of the group"),
+    Action(TIMELINE, "leave", "escape", "esc", "Back", "show all; then give the region back", palette=False),
     Action(TIMELINE, "by", "t", "t", "Time", "by the order of the launches, or by time", show=True),
     Action(TIMELINE, "log", "x", "x", "Log", "logarithmic or linear durations"),
     Action(

@@ -23,6 +23,7 @@ from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.options.choices import Theme as ThemeName
+from tui.terminal import tty as terminal
 
 # The screens are imported where they are needed, so that the first paint need not wait for them.
 
@@ -36,9 +37,10 @@ class PrintableFilter(LineFilter):
     before the terminal, in case a widget does not.
     """
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self, *, ascii_only: bool, also: str = "") -> None:
         super().__init__()
         self._ascii_only = ascii_only
+        self._also = frozenset(also)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """Return the segments with blanks and question marks in place of what cannot be printed."""
@@ -47,7 +49,12 @@ class PrintableFilter(LineFilter):
         return [Segment("".join(map(self._shown, text)), style, control) for text, style, control in segments]
 
     def _is_harmless(self, text: str) -> bool:
-        return text.isprintable() and (not self._ascii_only or text.isascii())
+        if not text.isprintable():
+            return False
+        return not self._ascii_only or text.isascii() or all(map(self._is_shown, text))
+
+    def _is_shown(self, mark: str) -> bool:
+        return mark.isascii() or mark in self._also
 
     def _shown(self, mark: str) -> str:
         if self._is_harmless(mark):
@@ -79,7 +86,9 @@ class KernelPointApp(SessionApp):
         self.theme = ThemeName.TERMINAL if self.no_color else theme
         self.animation_level = "none"
         self.set_class(session.ascii_only, "-ascii")
-        self._filters.append(PrintableFilter(ascii_only=session.ascii_only))
+        dots = terminal.app_dots(session.options.ascii, ascii_only=session.ascii_only)
+        also = terminal.BLOCKS if dots == "blocks" else ""
+        self._filters.append(PrintableFilter(ascii_only=session.ascii_only, also=also))
         self._view = view
         self._keys = KeyOrder(self, super().on_event)
 

@@ -85,9 +85,8 @@ class Session:
 def studied(session: Session, study: Study, hours: SimulationHours | None) -> Session:
     """Return the session with the study that its options came to, and the hours that its plan takes."""
     before = session.study
-    # Other groups have other ranks.
     is_regrouped = before is not None and study.counts is not before.counts
-    selected = 0 if is_regrouped else session.selected
+    selected = session.selected if before is None or not is_regrouped else _same_group(session, before, study)
     counts = study.counts
     whole_ns = counts.total_duration_ns if counts.launches == study.profile.launches else session.whole_ns
     return replace(
@@ -100,6 +99,14 @@ def studied(session: Session, study: Study, hours: SimulationHours | None) -> Se
         problem=None,
         selected=selected,
     )
+
+
+def _same_group(session: Session, before: Study, study: Study) -> int:
+    """Return the group in focus, which has another rank among other launches; the first where it is gone."""
+    if session.selected is None:
+        return 0
+    key = before.counts.groups[session.selected].key
+    return next((rank for rank, group in enumerate(study.counts.groups) if group.key == key), 0)
 
 
 def taken_back(session: Session, shown: Session, problem: str) -> Session:

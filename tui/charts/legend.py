@@ -79,6 +79,20 @@ def legend(
     return grid
 
 
+def stacked_legend(entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: bool) -> Grid:
+    """The entries one below the other, in the longest words that fit; the last place counts the rest."""
+    room = max(width - 2, 0)
+    wording = next((n for n in (0, 1) if all(len(entry.wordings[n]) <= room for entry in entries)), 2)
+    shown = len(entries) if len(entries) <= most_rows else max(most_rows - 1, 0)
+    grid = blank(width, min(len(entries), most_rows))
+    for row, entry in enumerate(entries[:shown]):
+        put(grid, row, 0, entry.symbol, entry.style)
+        put(grid, row, 2, fitted(entry.wordings[wording], room, ascii_only=ascii_only), LABEL)
+    if shown < len(entries):
+        put(grid, shown, 0, f"+{len(entries) - shown} more", LABEL)
+    return grid
+
+
 def flowing_legend(entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: bool) -> Grid | None:
     """All entries one after the other in whole words, in as few rows as they need; None if those are more.
 

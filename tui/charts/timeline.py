@@ -8,29 +8,71 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import IntArray
+from sampling.reduction.idle_gaps import IdleGaps
 from sampling.reduction.timeline import By, GroupLaunches, timeline_bins
 from sampling.text import counted
-from tui.charts.axis import linear_time_ticks, place
 from tui.charts.glyphs import cluster_style, cluster_symbol, glyph_set
-from tui.charts.grid import AXIS, LABEL, MARKER, PLAIN, Grid, blank, copy, fitted, put
-from tui.charts.legend import Entry, cluster_entries, legend
-from tui.charts.quantities import count, duration, duration_range
+from tui.charts.grid import AXIS, LABEL, MARKER, Grid, blank, copy, fitted, put
+from tui.charts.legend import Entry, cluster_entries, legend, stacked_legend
+from tui.charts.quantities import duration, duration_range
+from tui.charts.run_axis import Places, RunAxis
 from tui.charts.sparkline import sparkline
+from tui.charts.timeline_dots import DotCell, dot_cell, drawn_dots
+from tui.terminal.tty import Dots
 
 SMALLEST_WIDTH = 24
 SMALLEST_HEIGHT = 5
+LEFT = 9
+"""Columns at the left of the dots: the durations."""
 
-_LEFT = 9
+RIGHT = 2
+"""Columns at their right: the letters of clusters."""
+
 _AXIS_ROWS = 2
 _ROWS_A_TICK = 4
-_COLUMNS_A_TICK = 16
 _ROWS_A_LEGEND_ROW = 5
+_LEAST_LEGEND = 16
 _DRAWN = ("\N{BLACK DIAMOND}", "X")
-# The dots of a braille cell, two columns of four rows, as bits of its code point.
-_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
-_DOT_ROWS, _DOT_COLUMNS = _DOTS.shape
-_BRAILLE = 0x2800
+_MEAN = ("━", "=")
+_PHASE = ("┊", "|")
+_IDLE = ("░", "~")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """What else stands in a timeline.
+
+    Attributes
+    ----------
+    mean : whether a line runs through the mean durations: for those that drift.
+    phase_ids : the launches with which other phases of the run begin.
+    gaps : when the device is idle, for a timeline by time.
+    """
+
+    mean: bool = False
+    phase_ids: tuple[int, ...] = ()
+    gaps: IdleGaps | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """How a timeline is drawn.
+
+    Attributes
+    ----------
+    left : columns at the left of the dots, 9 at least; where there is room the legend stands there.
+    dots : what dots are made of; None: braille, or ASCII where that is all there is.
+    cluster : (n,) the cluster of each launch, where it is known.
+    """
+
+    left: int = LEFT
+    dots: Dots | None = None
+    marks: Marks = Marks()
+    cluster: npt.NDArray[np.integer] | None = None
+
+
+PLAIN_LOOK = Look()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +95,17 @@ class _Axis:
             low, high = max(low - high / 10, 0.0), high + high / 10
         return cls(low, high, log)
 
-    def places(self, durations_ns: npt.NDArray[np.number], rows: int) -> npt.NDArray[np.intp]:
+    def places(self, durations_ns: npt.NDArray[np.number], rows: int) -> Places:
         """Return the row of each duration, the longest at the top."""
-        values, low, high = np.asarray(durations_ns, dtype=np.float64), self.low, self.high
+        values, low, high = durations_ns.astype(np.float32), self.low, self.high
         if self.log:
-            values, low, high = np.log(np.maximum(values, low)), np.log(low), np.log(high)
-        share = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
-        return np.rint((1 - np.clip(share, 0, 1)) * (rows - 1)).astype(np.intp)
+            values, low, high = np.log(np.maximum(values, np.float32(low))), np.log(low), np.log(high)
+        if high <= low:
+            return np.full(len(values), rows // 2, dtype=np.int32)
+        # Single precision parts thousands of rows, and a million launches are a matter of milliseconds.
+        scale = np.float32((rows - 1) / (high - low))
+        share = (np.float32(high) - values) * scale + np.float32(0.5)
+        return np.clip(share, 0, rows - 1).astype(np.int32)
 
     def value(self, row: int, rows: int) -> float:
         """Return the duration that a row stands for."""
@@ -79,6 +125,7 @@ def timeline_chart(
     by: By = "launch",
     log: bool = False,
     ascii_only: bool = False,
+    look: Look = PLAIN_LOOK,
 ) -> Grid:
     """A (height, width) grid: duration over launch index or over time, drawn launches marked.
 
@@ -91,126 +138,103 @@ def timeline_chart(
     clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over all.
     drawn_ids : ids of launches that a plan draws, of this group and others.
     """
-    if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
+    left, marks, cluster = look.left, look.marks, look.cluster
+    columns = width - left - RIGHT
+    if columns < SMALLEST_WIDTH - LEFT - RIGHT or height < SMALLEST_HEIGHT:
         return _numbers(launches, width, height, by=by, ascii_only=ascii_only)
     durations_ns = launches.duration_ns
     clusters = clusters or [(int(durations_ns.min()), int(durations_ns.max()))]
-    cluster = np.searchsorted([high for _, high in clusters], durations_ns)
-    is_drawn = launches.are(drawn_ids)
+    if cluster is None:
+        cluster = clusters_of(durations_ns, clusters)
     number = np.bincount(cluster, minlength=len(clusters))
+    drawn = launches.places_of(drawn_ids)
+    run = RunAxis(launches, by, columns)
     entries = cluster_entries(clusters, number.tolist(), ascii_only=ascii_only)
-    if is_drawn.any():
-        entries.insert(0, _drawn_entry(int(is_drawn.sum()), ascii_only=ascii_only))
-    words = legend(entries, width - _LEFT, max(height // _ROWS_A_LEGEND_ROW, 1), ascii_only=ascii_only)
-    rows, columns = height - _AXIS_ROWS - words.height, width - _LEFT - 2
+    entries[:0] = _mark_entries(len(drawn), marks, by, ascii_only=ascii_only)
+    has_room = left - LEFT >= _LEAST_LEGEND
+    if has_room:
+        words = stacked_legend(entries, left - LEFT - 1, height - _AXIS_ROWS, ascii_only=ascii_only)
+    else:
+        most_rows = max(height // _ROWS_A_LEGEND_ROW, 1)
+        words = legend(entries, width - left, most_rows, ascii_only=ascii_only)
+    rows = height - _AXIS_ROWS - (0 if has_room else words.height)
     axis = _Axis.of(durations_ns, log=log)
     grid = blank(width, height)
-    share = _shares(launches, by)
+    of = dot_cell(look.dots or ("ascii" if ascii_only else "braille"), len(clusters))
     # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
-    dot_row, dot_column = axis.places(durations_ns, _DOT_ROWS * rows), _columns(share, _DOT_COLUMNS * columns)
-    cells = _Cells(rows, columns, dot_row // _DOT_ROWS, dot_column // _DOT_COLUMNS)
-    styles = cells.most_common(cluster, len(clusters))
-    shown = styles != PLAIN
-    if ascii_only:
-        symbols = np.array([cluster_symbol(each, ascii_only=True) for each in range(len(clusters))])
-        glyphs = np.where(shown, symbols[styles], " ")
-    else:
-        glyphs = _braille(dot_row, dot_column, rows, columns)
-    cluster_styles = np.array([cluster_style(each) for each in range(len(clusters))])
-    grid.glyph[:rows, _LEFT : _LEFT + columns] = glyphs
-    grid.style[:rows, _LEFT : _LEFT + columns] = np.where(shown, cluster_styles[styles], PLAIN)
-    for row, column in set(zip(cells.row[is_drawn].tolist(), cells.column[is_drawn].tolist(), strict=True)):
-        put(grid, row, _LEFT + column, _DRAWN[ascii_only], MARKER)
-    _draw_axes(grid, rows, axis, launches, by, ascii_only=ascii_only)
-    _draw_letters(grid, rows, axis, clusters, ascii_only=ascii_only)
-    copy(words, grid, height - words.height, _LEFT)
+    dot_row, dot_column = axis.places(durations_ns, of.rows * rows), run.dots(of.columns)
+    glyphs, styles = drawn_dots(dot_row, dot_column, cluster, (rows, columns), of, len(clusters))
+    grid.glyph[:rows, left : left + columns], grid.style[:rows, left : left + columns] = glyphs, styles
+    _draw_axes(grid, rows, axis, run, left, ascii_only=ascii_only)
+    _draw_marks(grid, rows, run, left, marks, ascii_only=ascii_only)
+    if marks.mean:
+        column = dot_column // of.columns
+        _draw_means(grid, rows, axis, column, durations_ns, left, ascii_only=ascii_only)
+    for row, column in set(
+        zip((dot_row[drawn] // of.rows).tolist(), (dot_column[drawn] // of.columns).tolist(), strict=True)
+    ):
+        put(grid, row, left + column, _DRAWN[ascii_only], MARKER)
+    _draw_letters(grid, rows, axis, clusters, of, ascii_only=ascii_only)
+    copy(words, grid, 0 if has_room else height - words.height, 0 if has_room else left)
     return grid
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """Which cell each launch stands in; rows and columns (n,)."""
-
-    rows: int
-    columns: int
-    row: npt.NDArray[np.intp]
-    column: npt.NDArray[np.intp]
-
-    def most_common(self, cluster: npt.NDArray[np.intp], clusters: int) -> npt.NDArray[np.intp]:
-        """Return (rows, columns) the cluster with most launches in a cell, `PLAIN` where there is none."""
-        cell = self.row * self.columns + self.column
-        counted = np.bincount(cell * clusters + cluster, minlength=self.rows * self.columns * clusters)
-        by_cell = counted.reshape(self.rows, self.columns, clusters)
-        return np.where(by_cell.any(axis=2), by_cell.argmax(axis=2), PLAIN)
+def clusters_of(
+    durations_ns: npt.NDArray[np.integer], clusters: Sequence[tuple[int, int]]
+) -> npt.NDArray[np.integer]:
+    """Return (n,) the cluster of each duration, which lies in one of these ranges."""
+    if len(clusters) < 2:
+        return np.zeros(len(durations_ns), dtype=np.int8)
+    found = np.searchsorted(np.array([high for _, high in clusters[:-1]]), durations_ns)
+    return found.astype(np.min_scalar_type(len(clusters)))
 
 
-def _shares(launches: GroupLaunches, by: By) -> FloatArray:
-    """Return (n,) how far along the axis each launch stands, from 0 to below 1."""
-    if by == "launch":
-        return np.arange(len(launches)) / len(launches)
-    assert launches.start_ns is not None
-    low, high = int(launches.start_ns.min()), int(launches.start_ns.max())
-    return np.asarray((launches.start_ns - low) / (high - low + 1))
-
-
-def _columns(share: FloatArray, columns: int) -> npt.NDArray[np.intp]:
-    # Over a span of centuries the last share rounds to 1.
-    return np.minimum((share * columns).astype(np.intp), columns - 1)
-
-
-def _braille(
-    row: npt.NDArray[np.intp], column: npt.NDArray[np.intp], rows: int, columns: int
-) -> npt.NDArray[np.str_]:
-    """Return (rows, columns) cells with a dot wherever there is a launch."""
-    is_set: BoolArray = np.zeros((_DOT_ROWS * rows, _DOT_COLUMNS * columns), dtype=np.bool_)
-    is_set[row, column] = True
-    dots = is_set.reshape(rows, _DOT_ROWS, columns, _DOT_COLUMNS).transpose(0, 2, 1, 3)
-    code = (dots * _DOTS).sum(axis=(2, 3))
-    glyphs = np.array([" ", *(chr(_BRAILLE + each) for each in range(1, 256))])
-    return np.asarray(glyphs[code])
-
-
-def _draw_axes(
-    grid: Grid, rows: int, axis: _Axis, launches: GroupLaunches, by: By, *, ascii_only: bool
-) -> None:
+def _draw_axes(grid: Grid, rows: int, axis: _Axis, run: RunAxis, left: int, *, ascii_only: bool) -> None:
     glyphs = glyph_set(ascii_only=ascii_only)
-    grid.glyph[:rows, _LEFT - 1] = glyphs.vertical
-    grid.style[: rows + 1, _LEFT - 1] = AXIS
-    grid.glyph[rows, _LEFT - 1] = glyphs.corner
+    grid.glyph[:rows, left - 1] = glyphs.vertical
+    grid.style[: rows + 1, left - 1] = AXIS
+    grid.glyph[rows, left - 1] = glyphs.corner
     for row in sorted({*range(0, max(rows - _ROWS_A_TICK // 2, 1), _ROWS_A_TICK), rows - 1}):
-        put(grid, row, 0, f"{duration(axis.value(row, rows)):>{_LEFT - 2}} ", LABEL)
-        put(grid, row, _LEFT - 1, glyphs.tick_left, AXIS)
+        put(grid, row, left - LEFT, f"{duration(axis.value(row, rows)):>{LEFT - 2}} ", LABEL)
+        put(grid, row, left - 1, glyphs.tick_left, AXIS)
     right = grid.width - 1
-    put(grid, rows, _LEFT, glyphs.horizontal * (right - _LEFT), AXIS)
-    columns = right - _LEFT - 1
-    if by == "time":
-        assert launches.start_ns is not None
-        low, high = int(launches.start_ns.min()), int(launches.start_ns.max())
-        step = max(high - low, 1)
-        ticks = linear_time_ticks(
-            low, high, lambda ns: _LEFT + (ns - low) * (columns - 1) // step, _LEFT, right
-        )
-    else:
-        # Whole launches from tick to tick: of a few launches not every tick would have its own.
-        step = max(-(-_COLUMNS_A_TICK * len(launches) // columns), 1)
-        shown = range(0, len(launches), step)
-        at = [_LEFT - -row * columns // len(launches) for row in shown]
-        labels = [count(int(launches.id[row])) for row in shown]
-        labels[0] = f"launch {labels[0]}"
-        ticks = place(at, labels, _LEFT, right)
-    for tick in ticks:
+    put(grid, rows, left, glyphs.horizontal * (right - left), AXIS)
+    for tick in run.ticks(left, right):
         put(grid, rows, tick.column, glyphs.tick_down, AXIS)
         put(grid, rows + 1, tick.text_column, tick.text, LABEL)
 
 
+def _draw_marks(grid: Grid, rows: int, run: RunAxis, left: int, marks: Marks, *, ascii_only: bool) -> None:
+    """Draw where phases begin, and on the axis where the device is idle."""
+    launches = run.launches
+    inside = [each for each in marks.phase_ids if launches.id[0] < each <= launches.id[-1]]
+    for column in run.of_places(np.searchsorted(launches.id, inside)).tolist():
+        for row in np.flatnonzero(grid.glyph[:rows, left + column] == " ").tolist():
+            put(grid, row, left + column, _PHASE[ascii_only], AXIS)
+    if marks.gaps is not None and run.by == "time":
+        for begin, end in run.stretches(marks.gaps.begin_ns, marks.gaps.end_ns):
+            put(grid, rows, left + begin, _IDLE[ascii_only] * (end - begin), MARKER)
+
+
+def _draw_means(
+    grid: Grid, rows: int, axis: _Axis, column: Places, durations_ns: IntArray, left: int, *, ascii_only: bool
+) -> None:
+    """Draw the line of mean durations: a cell a column that has launches."""
+    number = np.bincount(column)
+    there = np.flatnonzero(number)
+    means_ns = np.bincount(column, weights=durations_ns)[there] / number[there]
+    for row, at in zip(axis.places(means_ns, rows).tolist(), there.tolist(), strict=True):
+        put(grid, row, left + at, _MEAN[ascii_only], MARKER)
+
+
 def _draw_letters(
-    grid: Grid, rows: int, axis: _Axis, clusters: Sequence[tuple[int, int]], *, ascii_only: bool
+    grid: Grid, rows: int, axis: _Axis, clusters: Sequence[tuple[int, int]], of: DotCell, *, ascii_only: bool
 ) -> None:
     """Write each cluster's letter beside the middle of its durations, where that row is still free."""
     if len(clusters) < 2:
         return
     middles_ns = np.array([(low + high) / 2 for low, high in clusters])
-    middles = (axis.places(middles_ns, _DOT_ROWS * rows) // _DOT_ROWS).tolist()
+    middles = (axis.places(middles_ns, of.rows * rows) // of.rows).tolist()
     for cluster, row in enumerate(middles):
         if grid.glyph[row, -1] == " ":
             put(
@@ -222,9 +246,19 @@ def _draw_letters(
             )
 
 
-def _drawn_entry(number: int, *, ascii_only: bool) -> Entry:
-    words = (f"{counted(number, 'launch', 'launches')} drawn", f"{number} drawn", "drawn")
-    return Entry(_DRAWN[ascii_only], MARKER, words)
+def _mark_entries(drawn: int, marks: Marks, by: By, *, ascii_only: bool) -> list[Entry]:
+    """Return the entries of what stands in the chart beside the dots."""
+    entries = []
+    if drawn:
+        words = (f"{counted(drawn, 'launch', 'launches')} drawn", f"{drawn} drawn", "drawn")
+        entries.append(Entry(_DRAWN[ascii_only], MARKER, words))
+    if marks.mean:
+        entries.append(Entry(_MEAN[ascii_only], MARKER, ("mean, which drifts", "mean drifts", "mean")))
+    if marks.phase_ids:
+        entries.append(Entry(_PHASE[ascii_only], AXIS, ("another phase begins", "phase begins", "phase")))
+    if by == "time" and marks.gaps is not None and len(marks.gaps):
+        entries.append(Entry(_IDLE[ascii_only], MARKER, ("device idle", "device idle", "idle")))
+    return entries
 
 
 def _numbers(launches: GroupLaunches, width: int, height: int, *, by: By, ascii_only: bool) -> Grid:

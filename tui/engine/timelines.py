@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from sampling.arrays import IntArray
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import Study
+from sampling.profile.profile import Profile
 from sampling.progress import Progress
+from sampling.reduction.idle_gaps import IdleGaps, idle_gaps
 from sampling.reduction.ranges.listing import RangeList, list_ranges
+from sampling.reduction.region import Region
+from sampling.reduction.run_order.ordered_launches import MOST_LAUNCHES
 from sampling.reduction.timeline import By, GroupLaunches, launches_of_group
 from sampling.reduction.written_region import written_window
 from tui.engine.studies import chosen_kernel, progress_of
@@ -27,6 +32,8 @@ class GroupTimeline:
     ----------
     group : its index, rank - 1.
     drawn_ids : ids of all launches that the plan draws.
+    gaps : when its device is idle; None where that is not known.
+    cluster : (n,) the stratum of each launch, by `tui.text.facts.clusters_of_group`; None until it is known.
     """
 
     study: Study
@@ -34,6 +41,13 @@ class GroupTimeline:
     launches: GroupLaunches
     drawn_ids: IntArray
     by: By = "launch"
+    gaps: IdleGaps | None = None
+    cluster: npt.NDArray[np.integer] | None = None
+
+    def part(self, first: int, stop: int, by: By | None = None) -> GroupTimeline:
+        """Return the launches from the place ``first`` up to, not with, ``stop``, by what is wanted."""
+        cluster = None if self.cluster is None else self.cluster[first:stop]
+        return replace(self, launches=self.launches.part(first, stop), cluster=cluster, by=by or self.by)
 
 
 def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
@@ -51,7 +65,7 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     with progress_of(options) as progress:
         found = timeline_of_group(study, group, options.seed, progress)
-    return replace(found, launches=_within(found.launches, options.window), by=options.by.value)
+    return _within(replace(found, by=options.by.value), options.window)
 
 
 def timeline_of_group(study: Study, group: int, seed: int, progress: Progress | None = None) -> GroupTimeline:
@@ -59,28 +73,41 @@ def timeline_of_group(study: Study, group: int, seed: int, progress: Progress | 
     plan = drawn_plan(study.counts, study.design, seed)
     launches = launches_of_group(study.profile, study.counts, group, progress)
     drawn = locate(study.profile, study.counts, plan, progress)
-    return GroupTimeline(study, group, launches, drawn.id)
+    gaps = idle_gaps(study.profile, study.counts, group, progress)
+    return GroupTimeline(study, group, launches, drawn.id, gaps=gaps)
+
+
+def is_quickly_listed(study: Study) -> bool:
+    """Return whether ranges and iterations are looked for unasked: among few enough launches."""
+    return study.counts.launches <= MOST_LAUNCHES
 
 
 def ranges_of(study: Study, options: TimelineOptions) -> RangeList | None:
-    """Return the named ranges and the found iterations of the launches; None where the filters leave none."""
+    """Return the named ranges and the found iterations of the launches; None where there are none."""
     with progress_of(options) as progress:
-        try:
-            return list_ranges(study.profile, study.counts.region, progress)
-        except EmptySelectionError:
-            # There are launches, but none of them in a range.
-            return None
+        return ranges_in(study.profile, study.counts.region, progress)
 
 
-def _within(launches: GroupLaunches, window: str | None) -> GroupLaunches:
-    """Return the launches whose ids lie in a window.
+def ranges_in(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList | None:
+    """Return the named ranges and the found iterations of a region; None where none has launches of it."""
+    try:
+        listed = list_ranges(profile, region, progress)
+    except EmptySelectionError:
+        # There are launches, but none of them in a range.
+        return None
+    return listed if len(listed) else None
+
+
+def _within(timeline: GroupTimeline, window: str | None) -> GroupTimeline:
+    """Return the launches of a timeline whose ids lie in a window.
 
     Raises
     ------
     EmptySelectionError : there are none.
     """
     if window is None:
-        return launches
+        return timeline
+    launches = timeline.launches
     low, high = written_window("window", window)
     first, stop = np.searchsorted(launches.id, [low or 0, np.iinfo(np.int64).max if high is None else high])
     if first == stop:
@@ -88,4 +115,4 @@ def _within(launches: GroupLaunches, window: str | None) -> GroupLaunches:
             f"--window {window} holds no launch of the group",
             remedy=f"its launches have ids from {launches.id[0]} to {launches.id[-1]}",
         )
-    return launches.part(int(first), int(stop))
+    return timeline.part(int(first), int(stop))

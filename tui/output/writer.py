@@ -28,16 +28,24 @@ STDOUT = "-"
 
 _HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
+_BLOCKS = re.compile(f"([{terminal.BLOCKS}]+)")
+_COLOR_OR_BLOCKS = re.compile(rf"(\x1b\[[0-9;]*m|[{terminal.BLOCKS}]+)")
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The size and abilities of the output that tables and charts are drawn for."""
+    """The size and abilities of the output that tables and charts are drawn for.
+
+    Attributes
+    ----------
+    dots : what dots of charts are made of; None: braille, or ASCII with `ascii_only`.
+    """
 
     width: int
     ascii_only: bool
     color: bool
+    dots: terminal.Dots | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +122,10 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
 
 def shown_text(text: str, canvas: Canvas) -> str:
     """Return text with all that is not printable escaped, except colour codes if the canvas has colour."""
-    if not canvas.color:
-        return printable_lines(text, ascii_only=canvas.ascii_only)
-    pieces = _COLOR.split(text)
+    kept = _COLOR if canvas.color else None
+    if canvas.dots == "blocks":
+        kept = _COLOR_OR_BLOCKS if canvas.color else _BLOCKS
+    pieces = [text] if kept is None else kept.split(text)
     pieces[::2] = [printable_lines(piece, ascii_only=canvas.ascii_only) for piece in pieces[::2]]
     return "".join(pieces)
 
@@ -127,6 +136,7 @@ def canvas_for(options: OutputOptions, stream: TextIO) -> Canvas:
         width=terminal.width(os.environ, stream),
         ascii_only=terminal.ascii_only(options.ascii, os.environ, stream.encoding),
         color=terminal.use_color(options.color.value, stream, os.environ),
+        dots=terminal.dots(options.ascii, os.environ, stream.encoding),
     )
 
 

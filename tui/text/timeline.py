@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 import math
+import textwrap
+from dataclasses import replace
 from typing import Any
 
+from sampling.reduction.idle_gaps import IdleGaps
 from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin
 from sampling.reduction.timeline import GroupLaunches, TimelineBins
 from sampling.text import counted
+from tui.charts import quantities
 from tui.charts.grid import Grid
 from tui.charts.quantities import duration
+from tui.charts.run_axis import RunAxis
 from tui.charts.sinks import ansi, plain
-from tui.charts.timeline import timeline_chart
+from tui.charts.timeline import LEFT, RIGHT, Look, Marks, clusters_of, timeline_chart
 from tui.engine.timelines import GroupTimeline
 from tui.output.writer import Canvas
 from tui.terminal.tables import shortened
+from tui.terminal.tty import Dots
 from tui.text import facts
+from tui.text.range_tree import RangeForest, TreeMarks, left_of, tree_grid
 from tui.text.ranges import range_rows
 
+_LEAST_GAP = 0.01
+"""Gaps of the device that last no such share of the time shown are not worth a word."""
+_PHASES_SAID = 3
+_MOST_RANGES = 12
 
-def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: bool, ascii_only: bool) -> Grid:
-    """Return the chart of a timeline, the group's strata as clusters."""
+
+def group_timeline(
+    timeline: GroupTimeline,
+    width: int,
+    height: int,
+    *,
+    log: bool,
+    ascii_only: bool,
+    dots: Dots | None = None,
+    left: int = LEFT,
+) -> Grid:
+    """Return the chart of a timeline, the group's strata as clusters.
+
+    Parameters
+    ----------
+    left : columns at its left, see `timeline_chart`.
+    """
     return timeline_chart(
         timeline.launches,
         facts.clusters_of_group(timeline.study, timeline.group),
@@ -30,15 +56,129 @@ def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: boo
         by=timeline.by,
         log=log,
         ascii_only=ascii_only,
+        look=Look(left, dots, _marks(timeline), timeline.cluster),
     )
 
 
-def timeline_text(timeline: GroupTimeline, canvas: Canvas, height: int, *, log: bool) -> str:
-    """Return the group's rank and key, what its durations did over the run, and its chart."""
+def with_clusters(timeline: GroupTimeline) -> GroupTimeline:
+    """Return a timeline that knows the stratum of each launch, so that it is drawn sooner."""
+    clusters = facts.clusters_of_group(timeline.study, timeline.group)
+    return replace(timeline, cluster=clusters_of(timeline.launches.duration_ns, clusters))
+
+
+def drift_of(timeline: GroupTimeline) -> bool:
+    """Return whether the finding that kernels drift is about this group."""
+    drift = timeline.study.order.drift
+    return drift is not None and timeline.group in drift.groups and _is_found(timeline, "drift")
+
+
+def phase_starts(timeline: GroupTimeline) -> tuple[int, ...]:
+    """Return the launches with which phases of the run begin, but the first, among those shown."""
+    phases = timeline.study.order.phases
+    if phases is None or not _is_found(timeline, "phases"):
+        return ()
+    first, last = int(timeline.launches.id[0]), int(timeline.launches.id[-1])
+    return tuple(phase.first_id for phase in phases.phases[1:] if first < phase.first_id <= last)
+
+
+def _is_found(timeline: GroupTimeline, code: str) -> bool:
+    return any(finding.code == code for finding in timeline.study.findings)
+
+
+def _marks(timeline: GroupTimeline) -> Marks:
+    gaps = _shown_gaps(timeline)
+    return Marks(drift_of(timeline), phase_starts(timeline), None if gaps is None else gaps[0])
+
+
+def _shown_gaps(timeline: GroupTimeline) -> tuple[IdleGaps, int, int] | None:
+    """Return the gaps worth showing, how long those are at least, and the time shown; None by launch."""
+    launches = timeline.launches
+    if timeline.gaps is None or timeline.by != "time" or launches.start_ns is None:
+        return None
+    low, high = int(launches.start_ns.min()), int(launches.start_ns.max())
+    span_ns = high - low
+    if span_ns <= 0:
+        return None
+    least_ns = round_down(span_ns * _LEAST_GAP)
+    return timeline.gaps.within(low, high, least_ns), least_ns, span_ns
+
+
+def round_down(ns: float) -> int:
+    """Return the largest of 1, 2 and 5 times a power of ten that is no more."""
+    power = 10 ** int(math.log10(max(ns, 1)))
+    return max(digit * power for digit in (1, 2, 5) if digit * power <= max(ns, 1))
+
+
+def timeline_text(
+    timeline: GroupTimeline,
+    canvas: Canvas,
+    height: int,
+    *,
+    log: bool,
+    above: RangeForest | str = "",
+    dots: Dots | None = None,
+) -> str:
+    """Return the group's rank and key, what its durations did over the run, the ranges of it, its chart.
+
+    Parameters
+    ----------
+    above : the ranges above the chart, or what is said in their place.
+    """
     key = timeline.study.counts.groups[timeline.group].key
     title = shortened(f"#{timeline.group + 1} {key}", canvas.width, ascii_only=canvas.ascii_only)
-    grid = group_timeline(timeline, canvas.width, height, log=log, ascii_only=canvas.ascii_only)
-    return f"{title}\n{course(timeline.launches)}\n{ansi(grid) if canvas.color else plain(grid)}"
+    left = left_of(canvas.width, has_ranges=isinstance(above, RangeForest))
+    grid = group_timeline(
+        timeline, canvas.width, height, log=log, ascii_only=canvas.ascii_only, dots=dots, left=left
+    )
+    shown = [title, *textwrap.wrap(course_forms(timeline)[0], canvas.width)]
+    if isinstance(above, RangeForest):
+        shown += _tree_lines(timeline, above, canvas, left)
+    else:
+        shown += textwrap.wrap(above, canvas.width)
+    return "\n".join([*shown, _drawn(grid, canvas)])
+
+
+def _drawn(grid: Grid, canvas: Canvas) -> str:
+    return ansi(grid) if canvas.color else plain(grid)
+
+
+def _tree_lines(timeline: GroupTimeline, forest: RangeForest, canvas: Canvas, left: int) -> list[str]:
+    """Return the ranges of the most time, and how many there are beside them."""
+    listed = forest.listed
+    paths = listed.chosen(RangeOrder.START, most=_MOST_RANGES)
+    run = RunAxis(timeline.launches, timeline.by, canvas.width - left - RIGHT) if left > LEFT else None
+    grid = tree_grid(forest, paths, run, canvas.width, TreeMarks(opened=paths), ascii_only=canvas.ascii_only)
+    rest = int((listed.launches > 0).sum()) - len(paths)
+    more = [f"and {counted(rest, 'range')} of no more time: `kernelpoint ranges` lists them"] if rest else []
+    return [_drawn(grid, canvas), *more]
+
+
+def course_forms(timeline: GroupTimeline) -> list[str]:
+    """Return what the launches did over the run in a line, the longest form first.
+
+    Where they stand, how their durations begin and end; that they drift, phases of the run, idle gaps.
+    """
+    words = course(timeline.launches)
+    launches = counted(len(timeline.launches), "launch", "launches")
+    ends, said = words.partition("; ")[2], []
+    if drift_of(timeline):
+        said.append("its mean drifts")
+    if phases := phase_starts(timeline):
+        said.append(f"another phase at launch {' and '.join(f'{each:,}' for each in phases[:_PHASES_SAID])}")
+    if (gaps := _shown_gaps(timeline)) is not None:
+        said.append(gap_words(*gaps))
+    if not said:
+        return [words, f"{launches}; {ends}" if ends else words, words.partition("; ")[0], launches]
+    forms = [[words, *said], [launches, ends, *said], [launches, *said], said, said[-1:]]
+    return ["; ".join(part for part in form if part) for form in forms]
+
+
+def gap_words(gaps: IdleGaps, least_ns: int, span_ns: int) -> str:
+    """Return how many gaps there are and which share of the time they are."""
+    if not len(gaps):
+        return f"no idle gap over {duration(least_ns)}"
+    share = quantities.share(gaps.total_ns / span_ns)
+    return f"{counted(len(gaps), 'gap')} over {duration(least_ns)}: {share} of the time"
 
 
 def course(launches: GroupLaunches) -> str:

@@ -46,6 +46,8 @@ class RangeList:
     first, last : the ids of their first and last launch that it keeps.
     times : how many ranges they are.
     found_from : paths from this one on are iterations that were found, the others are named.
+    run_path, run_first, run_stop : (r,) stretches of ids ``first:stop`` that ranges hold, by path and first;
+        those of one path do not overlap.
     kept : what the region keeps, in ranges or not.
     """
 
@@ -56,6 +58,9 @@ class RangeList:
     last: IntArray
     times: IntArray
     found_from: int
+    run_path: IntArray
+    run_first: IntArray
+    run_stop: IntArray
     kept: KeptRows
 
     def __len__(self) -> int:
@@ -64,6 +69,11 @@ class RangeList:
     def origin(self, path: int) -> RangeOrigin:
         """Return where a range comes from."""
         return RangeOrigin.FOUND if path >= self.found_from else RangeOrigin.NAMED
+
+    def runs(self, path: int) -> tuple[IntArray, IntArray]:
+        """Return where the stretches of ids of a range begin, and where they stop."""
+        first, stop = np.searchsorted(self.run_path, (path, path + 1))
+        return self.run_first[first:stop], self.run_stop[first:stop]
 
     def chosen(self, order: RangeOrder, depth: int | None = None, most: int | None = None) -> list[int]:
         """Return the paths to list, each before those inside it; those named before those found.
@@ -107,7 +117,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     found = found_iterations(profile, region, progress)
     whole, named = _with_found(tree, found, several=len(profile.sequences) > 1)
     path, first, stop = _each_id_once(whole, profile.launches)
-    bounds = np.unique(np.concatenate([first, stop]))
+    bounds = _distinct(np.concatenate([first, stop]))
     sums = sums_before(profile, region, bounds, progress)
     iterations = np.arange(len(whole.path) - len(runs.opened)) + _beyond(runs.opened)
     launches, duration_ns, first_id, last_id = _summed(path, first, stop, sums, len(whole.paths))
@@ -125,6 +135,9 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
         last=last_id,
         times=_times(whole.path, np.concatenate([runs.opened, iterations]), len(whole.paths)),
         found_from=named,
+        run_path=path,
+        run_first=first,
+        run_stop=stop,
         kept=sums.kept,
     )
 
@@ -200,5 +213,11 @@ def _summed(
 
 def _times(path: IntArray, opened: IntArray, paths: int) -> IntArray:
     """Return (p,) how many different ranges each path is."""
-    distinct = np.unique(path * _beyond(opened) + opened) // max(_beyond(opened), 1)
+    distinct = _distinct(path * _beyond(opened) + opened) // max(_beyond(opened), 1)
     return np.bincount(distinct, minlength=paths)
+
+
+def _distinct(values: IntArray) -> IntArray:
+    """Return the values, ascending, each once: `np.unique` hashes a million of them for a second first."""
+    ordered = np.sort(values)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered

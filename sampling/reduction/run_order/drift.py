@@ -31,7 +31,7 @@ class Drift:
     trend : its rank correlation with the launch order, over stretches of the run.
     lag_1, lag_1_std : its autocorrelation, and the standard deviation of that in random order.
     middle_id : the id of the launch in its middle.
-    kernels : how many kernel groups drift.
+    groups : all kernel groups that drift, ascending.
     time_ns : the time of all that do.
     """
 
@@ -42,8 +42,13 @@ class Drift:
     lag_1: float
     lag_1_std: float
     middle_id: int
-    kernels: int
+    groups: tuple[int, ...]
     time_ns: int
+
+    @property
+    def kernels(self) -> int:
+        """How many kernel groups drift."""
+        return len(self.groups)
 
 
 def find_drift(launches: OrderedLaunches) -> Drift | None:
@@ -78,7 +83,7 @@ def find_drift(launches: OrderedLaunches) -> Drift | None:
         lag_1=float(found.lag_1[largest]),
         lag_1_std=float(found.lag_1_std[largest]),
         middle_id=int(launches.id[series.row[middle]]),
-        kernels=len(np.unique(series.group[drifting])),
+        groups=tuple(np.unique(series.group[drifting]).tolist()),
         time_ns=int(total_ns.sum()),
     )
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sampling.reduction.timeline import By
+import numpy as np
+
+from sampling.arrays import IntArray
+from sampling.reduction.timeline import GroupLaunches
 from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
 from tui.charts import quantities
@@ -13,7 +16,7 @@ from tui.options.choices import TimelineBy
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import TimelineOptions
 from tui.text import facts
-from tui.text.timeline import course
+from tui.text.range_tree import RangeForest, range_words
 
 #: No fewer launches are shown, where a group has as many.
 LEAST_SHOWN = 8
@@ -54,21 +57,16 @@ class Shown:
         first = min(max(self.first + step, 0), self.launches - number)
         return Shown(first, first + number, self.launches)
 
+    def of_range(self, first: int, stop: int) -> Shown:
+        """Return the launches from one place up to, not with, another; of few their neighbours too."""
+        if stop - first >= min(LEAST_SHOWN, self.launches):
+            return Shown(first, stop, self.launches)
+        return Shown(first, stop, self.launches)._about(LEAST_SHOWN)
+
     def _about(self, number: int) -> Shown:
         number = min(number, self.launches)
         first = min(max((self.first + self.stop - number) // 2, 0), self.launches - number)
         return Shown(first, first + number, self.launches)
-
-
-def part_of(timeline: GroupTimeline, shown: Shown, by: By) -> GroupTimeline:
-    """Return what is shown of a timeline."""
-    return GroupTimeline(
-        timeline.study,
-        timeline.group,
-        timeline.launches.part(shown.first, shown.stop),
-        timeline.drawn_ids,
-        by,
-    )
 
 
 def chart_title(timeline: GroupTimeline, shown: Shown, *, log: bool) -> tuple[str, str]:
@@ -80,10 +78,17 @@ def chart_title(timeline: GroupTimeline, shown: Shown, *, log: bool) -> tuple[st
     return name, f"[t] by {timeline.by}, [x] {'log' if log else 'linear'}"
 
 
-def course_lines(timeline: GroupTimeline) -> list[str]:
-    """Return where the launches shown stand and how their durations begin and end, the longest form first."""
-    words = course(timeline.launches)
-    return [words, words.partition("; ")[0]]
+def shown_range(launches: GroupLaunches, first: IntArray, stop: IntArray) -> Shown | None:
+    """Return the launches of a range, from its first to its last; None where none is of this group."""
+    low, high = np.searchsorted(launches.id, (int(first.min()), int(stop.max()))).tolist()
+    return Shown.whole(len(launches)).of_range(low, high) if high > low else None
+
+
+def ranges_title(forest: RangeForest | None, path: int | None) -> tuple[str, str]:
+    """Return what the upper pane shows, and its keys."""
+    if forest is None or path is None:
+        return "Ranges and iterations", ""
+    return f"Ranges: {range_words(forest, path)[0]}", "enter zooms, space: region"
 
 
 def timeline_command(session: Session, timeline: GroupTimeline, shown: Shown, size: tuple[int, int]) -> str:

@@ -7,24 +7,36 @@ from functools import partial
 from typing import ClassVar
 
 from textual import on, work
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.message import Message
 from textual.worker import get_current_worker
 
 from sampling.plan.study import Study
+from sampling.profile.profile import Profile
+from sampling.reduction.region import Region
 from sampling.reduction.timeline import By
-from tui.app.actions import APP, COMPARING, TIMELINE, VIEW, bindings
+from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
+from tui.app.planning import CancelledError, throttled
 from tui.app.state import Session
-from tui.app.timeline.presenter import Shown, chart_title, course_lines, part_of, timeline_command
+from tui.app.timeline.presenter import Shown, chart_title, ranges_title, shown_range, timeline_command
+from tui.app.timeline.ranges_pane import RangeChosen, RangeReached, RangeTree, RangeZoomed
+from tui.app.timeline.region_choice import RegionChoice
 from tui.charts.grid import Grid
-from tui.engine.timelines import GroupTimeline, timeline_of_group
+from tui.charts.run_axis import RunAxis
+from tui.charts.timeline import LEFT, RIGHT
+from tui.engine.studies import region_of
+from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
+from tui.options.commands import SampleOptions
 from tui.output.writer import Canvas
-from tui.text.timeline import group_timeline, timeline_text
+from tui.terminal import tty as terminal
+from tui.text.range_tree import RangeForest, above_chart, left_of
+from tui.text.timeline import course_forms, group_timeline, timeline_text, with_clusters
 
 
 class TimelineRead(Message):
@@ -35,20 +47,42 @@ class TimelineRead(Message):
         self.timeline = timeline
 
 
+class RangesRead(Message):
+    """The ranges of a region are read: a tree of them, or why there is none."""
+
+    def __init__(self, region: Region, above: RangeForest | str) -> None:
+        super().__init__()
+        self.region, self.above = region, above
+
+
+class ReadingSaid(Message):
+    """What is read, and how far it is; for the pane of ranges, or for the chart."""
+
+    def __init__(self, done: int, total: int, what: str, *, ranges: bool) -> None:
+        super().__init__()
+        self.words = f"{what}, {100 * done / total:.0f} %" if total else what
+        self.ranges = ranges
+
+
 class TimelineScreen(ViewScreen):
     """A kernel group's durations over the run."""
 
     NAME = "Timeline"
     SUMMARY = "when a group's launches run, and how long they take"
-    SCOPES = (APP, TIMELINE, COMPARING, VIEW)
+    SCOPES = (APP, RANGES, TIMELINE, COMPARING, VIEW)
     BINDINGS = bindings(APP, TIMELINE, COMPARING, VIEW)
     AUTO_FOCUS = "#timeline"
     ABOUT: ClassVar[str] = (
         "Every launch of the kernel group is a dot: how long it takes, over the order in which launches were "
         "issued or over time. Colours and letters are the strata of the plan, and launches that the plan "
-        "draws are marked. A line that rises or falls is drift, a step is a phase, and by time a pause is a "
-        "gap. Drawing at random within strata needs no order, so the bound holds with drift too; a plan that "
-        "takes the first launches, or one iteration, does not see it."
+        "draws are marked. Where the findings say that the group drifts a line runs through its means, where "
+        "the run turns to other kernels a dotted line stands, and by time the axis is shaded where the "
+        "device is idle. Drawing at random within strata needs no order, so the bound holds with drift too; "
+        "a plan that takes the first launches, or one iteration, does not see it. Above are the ranges that "
+        "the program named and the iterations that were found, each with a bar where its launches of this "
+        "group stand in the chart. tab goes there: l opens a range and h closes it, enter zooms the chart to "
+        "it, and space makes it the region, so that every view shows its launches alone. esc shows the whole "
+        "run again, then gives the region from before back."
     )
 
     def __init__(self) -> None:
@@ -57,18 +91,27 @@ class TimelineScreen(ViewScreen):
         self._part = Shown.whole(1)
         self._by: By = "launch"
         self._wanted: tuple[Study, int] | None = None
+        self._profile: Profile | None = None
+        self._above: dict[Region, RangeForest | str | None] = {}
+        self._choice: RegionChoice | None = None
 
     def compose_panes(self) -> ComposeResult:
-        """The chart, and its launches in words."""
+        """The ranges, the chart, and its launches in words."""
         ascii_only = self.session.ascii_only
-        with Container(id="panes"), Vertical(id="timeline-pane", classes="pane"):
-            yield PaneTitle(ascii_only=ascii_only)
-            yield Chart(id="timeline")
+        with Container(id="panes"):
+            with Vertical(id="ranges-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield RangeTree(ascii_only=ascii_only)
+            with Vertical(id="timeline-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield Chart(id="timeline")
         yield Line(ascii_only=ascii_only, id="course")
 
     def follow(self, shown: Session | None, session: Session) -> None:
-        """Show the group in focus, of the plan there is."""
+        """Show the group in focus, of the plan there is, and the ranges of the region."""
         study, group = session.study, session.selected
+        if study is not None:
+            self._follow_ranges(session, study)
         if study is None or group is None:
             self.query_one(Chart).say("no kernel group is in focus: choose one in view 1")
             return
@@ -82,16 +125,33 @@ class TimelineScreen(ViewScreen):
 
     @property
     def is_settled(self) -> bool:
-        """Whether what is shown is the group in focus."""
+        """Whether what is shown is the group in focus, and the ranges are those of the region."""
         at = self._timeline
-        return at is not None and self._wanted == (at.study, at.group)
+        is_shown = at is not None and self._wanted == (at.study, at.group)
+        return is_shown and bool(self._above) and None not in self._above.values()
 
     @work(thread=True, exit_on_error=False, exclusive=True, group="timeline")
     def _read(self, study: Study, group: int, seed: int) -> None:
         worker = get_current_worker()
-        timeline = timeline_of_group(study, group, seed)
+
+        def said(done: int, total: int, what: str) -> None:
+            self.post_message(ReadingSaid(done, total, what, ranges=False))
+
+        try:
+            progress = throttled(said, lambda: worker.is_cancelled)
+            timeline = with_clusters(timeline_of_group(study, group, seed, progress))
+        except CancelledError:
+            return
         if not worker.is_cancelled:
             self.post_message(TimelineRead(timeline))
+
+    @on(ReadingSaid)
+    def _say_reading(self, event: ReadingSaid) -> None:
+        # What is shown stays until there is something else to show.
+        if event.ranges and self._shown_above() is None:
+            self.query_one(RangeTree).say(event.words)
+        elif not event.ranges and self._timeline is None:
+            self.query_one(Chart).say(event.words)
 
     @on(TimelineRead)
     def _take(self, event: TimelineRead) -> None:
@@ -109,14 +169,124 @@ class TimelineScreen(ViewScreen):
         self._timeline = timeline
         self._show()
 
+    def _base(self, options: SampleOptions) -> SampleOptions:
+        """Return options without the range that was chosen here, if they have it still."""
+        if self._choice is not None and self._choice.is_in(options):
+            return self._choice.taken_out(options)
+        return options
+
+    def _follow_ranges(self, session: Session, study: Study) -> None:
+        """Read the ranges of the study's region, and of the one from before a range was chosen."""
+        if study.profile is not self._profile:
+            self._profile, self._above = study.profile, {}
+        for region in (study.counts.region, region_of(self._base(session.options))):
+            if region in self._above:
+                continue
+            # Without a choice the second one is what is being planned, and read once it is.
+            if region == study.counts.region:
+                is_looked_for = is_quickly_listed(study)
+                self._above[region] = None if is_looked_for else above_chart(None, is_looked_for=False)
+                if is_looked_for:
+                    self._read_ranges(study.profile, region)
+        self._show_ranges()
+
+    @work(thread=True, exit_on_error=False, group="ranges")
+    def _read_ranges(self, profile: Profile, region: Region) -> None:
+        worker = get_current_worker()
+
+        def said(done: int, total: int, what: str) -> None:
+            self.post_message(ReadingSaid(done, total, what, ranges=True))
+
+        try:
+            listed = ranges_in(profile, region, throttled(said, lambda: worker.is_cancelled))
+        except CancelledError:
+            return
+        self.post_message(RangesRead(region, above_chart(listed)))
+
+    @on(RangesRead)
+    def _take_ranges(self, event: RangesRead) -> None:
+        self._above[event.region] = event.above
+        self._show_ranges()
+        self._show()
+
+    def _shown_above(self) -> RangeForest | str | None:
+        """Return the ranges of the region from before the choice; None while they are read."""
+        return self._above.get(region_of(self._base(self.session.options)))
+
+    def _show_ranges(self) -> None:
+        above, tree = self._shown_above(), self.query_one(RangeTree)
+        if isinstance(above, RangeForest):
+            tree.show(above)
+        elif above is not None:
+            tree.say(above)
+        self.query_one("#ranges-pane").set_class(isinstance(above, str), "-none")
+        choice = self._choice
+        in_force = None if choice is None or not choice.is_in(self.session.options) else choice.path
+        tree.show_axis(self._axis, in_force)
+        title = ranges_title(tree.forest, tree.cursor)
+        self.query_one("#ranges-pane PaneTitle", PaneTitle).show(*title)
+
+    def _axis(self, width: int) -> RunAxis | None:
+        """Return the axis of a chart so wide; None where there is no room for words beside it."""
+        left = left_of(width, has_ranges=True)
+        if self._timeline is None or left == LEFT:
+            return None
+        shown = self._timeline.part(self._part.first, self._part.stop, self._by)
+        return RunAxis(shown.launches, shown.by, width - left - RIGHT)
+
     def _show(self) -> None:
         timeline = self._timeline
         if timeline is None:
             return
-        session, part = self.session, part_of(timeline, self._part, self._by)
-        self.query_one(PaneTitle).show(*chart_title(part, self._part, log=session.log))
-        self.query_one(Chart).show(partial(_draw, part, session))
-        self.query_one("#course", Line).show(course_lines(part))
+        session, part = self.session, timeline.part(self._part.first, self._part.stop, self._by)
+        title = chart_title(part, self._part, log=session.log)
+        self.query_one("#timeline-pane PaneTitle", PaneTitle).show(*title)
+        has_ranges = isinstance(self._shown_above(), RangeForest)
+        self.query_one(Chart).show(partial(_draw, part, session, has_ranges))
+        self.query_one("#course", Line).show(course_forms(part))
+        self._show_ranges()
+
+    @on(RangeReached)
+    def _name_range(self, event: RangeReached) -> None:
+        title = ranges_title(self.query_one(RangeTree).forest, event.path)
+        self.query_one("#ranges-pane PaneTitle", PaneTitle).show(*title)
+
+    @on(RangeZoomed)
+    def _zoom_to(self, event: RangeZoomed) -> None:
+        forest, timeline = self.query_one(RangeTree).forest, self._timeline
+        if forest is None or timeline is None:
+            return
+        shown = shown_range(timeline.launches, *forest.listed.runs(event.path))
+        if shown is None:
+            self.app.say("no launch of this group is in that range; another group may have some")
+        else:
+            self._change(lambda _: shown)
+
+    @on(RangeChosen)
+    def _choose(self, event: RangeChosen) -> None:
+        forest, options, choice = self.query_one(RangeTree).forest, self.session.options, self._choice
+        if forest is None:
+            return
+        if choice is not None and choice.is_in(options) and choice.path == event.path:
+            self._give_back()
+            return
+        self._choice = RegionChoice.of(forest.listed, event.path, self._base(options))
+        self.app.plan(self._choice.after)
+
+    def _give_back(self) -> None:
+        if self._choice is not None:
+            options = self._choice.taken_out(self.session.options)
+            self._choice = None
+            self.app.plan(options)
+
+    def action_leave(self) -> None:
+        """Show all launches of the group; where all are shown, give the region from before back."""
+        if not self._part.is_whole:
+            self.action_whole()
+        elif self._choice is not None and self._choice.is_in(self.session.options):
+            self._give_back()
+        else:
+            raise SkipAction
 
     def _change(self, change: Callable[[Shown], Shown]) -> None:
         if self._timeline is not None:
@@ -166,16 +336,27 @@ class TimelineScreen(ViewScreen):
             return PaneText("kernelpoint-timeline", "")
         width, height = self.query_one(Chart).printed_size
         canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
-        text = timeline_text(part_of(timeline, self._part, self._by), canvas, height, log=session.log)
+        part = timeline.part(self._part.first, self._part.stop, self._by)
+        # The command lists the ranges of the region that is in force.
+        above = self._above.get(timeline.study.counts.region) or ""
+        text = timeline_text(part, canvas, height, log=session.log, above=above)
         return PaneText(f"kernelpoint-timeline-{timeline.group + 1}", text + "\n")
 
     def command(self) -> str:
         """`timeline` of the same launches, as large as it is drawn."""
         if self._timeline is None:
             return "kernelpoint timeline"
-        part = part_of(self._timeline, self._part, self._by)
+        part = self._timeline.part(self._part.first, self._part.stop, self._by)
         return timeline_command(self.app.planned, part, self._part, self.query_one(Chart).printed_size)
 
 
-def _draw(timeline: GroupTimeline, session: Session, width: int, height: int) -> Grid:
-    return group_timeline(timeline, width, height, log=session.log, ascii_only=session.ascii_only)
+def _draw(timeline: GroupTimeline, session: Session, has_ranges: bool, width: int, height: int) -> Grid:
+    return group_timeline(
+        timeline,
+        width,
+        height,
+        log=session.log,
+        ascii_only=session.ascii_only,
+        dots=terminal.app_dots(session.options.ascii, ascii_only=session.ascii_only),
+        left=left_of(width, has_ranges=has_ranges),
+    )
