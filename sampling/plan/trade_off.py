@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from sampling.errors import OptionError, OverrideError
 from sampling.methods.registry import method_named, method_names, method_options
 from sampling.plan.design import make_design
+from sampling.plan.picked_design import AnyDesign
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.groups import Overrides
@@ -131,15 +132,20 @@ def _points(
         except OverrideError as problem:
             yield NoPoint(target.epsilon, problem)
             continue
-        yield TradeOffPoint(
-            epsilon=target.epsilon,
-            samples=design.samples,
-            strata=design.strata_count,
-            sampled_duration_ns=design.sampled_duration_ns,
-            speedup=design.speedup,
-            bound=design.bound,
-            group_bound=design.group_bound,
-        )
+        yield point_of(design, target.epsilon)
+
+
+def point_of(design: AnyDesign, epsilon: float) -> TradeOffPoint:
+    """Return what a plan costs that was made for this epsilon."""
+    return TradeOffPoint(
+        epsilon=epsilon,
+        samples=design.samples,
+        strata=design.strata_count,
+        sampled_duration_ns=design.sampled_duration_ns,
+        speedup=design.speedup,
+        bound=design.bound,
+        group_bound=design.group_bound,
+    )
 
 
 def _at(progress: Progress | None, done: int, total: int, epsilon: float) -> Progress | None:

@@ -13,7 +13,14 @@ from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
-from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
+from sampling.plan.trade_off import (
+    NoPoint,
+    TradeOffPoint,
+    check_has_trade_off,
+    default_epsilons,
+    point_of,
+    trade_off,
+)
 from sampling.plan.written_plan import find_planned_launches
 from sampling.progress import Progress
 from sampling.strata.target import Target
@@ -125,9 +132,11 @@ class PlanDetails:
 def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDetails:
     """Draw the plan; what was computed for the plan before is kept where it is the same."""
     details = PlanDetails(session, study, drawn_plan(study.counts, study.design, session.options.seed))
-    if before is not None and details.shares_points_with(before):
-        return replace(details, points=before.points)
-    return details
+    if not details.has_trade_off:
+        return details
+    known = before.points if before is not None and details.shares_points_with(before) else None
+    epsilon = details.target.epsilon
+    return replace(details, points={epsilon: point_of(study.design, epsilon), **(known or {})})
 
 
 def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
