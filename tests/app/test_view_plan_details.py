@@ -72,23 +72,21 @@ async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
 ) -> None:
     gate, begun, release = gated(monkeypatch, 0)
     async with opened(gpt, view="Plan") as (app, pilot):
-        await wait_for(pilot, lambda: begun == [0.05], "the chosen epsilon is the first")
-        assert "no point of the curve yet" in chart_text(app)
-        gate.release()
+        # The plan itself is the first point, and no other plan is made for it.
+        await wait_for(pilot, lambda: begun == [0.07], "the epsilon nearest to the plan's is begun")
         await wait_for(pilot, lambda: "1 of 13" in screen_text(app), "one point")
         # In the plot and in the legend.
         assert (chart_text(app).count("■"), chart_text(app).count(" o ")) == (2, 1)
-        await wait_for(pilot, lambda: begun == [0.05, 0.07], "the next epsilon is begun")
         gate.release(2)
         await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "three points")
-        assert begun == [0.05, 0.07, 0.03, 0.1]
+        assert begun == [0.07, 0.03, 0.1]
         await pilot.press("j", "plus")
         await wait_for(pilot, lambda: app.session.options.epsilon == 0.07, "another epsilon")
         # 0.05 and 0.07 are known already: what was computed is kept where all else is the same.
-        await wait_for(pilot, lambda: begun[4:] == [0.1], "it begins anew, at what is missing")
+        await wait_for(pilot, lambda: begun[3:] == [0.1], "it begins anew, at what is missing")
         assert "3 of 13" in screen_text(app)
         await pilot.press("j", "plus")
-        await wait_for(pilot, lambda: begun[5:] == [0.07], "another confidence has other points")
+        await wait_for(pilot, lambda: begun[4:] == [0.05], "another confidence has other points")
         release()
         await settled(app, pilot)
         assert len(details_of(app).trade_off.points) == 13
@@ -226,7 +224,7 @@ async def test_so_it_does_with_split_decisions(gpt: str) -> None:
 
 
 async def test_what_is_not_there_yet_is_not_in_the_command(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, begun, release = gated(monkeypatch, 3)
+    _, begun, release = gated(monkeypatch, 2)
     held, real = threading.Event(), plan_details.judge_design
 
     def later(*given: Any) -> Any:
@@ -239,7 +237,7 @@ async def test_what_is_not_there_yet_is_not_in_the_command(gpt: str, monkeypatch
         await wait_for(pilot, lambda: "not yet, by 200 draws" in screen_text(app), "the figures, not judged")
         assert (await check_round_trip(pilot, app, 80)).endswith("--method joint --judge 0")
         held.set()
-        await wait_for(pilot, lambda: len(begun) == 4, "three points of the curve")
+        await wait_for(pilot, lambda: len(begun) == 3, "three points of the curve")
         await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "are shown")
         content_of(app, PlanPane.TRADE_OFF).focus()
         assert "--epsilons 0.05,0.07,0.03 " in await check_round_trip(pilot, app, 80)
