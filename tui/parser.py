@@ -15,6 +15,7 @@ import typer
 from typer.main import get_command
 
 from sampling.errors import OptionError
+from tui.options.choices import SortWord
 from tui.options.input_files import input_files, reading, why_not_written
 from tui.output.writer import STDOUT
 from tui.registry import COMMANDS, FAMILIES, Command
@@ -163,10 +164,32 @@ def _number(text: str | float) -> float:
         raise typer.BadParameter(words) from error
 
 
+def _one_of(kind: type[SortWord]) -> Callable[[str], SortWord]:
+    """Return what reads a word of a table's head, in any case, or another word for it."""
+
+    def word(text: str) -> SortWord:
+        try:
+            return kind(text)
+        except ValueError as error:
+            words = ", ".join(f"'{each}'" for each in kind)
+            raise typer.BadParameter(f"{text!r} is not one of {words}") from error
+
+    return word
+
+
+def _completed(kind: type[SortWord]) -> Callable[[str], list[str]]:
+    """Return what lists the words that begin so."""
+
+    def words(incomplete: str) -> list[str]:
+        return [each.value for each in kind if each.value.startswith(incomplete)]
+
+    return words
+
+
 def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
     metadata = option.metadata
     several = get_origin(hint) is tuple
-    kind = list[str] if several else hint
+    kind: Any = list[str] if several else hint
     declared: Any
     default: Any
     if metadata.get("argument"):
@@ -176,11 +199,13 @@ def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
             default = inspect.Parameter.empty
     else:
         is_number = float in {kind, *get_args(kind)}
+        is_sort = isinstance(kind, type) and issubclass(kind, SortWord)
         declared = typer.Option(
             *metadata["flags"],
             help=metadata["help"],
-            metavar=metadata["metavar"] or ("<float>" if is_number else None),
-            parser=_number if is_number else None,
+            metavar=metadata["metavar"] or ("<float>" if is_number else "|".join(kind) if is_sort else None),
+            parser=_number if is_number else _one_of(kind) if is_sort else None,
+            autocompletion=_completed(kind) if is_sort else None,
             rich_help_panel=metadata["panel"],
             show_default=option.default not in (None, (), False),
         )

@@ -87,6 +87,19 @@ class Difference:
         """The total after over that before; None where that is 0."""
         return self.total_after_ns / self.total_before_ns if self.total_before_ns else None
 
+    def ordered(self, order: IntArray) -> Difference:
+        """Return the same kernels in another order, (k,) their indices."""
+        place = np.argsort(order)
+        there, here = (KernelDurations(each.counts, place[each.of_kernel]) for each in self.durations)
+        return replace(
+            self,
+            kernels=tuple(self.kernels[index] for index in order.tolist()),
+            before=self.before.ordered(order),
+            after=self.after.ordered(order),
+            ratios=self.ratios.ordered(order),
+            durations=(there, here),
+        )
+
     def is_above(self, growth: float) -> bool:
         """Return whether the total grew by more than this fraction of what it was before."""
         return self.total_after_ns - self.total_before_ns > growth * self.total_before_ns

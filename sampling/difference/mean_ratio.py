@@ -59,6 +59,10 @@ class MeanRatios:
     low: FloatArray
     high: FloatArray
 
+    def ordered(self, order: IntArray) -> MeanRatios:
+        """Return those of the same kernels in another order, (k,) their indices."""
+        return MeanRatios(self.ratio[order], self.low[order], self.high[order])
+
 
 def mean_ratios(before: Durations, after: Durations, confidence: float) -> MeanRatios:
     """Return the ratio of each kernel's mean durations, with an interval where both sides tell a spread.

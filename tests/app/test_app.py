@@ -307,7 +307,7 @@ async def test_a_histogram_shows_its_strata_apart_and_x_changes_its_axis(gpt: st
 
 
 async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> None:
-    async with running(resnet, (80, 30)) as (app, pilot):
+    async with running(resnet, (80, 34)) as (app, pilot):
         for opening, closing in (("?", "escape"), ("f1", "q"), ("?", "?")):
             await pilot.press(opening)
             await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")
@@ -484,7 +484,7 @@ def test_a_long_list_is_cut_and_says_so(gpt: str) -> None:
     assert list_groups(study, GroupSort.TOTAL, "no such kernel") == GroupList((), 0)
     clusterless = replace(study.groups, clusters=None, samples=None)
     study.__dict__["groups"] = clusterless
-    assert list_groups(study, GroupSort.CLUSTERS, "").groups == tuple(range(22))
+    assert list_groups(study, GroupSort.STRATA, "").groups == tuple(range(22))
 
 
 async def test_the_cut_is_on_the_screen(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,8 @@ from tests import small_recordings
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import planning
 from tui.app.filters.fields import LeastDuration, Numbers, Patterns, RangeNames, Words, filters_of
-from tui.app.filters.screen import FilterForm, FiltersScreen
+from tui.app.filters.screen import FiltersScreen
+from tui.app.plan.option_form import OptionForm
 from tui.app.plan.option_row import OptionInput
 from tui.options.commands import OpenOptions, SampleOptions
 from tui.options.flags import error_text
@@ -54,7 +55,7 @@ async def go_to(pilot: Running, app: App, filter_: str) -> None:
     if not isinstance(app.screen, FiltersScreen):
         await pilot.press("F")
         await wait_for(pilot, lambda: "Kept: " in screen_text(app), "the filters")
-    form = app.screen.query_one(FilterForm)
+    form = app.screen.query_one(OptionForm)
     labels = [field.label for field in form.fields]
     steps = labels.index(filter_) - labels.index(form.field.label)
     from_end = len(labels) - 1 - labels.index(filter_)

@@ -68,7 +68,7 @@ async def test_free_names_are_proposed_nothing_is_overwritten_and_a_name_is_aske
     Path("plan.json").write_text("mine")
     Path("csv-export").mkdir()
     async with running(gpt) as (app, pilot):
-        await pilot.press("x")
+        await pilot.press("e")
         await wait_for(pilot, lambda: "Folder: csv-export-2" in screen_text(app), "a free folder")
         await pilot.press("escape", "S")
         await wait_for(pilot, lambda: "File: plan-2.json" in screen_text(app), "a free file")
@@ -94,7 +94,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(gpt: str) -> None:
 
 async def test_an_export_is_what_export_writes(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
-        await pilot.press("x")
+        await pilot.press("e")
         await wait_for(pilot, lambda: "Export for csv" in screen_text(app), "it asks")
         await pilot.press("enter")
         made = Path("csv-export/launches.csv")
@@ -102,7 +102,7 @@ async def test_an_export_is_what_export_writes(gpt: str) -> None:
         await wait_for(
             pilot, lambda: "count from 0" in " ".join(screen_text(app).split()), "what to know of it is said"
         )
-        await pilot.press("x", "ctrl+a", "ctrl+k", *"csv-export", "enter")
+        await pilot.press("e", "ctrl+a", "ctrl+k", *"csv-export", "enter")
         await wait_for(pilot, lambda: "csv-export exists; give another name" in screen_text(app), "why not")
         await pilot.press("escape")
     printed(f"kernelpoint sample {shlex.quote(gpt)} -o plan.json", 80, Path.cwd())
@@ -112,7 +112,7 @@ async def test_an_export_is_what_export_writes(gpt: str) -> None:
 
 async def test_every_target_of_export_is_offered(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
-        await pilot.press("x")
+        await pilot.press("e")
         for name in exporter_names():
             await wait_for(pilot, lambda name=name: f"Export for {name}" in screen_text(app), name)  # type: ignore[misc]
             await pilot.press("down")
@@ -133,7 +133,7 @@ async def test_another_target_of_export_is_chosen_by_arrows(
     names = ("csv", "other")
     monkeypatch.setattr("tui.app.plan.prompt.exporter_names", lambda: names)
     async with running(gpt) as (app, pilot):
-        await pilot.press("x")
+        await pilot.press("e")
         await wait_for(pilot, lambda: "up and down change it" in screen_text(app), "it says how")
         await pilot.press("down")
         await wait_for(pilot, lambda: "Folder: other-export" in screen_text(app), "the other")

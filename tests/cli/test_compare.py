@@ -128,7 +128,14 @@ def test_the_best_method_is_first_and_data_stay_as_asked(kernelpoint: Kernelpoin
 
 @pytest.mark.parametrize(
     ("sort", "figure", "sign"),
-    [("speedup", "speedup", -1), ("error", "error_mean", 1), ("drawn", "samples", 1)],
+    [
+        ("speedup", "speedup", -1),
+        ("mean", "error_mean", 1),
+        ("error", "error_mean", 1),
+        ("drawn", "samples", 1),
+        ("within", "within_epsilon", -1),
+        ("p95", "error_p95", 1),
+    ],
 )
 def test_the_table_can_be_sorted(
     kernelpoint: Kernelpoint, resnet: Path, sort: str, figure: str, sign: int
@@ -137,6 +144,18 @@ def test_the_table_can_be_sorted(
     rows = sorted(rows_of(kernelpoint, *words[1:]), key=lambda row: sign * row[figure])
     lines = kernelpoint(*words, "--sort", sort).out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == [row["method"] for row in rows]
+    back = sorted(rows_of(kernelpoint, *words[1:]), key=lambda row: -sign * row[figure])
+    lines = kernelpoint(*words, "--sort", sort, "--reverse").out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [row["method"] for row in back]
+
+
+def test_the_heads_of_the_table_are_what_it_can_be_sorted_by(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    words = ("compare", resnet, "--methods", "joint,single-iteration", "--repeats", "5")
+    run = kernelpoint(*words, COLUMNS="200")
+    for head in run.out.splitlines()[0].split():
+        assert kernelpoint(*words, "--sort", head).code == 0, head
+    lines = kernelpoint(*words, "--sort", "bound", "--reverse").out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["joint", "single-iteration"], "without a bound: last"
 
 
 def test_methods_that_come_to_one_plan_share_a_row(

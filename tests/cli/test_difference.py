@@ -43,6 +43,28 @@ def after(before: Path) -> Path:
     return write(before.with_name("after.parquet"), [*launches, ("norm", 5, 500), ("ne|w`", 1, 30)], device=1)
 
 
+def test_kernels_sorted_otherwise(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
+    def keys(*words: str) -> list[str]:
+        kernels = kernelpoint("difference", before, after, *words, *JSON).results["kernels"]
+        return [kernel["name"].split("<")[0] for kernel in kernels]
+
+    assert keys() == ["void gemm", "old", "ne|w`", "norm"]
+    assert keys("--reverse") == ["norm", "ne|w`", "old", "void gemm"]
+    assert keys("--sort", "before") == ["void gemm", "norm", "old", "ne|w`"]
+    assert keys("--sort", "after", "--reverse") == ["old", "ne|w`", "norm", "void gemm"]
+    assert keys("--sort", "launches") == ["void gemm", "old", "ne|w`", "norm"]
+    assert keys("--sort", "kernel") == ["ne|w`", "norm", "old", "void gemm"]
+    # Kernels of one side alone have no ratio.
+    assert keys("--sort", "mean") == ["void gemm", "norm", "old", "ne|w`"]
+    assert keys("--sort", "mean", "--reverse") == ["norm", "void gemm", "old", "ne|w`"]
+    assert keys("--sort", "before", "--top", "2") == ["void gemm", "norm"]
+    heads = next(
+        line for line in kernelpoint("difference", before, after).out.splitlines() if "interval" in line
+    )
+    for head in heads.split():
+        assert kernelpoint("difference", before, after, "--sort", head).code == 0, head
+
+
 def test_what_changed_stands_first(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
     run = kernelpoint("difference", before, after, *JSON)
     found = run.results

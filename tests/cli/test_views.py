@@ -77,6 +77,27 @@ def test_groups_are_sorted_and_cut(
     assert results(kernelpoint, "groups", resnet, "--sort", sort, "--top", "3") == rows[:3]
 
 
+@pytest.mark.parametrize("sort", ["total", "launches", "mean", "cov", "name"])
+def test_groups_the_other_way_round(kernelpoint: Kernelpoint, resnet: Path, sort: str) -> None:
+    figure = {"total": "total_duration_ns", "mean": "mean_ns"}.get(sort, sort)
+    there, back = (
+        [row[figure] for row in results(kernelpoint, "groups", resnet, "--sort", sort, *words)]
+        for words in ((), ("--reverse",))
+    )
+    assert there != back == there[::-1]
+
+
+def test_the_heads_of_the_groups_are_what_they_can_be_sorted_by(
+    kernelpoint: Kernelpoint, resnet: Path
+) -> None:
+    heads = kernelpoint("groups", resnet, "--top", "1").out.splitlines()[0].split()
+    assert heads[-2:] == ["kernel", "group"]
+    for head in (*heads[:-2], "kernel group"):
+        assert kernelpoint("groups", resnet, "--sort", head, "--top", "1").code == 0, head
+    for old, new in (("clusters", "strata"), ("samples", "drawn")):
+        assert len({kernelpoint("groups", resnet, "--sort", word).out for word in (old, new)}) == 1
+
+
 def test_more_than_all_groups_are_all(kernelpoint: Kernelpoint, resnet: Path, groups: Rows) -> None:
     assert results(kernelpoint, "groups", resnet, "--top", "1000") == groups
 

@@ -42,6 +42,7 @@ class Action:
     description : in help and palette.
     show : whether it is in the footer.
     palette : whether it is in the palette.
+    needs_profile : whether it does nothing where no profile is open.
     """
 
     scope: str
@@ -52,6 +53,12 @@ class Action:
     description: str
     show: bool = False
     palette: bool = True
+    needs_profile: bool = False
+
+    @property
+    def first_key(self) -> str:
+        """The first of its keys, as a person reads it."""
+        return self.display.split(" ", maxsplit=1)[0]
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -78,6 +85,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(GROUPS, "search", "slash", "/", "Filter", "show only groups whose key contains a text", show=True),
     Action(GROUPS, "clear_search", "escape", "esc", "Show all", "show all groups again"),
     Action(GROUPS, "sort", "s", "s", "Sort", "sort by the next column", show=True),
+    Action(GROUPS, "reverse", "R", "R", "Reverse", "the same order the other way round"),
     Action(GROUPS, "log", "x", "x", "Log", "logarithmic or linear durations", show=True),
     Action(
         TREE, "step", "right_square_bracket,right", "] right", "Step", "take the decision ahead", show=True
@@ -140,6 +148,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(COMPARE, "cancel", "c,escape", "c esc", "Cancel", "compare no further; what is there stays"),
     Action(COMPARE, "take", "enter,p", "enter p", "Take", "plan by the method under the cursor", show=True),
     Action(COMPARE, "sort", "s", "s", "Sort", "best first, or sort by the next figure"),
+    Action(COMPARE, "reverse", "R", "R", "Reverse", "the same order the other way round"),
     Action(COMPARE, "reasons", "e", "e", "Why not", "why methods cannot run, and what would help"),
     Action(COMPARE, "move(1)", "j,down", "j down", "Down", "the next method", palette=False),
     Action(COMPARE, "move(-1)", "k,up", "k up", "Up", "the method before", palette=False),
@@ -171,9 +180,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(PLAN, "undo_step", "u", "u", "Undo", "take the last step or budget back"),
     Action(PLAN, "next_detail", "t", "t", "More", "trade-off, strata, launches, findings, what binds"),
     Action(PLAN, "save", "S", "S", "Save", "save the plan to a new file", show=True),
-    Action(PLAN, "export", "x", "x", "Export", "hand the plan to a simulator or tool", show=True),
+    Action(PLAN, "export", "e", "e", "Export", "hand the plan to a simulator or tool", show=True),
     Action(PLAN, "results", "o", "o", "Results", "the total, from a simulator's results", show=True),
-    Action(PLAN, "close_details", "escape", "esc", "Options", "back to the options", palette=False),
+    Action(PLAN, "leave_details", "escape", "esc", "Options", "back to the options", palette=False),
     Action(RESULTS, "ask", "o", "o", "Open", "other results, or another target", show=True),
     Action(RESULTS, "save", "S", "S", "Save", "save the larger plan to a new file", show=True),
     Action(
@@ -210,6 +219,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(DIFFERENCE, "move(9999)", "G,end", "G end", "Last", "the last kernel", palette=False),
     Action(DIFFERENCE, "page(1)", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
     Action(DIFFERENCE, "page(-1)", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    Action(DIFFERENCE, "sort", "s", "s", "Sort", "sort by the next column", show=True),
+    Action(DIFFERENCE, "reverse", "R", "R", "Reverse", "the same order the other way round"),
     Action(DIFFERENCE, "log", "x", "x", "Log", "logarithmic or linear durations", show=True),
     Action(DIFFERENCE, "cancel", "escape", "esc", "Cancel", "stop reading; what is there stays"),
     Action(COMPARING, "app.difference", "o", "o", "Difference", "compare with another recording: view 7"),
@@ -224,7 +235,25 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         VIEW, "findings", "f", "f", "Findings", "every finding in full, and what to do about it", show=True
     ),
-    Action(VIEW, "filters", "F", "F", "Filters", "which launches count, and what a kernel group is"),
+    Action(
+        VIEW,
+        "filters",
+        "F",
+        "F",
+        "Filters",
+        "which launches count, and what a kernel group is",
+        needs_profile=True,
+    ),
+    # Last, so that whatever else the key closes in a view goes first.
+    Action(
+        APP,
+        "app.back",
+        "escape",
+        "esc",
+        "Back",
+        "to the view one came from, where nothing is open to close",
+        palette=False,
+    ),
     Action(APP, "app.command_palette", "ctrl+p", "^p", "Palette", "find an action by name", palette=False),
 )
 
@@ -242,7 +271,7 @@ def bindings(*scopes: str) -> list[BindingType]:
             action.name.format(key=key),
             action.title,
             show=action.show and is_first,
-            key_display=action.display.split(" ", maxsplit=1)[0],
+            key_display=action.first_key,
             tooltip=action.description,
         )
         for action in actions_of(*scopes)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +16,7 @@ from textual.binding import Binding
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.timer import Timer
 
 from tui.app.actions import APP, actions_of, bindings
 from tui.app.frame.themes import app_themes, palette
@@ -28,6 +31,8 @@ from tui.terminal import tty as terminal
 # The screens are imported where they are needed, so that the first paint need not wait for them.
 
 _OTHER_VIEWS_AFTER_SECONDS = 0.3
+_UNTIL_READY_SECONDS = 0.05
+_MOST_VIEWS_BACK = 16
 
 
 class PrintableFilter(LineFilter):
@@ -90,6 +95,8 @@ class KernelPointApp(SessionApp):
         also = terminal.BLOCKS if dots == "blocks" else ""
         self._filters.append(PrintableFilter(ascii_only=session.ascii_only, also=also))
         self._view = view
+        self._came_from: deque[str] = deque(maxlen=_MOST_VIEWS_BACK)
+        self._until_ready: Timer | None = None
         self._keys = KeyOrder(self, super().on_event)
 
     def get_default_screen(self) -> Screen[None]:
@@ -103,6 +110,9 @@ class KernelPointApp(SessionApp):
                 self.clear_notifications()
             if self.session.problem is not None and not self.session.is_problem_read:
                 self.change(is_problem_read=True)
+            if self._until_ready is not None:
+                self._until_ready.stop()
+            self.tell_next_key()
             await self._keys.take(event)
         else:
             await super().on_event(event)
@@ -128,9 +138,12 @@ class KernelPointApp(SessionApp):
 
     @work(thread=True, exit_on_error=False, group="views")
     def _bring_other_views(self) -> None:
-        """Import the screens of all views while the first of them is looked at."""
+        """Import the screens of all views, and what the palette needs, while the first view is looked at."""
         for view in VIEWS:
             _ = view.screen
+        from tui.app.palette import entries, search  # noqa: F401
+
+        _ = list(entries.entries(None, (), has_profile=self.session.study is not None))
 
     @on(events.DescendantFocus)
     def _stop_blinking(self, event: events.DescendantFocus) -> None:
@@ -161,8 +174,12 @@ class KernelPointApp(SessionApp):
         """Open the palette; its own placeholder ends in a glyph that ASCII lacks."""
         from textual.command import CommandPalette
 
+        from tui.app.palette.search import EntryProvider
+
         if not isinstance(self.screen, CommandPalette):
-            self.push_screen(CommandPalette(placeholder="Search for actions", id="--command-palette"))
+            self.push_screen(
+                CommandPalette([EntryProvider], placeholder="Search for actions", id="--command-palette")
+            )
 
     async def action_view(self, name: str) -> None:
         """Change to a view; while the workload is read, say which is to open then."""
@@ -170,11 +187,25 @@ class KernelPointApp(SessionApp):
             # Otherwise a page over this view would still be there when the user comes back.
             while len(self.screen_stack) > 1:
                 self.pop_screen()
+            if self.current_mode in self.MODES and self.current_mode != name:
+                self._came_from.append(self.current_mode)
             await self.switch_mode(name)
         elif self.session.profiles:
             self._view = name
         else:
             self.say("no profile is open; `kernelpoint PROFILE` opens one")
+
+    async def action_back(self) -> None:
+        """Go to the view that this one was opened from; nothing in the first."""
+        if self._came_from:
+            await self.switch_mode(self._came_from.pop())
+
+    def action_method(self, name: str) -> None:
+        """Plan by another method."""
+        if name == self.session.options.method:
+            self.say(f"the plan is by {name} already")
+        elif self.session.study is not None:
+            self.plan(replace(self.session.options, method=name))
 
     async def action_difference(self) -> None:
         """Open view 7, and ask there for what to compare with."""
@@ -206,21 +237,36 @@ class KernelPointApp(SessionApp):
         self.say("esc leaves the field, then q quits" if is_typing else "q quits")
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The palette: the actions of the view, and the other views."""
+        """The palette: the actions of the view, those of the others, and what changes the plan."""
+        from tui.app.frame.view import ViewScreen
+        from tui.app.palette.entries import entries
+
+        here, scopes = (screen.NAME, screen.SCOPES) if isinstance(screen, ViewScreen) else (None, (APP,))
+        for entry in entries(here, scopes, has_profile=self.session.study is not None):
+            yield SystemCommand(
+                entry.title, entry.help, partial(self._run_entry, entry.view, entry.action, screen)
+            )
+        yield SystemCommand("Theme", "the app's colours: the terminal's own, or others", self.search_themes)
+
+    async def _run_entry(self, view: str | None, action: str, screen: Screen[Any]) -> None:
+        """Run an action of the palette, in its own view where it has one."""
+        if view is not None:
+            await self.action_view(view)
+            screen = self.screen
+        await self._run_once_ready(action, screen)
+
+    async def _run_once_ready(self, action: str, screen: Screen[Any]) -> None:
+        """Run an action of a view as soon as the view shows what it is about; the next key gives it up."""
         from tui.app.frame.view import ViewScreen
 
-        scopes = screen.SCOPES if isinstance(screen, ViewScreen) else (APP,)
-        for action in actions_of(*scopes):
-            if action.palette:
-                yield SystemCommand(
-                    action.title, action.description, partial(self.run_action, action.name, screen)
-                )
-        yield SystemCommand("Theme", "the app's colours: the terminal's own, or others", self.search_themes)
-        for view in VIEWS:
-            if self.session.study is not None or not view.needs_profile:
-                yield SystemCommand(
-                    f"View: {view.name}", view.screen.SUMMARY, partial(self.action_view, view.name)
-                )
+        if self.screen is not screen:
+            return
+        if isinstance(screen, ViewScreen) and not screen.is_ready:
+            self._until_ready = self.set_timer(
+                _UNTIL_READY_SECONDS, partial(self._run_once_ready, action, screen)
+            )
+        else:
+            await self.run_action(action, screen)
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave without Textual's traceback: it prints every local variable, and so the user's data."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual import on, work
 from textual.app import App
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from sampling.splitting.groups import Overrides
 
 
+_FAILED_SECONDS = 3600.0
+_LEAST_SECONDS, _LETTERS_A_SECOND = 5.0, 15.0
 _BINDING = "binding"
 """The workers that find what binds."""
 
@@ -60,6 +62,7 @@ class SessionApp(App[None]):
         self._shown = session
         self.given = session.options
         self.remedies = Remedies()
+        self._at_next_key: list[Callable[[], object]] = []
 
     @abstractmethod
     async def open_first_view(self) -> None:
@@ -216,6 +219,21 @@ class SessionApp(App[None]):
         self.exit(return_code=1)
 
     def say(self, text: str, *, failed: bool = False) -> None:
-        """Tell the user what an action did; what it did not do has a mark, and a colour."""
+        """Tell the user what an action did, until the next key or, unless it failed, until it was read.
+
+        What was not done has a mark, and a colour.
+        """
         shown = printable(f"! {text}" if failed else text, ascii_only=self.session.ascii_only)
-        self.notify(shown, severity="error" if failed else "information", markup=False)
+        severity: Literal["error", "information"] = "error" if failed else "information"
+        seconds = _FAILED_SECONDS if failed else max(_LEAST_SECONDS, len(shown) / _LETTERS_A_SECOND)
+        self.notify(shown, severity=severity, markup=False, timeout=seconds)
+
+    def until_next_key(self, take_away: Callable[[], object]) -> None:
+        """Have a refusal taken away at the next key, when it has been read."""
+        self._at_next_key.append(take_away)
+
+    def tell_next_key(self) -> None:
+        """Take away what was to stay until this key."""
+        waiting, self._at_next_key = self._at_next_key, []
+        for take_away in waiting:
+            take_away()

@@ -47,6 +47,7 @@ class Session:
     is_problem_read : whether a key was pressed since that was said.
     selected : the kernel group in focus by its index, rank - 1; None if no group is listed.
     sort : the order of the groups.
+    reverse : whether that order is the other way round.
     search : the text that the keys of listed groups contain, in any case.
     log : whether durations are shown on a logarithmic axis.
     ascii_only : whether all glyphs are ASCII.
@@ -68,6 +69,7 @@ class Session:
     is_problem_read: bool = False
     selected: int | None = 0
     sort: GroupSort = GroupSort.TOTAL
+    reverse: bool = False
     search: str = ""
     log: bool = False
     ascii_only: bool = False

@@ -8,6 +8,7 @@ from tui.options.difference import DifferenceOptions
 from tui.output.writer import emit
 from tui.terminal.diagnostics import CheckFailedError, note
 from tui.text.difference import compared_parts, difference_answer, growth_text
+from tui.text.difference_order import sorted_difference
 from tui.text.selection import stated
 
 
@@ -15,6 +16,7 @@ def run(options: DifferenceOptions) -> None:
     """Read both, compare, show, check the growth."""
     with progress_of(options) as progress:
         found = found_difference(options, progress)
+    found = sorted_difference(found, options.sort, reverse=options.reverse)
     answer = stated(difference_answer(found, options), compared_parts(found))
     for text in answer.warnings:
         note(text, quiet=options.quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 
@@ -48,16 +49,44 @@ class Theme(StrEnum):
     TOKYO_NIGHT = "tokyo-night"
 
 
-class GroupSort(StrEnum):
+class SortWord(StrEnum):
+    """What a table is sorted by: a word of its head, in any case, or another word for it."""
+
+    @classmethod
+    def also(cls) -> Mapping[str, str]:
+        """Other words, and what each stands for."""
+        return {}
+
+    @classmethod
+    def _missing_(cls, value: object) -> SortWord | None:
+        word = str(value).casefold()
+        meant = cls.also().get(word, word)
+        return next((each for each in cls if each.value == meant), None)
+
+
+class GroupSort(SortWord):
     """What `groups` is sorted by; all but name largest first."""
 
     TOTAL = "total"
     LAUNCHES = "launches"
     MEAN = "mean"
     COV = "cov"
-    CLUSTERS = "clusters"
-    SAMPLES = "samples"
+    STRATA = "strata"
+    DRAWN = "drawn"
     NAME = "name"
+
+    @classmethod
+    def also(cls) -> Mapping[str, str]:
+        """The heads that say the same in other words, and the words of earlier versions."""
+        return {
+            "rank": "total",
+            "share": "total",
+            "cum": "total",
+            "kernel": "name",
+            "kernel group": "name",
+            "clusters": "strata",
+            "samples": "drawn",
+        }
 
 
 class RangeSort(StrEnum):
@@ -109,8 +138,8 @@ class NumberLocale(StrEnum):
     DE_DE = "de_DE"
 
 
-class CompareSort(StrEnum):
-    """What `compare` is sorted by.
+class CompareSort(SortWord):
+    """What `compare` is sorted by: the columns of its table, the better figure first.
 
     ``best``: those that bound the simulated total by epsilon, those that bound it by more, those that do not
     bound it; each by speedup.
@@ -118,8 +147,37 @@ class CompareSort(StrEnum):
 
     BEST = "best"
     SPEEDUP = "speedup"
-    ERROR = "error"
+    MEAN = "mean"
     DRAWN = "drawn"
+    STRATA = "strata"
+    SIMULATED = "simulated"
+    BOUND = "bound"
+    GROUP = "group"
+    P95 = "p95"
+    MAX = "max"
+    WITHIN = "within"
+    METHOD = "method"
+
+    @classmethod
+    def also(cls) -> Mapping[str, str]:
+        """The word of earlier versions."""
+        return {"error": "mean"}
+
+
+class DifferenceSort(SortWord):
+    """What `difference` is sorted by; all but kernel largest first, changes whatever their sign."""
+
+    CHANGE = "change"
+    BEFORE = "before"
+    AFTER = "after"
+    LAUNCHES = "launches"
+    MEAN = "mean"
+    KERNEL = "kernel"
+
+    @classmethod
+    def also(cls) -> Mapping[str, str]:
+        """The heads that say the same in other words."""
+        return {"share": "change", "interval": "mean"}
 
 
 class ErrorMean(StrEnum):

@@ -90,7 +90,8 @@ class GroupsOptions(MethodOptions, ProfileOptions):
     """`groups`."""
 
     top: int | None = option(None, "Only the first N.", "--top", "-n", metavar="N", least=1)
-    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by.", "--sort")
+    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by: a word of the table's head.", "--sort")
+    reverse: bool = option(False, "The other way round.", "--reverse")
     filter: str | None = option(
         None, "Only groups whose key contains this, in any case.", "--filter", metavar="TEXT"
     )
@@ -210,8 +211,11 @@ class CompareOptions(PlanningOptions, ProfileOptions):
     )
     one_workload: bool = option(False, "Take all files as one workload.", "--one-workload")
     sort: CompareSort = option(
-        CompareSort.BEST, "Order of the table: best is by promise, then cost; data stay as asked.", "--sort"
+        CompareSort.BEST,
+        "Order of the table, a word of its head: best is by promise, then cost; data stay as asked.",
+        "--sort",
     )
+    reverse: bool = option(False, "The table the other way round.", "--reverse")
     reasons: bool = option(False, "Say why methods cannot run, and what would help.", "--reasons")
     scatter: bool = option(False, "Draw speedup against mean error instead of the table.", "--scatter")
     width: int | None = width_option("Columns of the scatter.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tui.options.choices import DifferenceSort
 from tui.options.field import argument, option
 from tui.options.input_files import PartOfFile
 from tui.options.shared import RegionOptions
@@ -21,8 +22,17 @@ class DifferenceOptions(RegionOptions):
     )
     after: PartOfFile = argument("", "What it is compared with; it may be the same file.", "B[@RANGE]")
     top: int | None = option(
-        None, "Only the N kernels that changed most.", "--top", "-n", metavar="N", least=1
+        None,
+        "Only the first N kernels: those that changed most, unless sorted otherwise.",
+        "--top",
+        "-n",
+        metavar="N",
+        least=1,
     )
+    sort: DifferenceSort = option(
+        DifferenceSort.CHANGE, "What to sort by: a word of the table's head.", "--sort"
+    )
+    reverse: bool = option(False, "The other way round.", "--reverse")
     confidence: float = option(
         0.95, "Of the intervals of the ratios.", "--confidence", metavar="X", fraction=True
     )

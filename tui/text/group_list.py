@@ -24,14 +24,17 @@ class GroupList:
     matching: int
 
 
-def list_groups(study: Study, sort: GroupSort, wanted: str = "", most: int | None = None) -> GroupList:
+def list_groups(
+    study: Study, sort: GroupSort, wanted: str = "", most: int | None = None, *, reverse: bool = False
+) -> GroupList:
     """Return the groups whose key contains `wanted`, in any case, sorted; equal ones by rank.
 
     Parameters
     ----------
     most : list no more than this.
+    reverse : the smallest first, or the last name.
     """
-    order = _order(study, sort)
+    order = _order(study, sort, reverse=reverse)
     wanted = wanted.casefold()
     if wanted:
         keys = [group.key.casefold() for group in study.counts.groups]
@@ -39,28 +42,34 @@ def list_groups(study: Study, sort: GroupSort, wanted: str = "", most: int | Non
     return GroupList(tuple(order[:most]), len(order))
 
 
-def _order(study: Study, sort: GroupSort) -> list[int]:
+def _order(study: Study, sort: GroupSort, *, reverse: bool) -> list[int]:
     if sort is GroupSort.NAME:
         groups = study.counts.groups
-        return sorted(range(len(groups)), key=lambda index: (groups[index].name, index))
-    values = _values(study.groups, sort)
+        return sorted(range(len(groups)), key=lambda index: groups[index].name, reverse=reverse)
+    values = _values(study.groups, sort, pooled=np.inf if reverse else 0)
     if values is None:
-        return list(range(len(study.counts.groups)))
-    order: list[int] = np.argsort(-values, kind="stable").tolist()
+        ranks = range(len(study.counts.groups))
+        return list(reversed(ranks) if reverse else ranks)
+    order: list[int] = np.argsort(values if reverse else -values, kind="stable").tolist()
     return order
 
 
-def _values(of: GroupStatistics, sort: GroupSort) -> np.ndarray | None:
-    """Return what to sort by, largest first; None to keep the order of ranks."""
+def _values(of: GroupStatistics, sort: GroupSort, *, pooled: float) -> np.ndarray | None:
+    """Return what to sort by; None to keep the order of ranks.
+
+    Parameters
+    ----------
+    pooled : the value that puts groups last which are pooled, and have none of their own.
+    """
     return {
         GroupSort.LAUNCHES: of.launches,
         GroupSort.MEAN: of.mean_ns,
         GroupSort.COV: of.cov,
-        GroupSort.CLUSTERS: _own(of.clusters, of),
-        GroupSort.SAMPLES: _own(of.samples, of),
+        GroupSort.STRATA: _own(of.clusters, of, pooled),
+        GroupSort.DRAWN: _own(of.samples, of, pooled),
     }.get(sort)
 
 
-def _own(values: np.ndarray | None, of: GroupStatistics) -> np.ndarray | None:
-    """Return what groups have; those that are pooled have none of their own, and come last."""
-    return None if values is None else np.where(of.pooled, 0, values)
+def _own(values: np.ndarray | None, of: GroupStatistics, pooled: float) -> np.ndarray | None:
+    """Return what groups have of their own; `pooled` for those that are pooled."""
+    return None if values is None else np.where(of.pooled, pooled, values)

@@ -8,13 +8,14 @@ from textwrap import wrap
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.app.compare.presenter import CompareLine, Shown, compare_lines
-from tui.charts.grid import fitted
+from tui.app.frame.heads import HeadClicked, head_at
+from tui.app.frame.words import Words
 from tui.charts.sinks import style_name
 from tui.terminal.printable import printable
 
@@ -100,11 +101,23 @@ class CompareTable(Widget, can_focus=True):
         self.post_message(PageChanged())
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor there."""
+        """Put the cursor there, or sort by the head there."""
         at = self._first + event.y - _HEADING_ROWS
         methods = self.methods
-        if event.y >= _HEADING_ROWS and at < len(methods):
+        if event.y < _HEADING_ROWS and methods:
+            self.post_message(HeadClicked(head_at(self._lines(self.size.width)[0], event.x)))
+        elif event.y >= _HEADING_ROWS and at < len(methods):
             self._put_on(methods[at])
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Go on."""
+        event.stop()
+        self.move(1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Go back."""
+        event.stop()
+        self.move(-1)
 
     def render_line(self, y: int) -> Strip:
         """The heading, or one method."""
@@ -140,40 +153,5 @@ class CompareTable(Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(width, style)
 
 
-class CompareWords(Widget, can_focus=False):
-    """The sentence about one method, in at most `max-height` rows."""
-
-    DEFAULT_CSS = "CompareWords { height: auto; min-height: 1; }"
-
-    def __init__(self, *, ascii_only: bool) -> None:
-        super().__init__()
-        self._ascii_only = ascii_only
-        self._text = ""
-
-    @property
-    def text(self) -> str:
-        """The whole sentence."""
-        return self._text
-
-    def show(self, text: str) -> None:
-        """Show another sentence."""
-        text = printable(text, ascii_only=self._ascii_only)
-        if text != self._text:
-            self._text = text
-            self.refresh(layout=True)
-
-    def _lines(self, width: int) -> list[str]:
-        return wrap(self._text, max(width, 1), break_on_hyphens=False)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Rows for all of it."""
-        return max(len(self._lines(width)), 1)
-
-    def render_line(self, y: int) -> Strip:
-        """One row of it; the last one shows if more is left out."""
-        width, height = self.size
-        lines = self._lines(width)
-        text = lines[y] if y < len(lines) else ""
-        if y == height - 1 < len(lines) - 1:
-            text = fitted(" ".join(lines[y:]), width, ascii_only=self._ascii_only)
-        return Strip([Segment(text, self.rich_style)]).adjust_cell_length(width, self.rich_style)
+class CompareWords(Words):
+    """The sentence about one method."""

@@ -11,6 +11,8 @@ from sampling.plan.budget import hours
 from sampling.plan.study import Study
 from sampling.strata.target import Target
 from sampling.text import counted
+from tui.app.compare.orders import order_words
+from tui.app.frame.heads import marked
 from tui.app.frame.wording import MOST_LAUNCHES_UNASKED
 from tui.app.overrides_file import printed_options
 from tui.app.state import Session, decisions
@@ -21,7 +23,7 @@ from tui.options.choices import CompareSort
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import CompareOptions
 from tui.terminal.tables import Column, table
-from tui.text.comparison.order import WIDER, Blocks, Merged, blocks, promise_of, promises
+from tui.text.comparison.order import WIDER, Blocks, blocks, falls, promise_of, promises
 from tui.text.comparison.rows import Row
 from tui.text.comparison.scatter import comparison_scatter, method_mark
 from tui.text.comparison.table import cannot_run_text, comparison_columns
@@ -31,12 +33,6 @@ CANNOT_RUN = ""
 """Stands for all methods that cannot run, where they are one line."""
 
 _MARK_CELLS = 2
-_ORDER_WORDS = {
-    CompareSort.BEST: ", best first",
-    CompareSort.SPEEDUP: " by speedup",
-    CompareSort.ERROR: " by mean error",
-    CompareSort.DRAWN: " by drawn",
-}
 
 
 class Ending(StrEnum):
@@ -81,17 +77,12 @@ def asked_of(session: Session) -> CompareOptions:
     return options_of(CompareOptions, printed_options(session), one_workload=len(session.profiles) > 1)
 
 
-def next_sort(sort: CompareSort) -> CompareSort:
-    """Return the order that follows, the first after the last."""
-    orders = list(CompareSort)
-    return orders[(orders.index(sort) + 1) % len(orders)]
-
-
-def blocks_of(findings: Findings | None, sort: CompareSort) -> Blocks:
+def blocks_of(findings: Findings | None, sort: CompareSort, *, reverse: bool = False) -> Blocks:
     """Return the methods done so far: those that can run, in order, and those that cannot."""
     if findings is None:
         return Blocks((), ())
-    return blocks(findings.rows, sort, promises(findings.rows, findings.asked.epsilon))
+    promise = promises(findings.rows, findings.asked.epsilon)
+    return blocks(findings.rows, sort, promise, reverse=reverse)
 
 
 def standing(findings: Findings | None, session: Session) -> str:
@@ -216,11 +207,14 @@ class Shown:
     found : the methods done.
     doing : a method under way, and what it does.
     explained : whether those that cannot run have a line each, with the reason, instead of one in all.
+    sort, reverse : the order of those that can.
     """
 
     found: Blocks = Blocks((), ())
     doing: tuple[str, str] | None = None
     explained: bool = False
+    sort: CompareSort = CompareSort.BEST
+    reverse: bool = False
 
     @property
     def methods(self) -> list[str]:
@@ -254,7 +248,9 @@ class Shown:
 def compare_lines(shown: Shown, width: int, *, ascii_only: bool) -> tuple[str, list[CompareLine]]:
     """Return the heading and the lines, none wider than `width`."""
     there = shown.found.can_run
-    heading, *figures = _figures(there, width - _MARK_CELLS) if there else ["method"]
+    heading, *figures = ["method"]
+    if there:
+        heading, *figures = _figures(shown, width - _MARK_CELLS, ascii_only=ascii_only)
     lines = [
         _line(each.methods[0], text, has_figures=True) for each, text in zip(there, figures, strict=True)
     ]
@@ -268,9 +264,16 @@ def compare_lines(shown: Shown, width: int, *, ascii_only: bool) -> tuple[str, l
     )
 
 
-def _figures(methods: Sequence[Merged], width: int) -> list[str]:
+def _figures(shown: Shown, width: int, *, ascii_only: bool) -> list[str]:
     """Return a heading and rows with as many columns as fit, spaced as widely as there is room."""
-    columns: list[Column] = comparison_columns(methods, width)
+    down = falls(shown.sort, reverse=shown.reverse)
+    # The mark in the head may take a cell.
+    columns: list[Column] = marked(
+        comparison_columns(shown.found.can_run, width - 1),
+        [shown.sort.value],
+        falls=down,
+        ascii_only=ascii_only,
+    )
     wide = table(columns).split("\n")
     return wide if len(wide[0]) <= width else table(columns, gap=" ").split("\n")
 
@@ -290,9 +293,11 @@ def _within(line: CompareLine, width: int, *, ascii_only: bool) -> CompareLine:
     return CompareLine(line.method, line.symbol, line.style, text, line.has_figures)
 
 
-def table_title(findings: Findings | None, session: Session, sort: CompareSort) -> tuple[str, str]:
+def table_title(
+    findings: Findings | None, session: Session, sort: CompareSort, *, reverse: bool = False
+) -> tuple[str, str]:
     """Return what the methods are sorted by, and how far the comparison is."""
-    return f"[4] Methods{_ORDER_WORDS[sort]}", standing(findings, session)
+    return f"[4] Methods{order_words(sort, reverse=reverse)}", standing(findings, session)
 
 
 def scatter_title(row: Row | None) -> tuple[str, str]:
@@ -309,9 +314,9 @@ def draw_scatter(rows: list[Row], selected: str | None, ascii_only: bool, width:
     return comparison_scatter(rows, width, height, ascii_only=ascii_only, selected=selected)
 
 
-def printed_by(asked: CompareOptions, sort: CompareSort, *, explained: bool) -> CompareOptions:
+def printed_by(asked: CompareOptions, sort: CompareSort, *, reverse: bool, explained: bool) -> CompareOptions:
     """Return the options of the table as it is shown."""
-    return replace(asked, sort=sort, reasons=explained)
+    return replace(asked, sort=sort, reverse=reverse, reasons=explained)
 
 
 def compare_command(asked: CompareOptions, rows: Sequence[Row], scatter: tuple[int, int] | None) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import ClassVar
 
 from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
@@ -15,6 +16,7 @@ from sampling.errors import SamplingError
 from sampling.methods.registry import method_names
 from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
 from tui.app.compare.comparing import ComparisonEnded, MethodCompared, MethodProgress, start_comparing
+from tui.app.compare.orders import next_sort
 from tui.app.compare.panes import CompareTable, CompareWords, MethodHighlighted, PageChanged
 from tui.app.compare.presenter import (
     CANNOT_RUN,
@@ -27,7 +29,6 @@ from tui.app.compare.presenter import (
     draw_scatter,
     invitation,
     is_compared_unasked,
-    next_sort,
     printed_by,
     scatter_title,
     table_title,
@@ -35,6 +36,7 @@ from tui.app.compare.presenter import (
 )
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
+from tui.app.frame.heads import HeadClicked, sorted_by_head
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.state import Session
@@ -67,7 +69,7 @@ class CompareScreen(ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._findings: Findings | None = None
-        self._sort = CompareSort.BEST
+        self._sort, self._reverse = CompareSort.BEST, False
         self._explained = False
         self._generation = 0
         self._cancel: Callable[[], None] | None = None
@@ -183,11 +185,12 @@ class CompareScreen(ViewScreen):
         findings, session = self._findings, self.session
         doing = None if findings is None else findings.doing
         table = self.query_one(CompareTable)
-        shown = Shown(blocks_of(findings, self._sort), doing, self._explained)
+        sort, reverse = self._sort, self._reverse
+        shown = Shown(blocks_of(findings, sort, reverse=reverse), doing, self._explained, sort, reverse)
         table.show(shown, invitation(session))
         beyond = len(table.methods) - table.page
         more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
-        left, right = table_title(findings, session, self._sort)
+        left, right = table_title(findings, session, sort, reverse=reverse)
         self.query_one("#methods-pane PaneTitle", PaneTitle).show(left, right + more)
         self._show_words()
         self._show_scatter()
@@ -220,17 +223,30 @@ class CompareScreen(ViewScreen):
         self._start()
 
     def action_cancel(self) -> None:
-        """Stop comparing; results so far stay."""
+        """Stop comparing; results so far stay. Where nothing is compared, leave the key to others."""
         findings = self._findings
-        if findings is not None and findings.ending is None:
-            self._stop()
-            self._findings = replace(findings, doing=None, ending=Ending.CANCELLED)
-            self._show()
+        if findings is None or findings.ending is not None:
+            raise SkipAction
+        self._stop()
+        self._findings = replace(findings, doing=None, ending=Ending.CANCELLED)
+        self._show()
 
     def action_sort(self) -> None:
         """Sort by the next figure."""
-        self._sort = next_sort(self._sort)
+        self._sort, self._reverse = next_sort(self._sort), False
         self._show()
+
+    def action_reverse(self) -> None:
+        """Sort by the same figure the other way round."""
+        self._reverse = not self._reverse
+        self._show()
+
+    @on(HeadClicked)
+    def _sort_by_head(self, event: HeadClicked) -> None:
+        order = sorted_by_head(event.heading, self._sort, is_reverse=self._reverse)
+        if order is not None:
+            self._sort, self._reverse = order
+            self._show()
 
     def action_reasons(self) -> None:
         """Say why methods cannot run, or name them only."""
@@ -271,7 +287,7 @@ class CompareScreen(ViewScreen):
         """Return the options of the command that prints the table."""
         findings = self._findings
         options = asked_of(self.session) if findings is None else findings.asked
-        return printed_by(options, self._sort, explained=self._explained)
+        return printed_by(options, self._sort, reverse=self._reverse, explained=self._explained)
 
     def command(self) -> str:
         """`compare` of the methods done so far, as the table has them, by the options they were asked by."""

@@ -14,9 +14,11 @@ from textual.widget import Widget
 from sampling.difference.difference import Difference
 from sampling.difference.matching import Status
 from tui.app.difference.presenter import MOST_ROWS, KernelTable, kernel_table
+from tui.app.frame.heads import HeadClicked, head_at
 from tui.charts.glyphs import cluster_style
 from tui.charts.grid import PLAIN
 from tui.charts.sinks import style_name
+from tui.options.choices import DifferenceSort
 from tui.terminal.printable import printable
 
 _HEADING_ROWS = 1
@@ -39,12 +41,20 @@ class DifferenceTable(Widget, can_focus=True):
         self._ascii_only = ascii_only
         self._found: Difference | None = None
         self._words = ""
+        self._order = DifferenceSort.CHANGE, False
         self._cursor = self._first = 0
         self._drawn: tuple[int, KernelTable] | None = None
 
-    def show(self, found: Difference) -> None:
-        """Show other kernels; the cursor stays on its kernel if it is there."""
+    def show(self, found: Difference, order: tuple[DifferenceSort, bool]) -> None:
+        """Show other kernels; the cursor stays on its kernel if it is there, in another order at the top.
+
+        Parameters
+        ----------
+        order : what they are sorted by, and whether the other way round.
+        """
         before, self._found, self._drawn = self._found, found, None
+        if order != self._order:
+            before, self._order, self._first = None, order, 0
         key = None if before is None else before.kernels[self._cursor].key
         keys = [kernel.key for kernel in found.kernels[:MOST_ROWS]]
         self._cursor = keys.index(key) if key in keys else 0
@@ -92,10 +102,23 @@ class DifferenceTable(Widget, can_focus=True):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor there."""
+        """Put the cursor there, or sort by the head there."""
         row = self._first + event.y - _HEADING_ROWS
-        if event.y >= _HEADING_ROWS and row < self._rows:
+        if event.y < _HEADING_ROWS and self._found is not None:
+            heading = self._table(self._found, self.size.width).heading
+            self.post_message(HeadClicked(head_at(heading, event.x)))
+        elif event.y >= _HEADING_ROWS and row < self._rows:
             self._put_on(row)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Go on."""
+        event.stop()
+        self.move(1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Go back."""
+        event.stop()
+        self.move(-1)
 
     def render_line(self, y: int) -> Strip:
         """The heading, a kernel, or a row of the text."""
@@ -123,5 +146,7 @@ class DifferenceTable(Widget, can_focus=True):
     def _table(self, found: Difference, width: int) -> KernelTable:
         """Return the table, made once a width."""
         if self._drawn is None or self._drawn[0] != width:
-            self._drawn = (width, kernel_table(found, width, ascii_only=self._ascii_only))
+            sort, reverse = self._order
+            made = kernel_table(found, width, sort, reverse=reverse, ascii_only=self._ascii_only)
+            self._drawn = (width, made)
         return self._drawn[1]

@@ -12,11 +12,13 @@ from sampling.difference.matching import Status
 from sampling.difference.mean_ratio import Durations
 from sampling.errors import OptionError
 from sampling.text import counted
+from tui.app.frame.heads import marked
 from tui.app.overrides_file import printed_options
 from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import Grid
 from tui.charts.two_histograms import Side, two_histograms
+from tui.options.choices import DifferenceSort
 from tui.options.command_line import options_of
 from tui.options.difference import DifferenceOptions
 from tui.options.parts import part_in_name
@@ -45,6 +47,10 @@ _MARK = 2
 _LEAST_LABEL = 20
 _DROPPED_FIRST = ("launches", "change", "interval", "before", "status", "after", "share")
 _STATUS_WORDS = {Status.BOTH: "both", Status.APPEARED: "new", Status.VANISHED: "gone"}
+_HEADS = {
+    DifferenceSort.CHANGE: ("change", "share"),
+    DifferenceSort.MEAN: ("mean",),
+}
 _STATUS_MARKS = {Status.BOTH: " ", Status.APPEARED: "+", Status.VANISHED: "-"}
 
 
@@ -87,14 +93,24 @@ def asked_of(session: Session, before: str) -> DifferenceOptions:
     return options_of(DifferenceOptions, options, after=after)
 
 
-def kernel_table(found: Difference, width: int, *, ascii_only: bool) -> KernelTable:
-    """Return the kernels that changed most, with the columns that have room."""
-    columns = _shown_columns(found, width - _MARK)
+def kernel_table(
+    found: Difference,
+    width: int,
+    sort: DifferenceSort = DifferenceSort.CHANGE,
+    *,
+    reverse: bool = False,
+    ascii_only: bool,
+) -> KernelTable:
+    """Return the first kernels, with the columns that have room, the one they are sorted by marked."""
+    heads, falls = _HEADS.get(sort, (sort.value,)), (sort is DifferenceSort.KERNEL) == reverse
+    # The mark may take a cell.
+    columns = marked(_shown_columns(found, width - _MARK - 1), heads, falls=falls, ascii_only=ascii_only)
     taken = sum(_width(column) + _GAP for column in columns)
     room = max(width - _MARK - taken, _LEAST_LABEL)
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
     labels = kernel_labels(found, MOST_ROWS, places, room, ascii_only=ascii_only)
-    names = ["kernel", *(printable(label, ascii_only=ascii_only) for label in labels)]
+    (name,) = marked([Column("kernel", ())], heads, falls=falls, ascii_only=ascii_only)
+    names = [name.heading, *(printable(label, ascii_only=ascii_only) for label in labels)]
     marks = [" ", *(_STATUS_MARKS[kernel.status] for kernel in found.kernels[:MOST_ROWS])]
     cells = zip(*map(_aligned, columns), names, strict=True)
     lines = [f"{mark} {(_GAP * ' ').join(row)}" for mark, row in zip(marks, cells, strict=True)]
@@ -138,14 +154,29 @@ def _aligned(column: Column) -> list[str]:
     return [text.rjust(width) if column.to_right else text.ljust(width) for text in texts]
 
 
-def table_title(found: Difference | None, doing: str) -> tuple[str, str]:
-    """Return the totals, and what is under way or how many kernels are listed."""
+def next_sort(sort: DifferenceSort) -> DifferenceSort:
+    """Return the order that follows, the first after the last."""
+    orders = list(DifferenceSort)
+    return orders[(orders.index(sort) + 1) % len(orders)]
+
+
+def table_title(
+    found: Difference | None,
+    doing: str,
+    sort: DifferenceSort = DifferenceSort.CHANGE,
+    *,
+    reverse: bool = False,
+) -> tuple[str, str]:
+    """Return the order and the totals, and what is under way or how many kernels are listed."""
     if found is None:
         return "[7] Kernels by change", doing
     listed = min(len(found.kernels), MOST_ROWS)
     of = "" if listed == len(found.kernels) else f" of {quantities.count(len(found.kernels))}"
     kernels = f"{quantities.count(listed)}{of} {'kernel' if listed == 1 else 'kernels'}"
-    return f"[7] Kernels by change: total {total_words(found)}", doing or kernels
+    by = sort.value
+    if reverse:
+        by += ", Z to A" if sort is DifferenceSort.KERNEL else ", smallest first"
+    return f"[7] Kernels by {by}: total {total_words(found)}", doing or kernels
 
 
 def sides_lines(asked: DifferenceOptions) -> list[str]:

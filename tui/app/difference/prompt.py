@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,6 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from tui.app.frame.line import Line
+from tui.app.session_app import SessionApp
 
 _WORDS = (
     "What is open is after; before is FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; esc leaves",
@@ -48,6 +50,8 @@ class BeforeInput(Input):
 class BeforePrompt(Vertical):
     """Asks for a recording, and keeps what was typed where it is refused."""
 
+    app: SessionApp
+
     DEFAULT_CSS = """
     BeforePrompt { height: 2; display: none; }
     BeforePrompt Horizontal { height: 1; }
@@ -66,11 +70,13 @@ class BeforePrompt(Vertical):
             yield BeforeInput(compact=True, select_on_focus=False)
 
     def ask(self, text: str, words: Sequence[str] = _WORDS) -> None:
-        """Ask, with an answer to begin with; `words` may say why that was refused."""
+        """Ask, with an answer to begin with; `words` may say, until the next key, why that was refused."""
         field = self.query_one(BeforeInput)
         field.value = text
         field.cursor_position = len(text)
         self.tell(words)
+        if words is not _WORDS:
+            self.app.until_next_key(partial(self.tell, _WORDS))
         self.display = True
         field.focus()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.worker import get_current_worker
@@ -27,6 +29,7 @@ from tui.app.difference.presenter import (
     asked_of,
     chart_title,
     draw_kernel,
+    next_sort,
     printed_text,
     sides_lines,
     table_title,
@@ -34,14 +37,17 @@ from tui.app.difference.presenter import (
 from tui.app.difference.prompt import BeforeGiven, BeforeLeft, BeforePrompt
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
+from tui.app.frame.heads import HeadClicked, sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.plan.files import failure_words
 from tui.app.state import Session
+from tui.options.choices import DifferenceSort
 from tui.options.command_line import command_line
 from tui.options.difference import DifferenceOptions
 from tui.options.parts import file_and_part
 from tui.output.writer import Canvas
+from tui.text.difference_order import sorted_difference
 
 _WORKERS = "difference"
 
@@ -68,6 +74,8 @@ class DifferenceScreen(ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._found: Difference | None = None
+        self._order = DifferenceSort.CHANGE, False
+        self._listed: Difference | None = None
         self._shown_asked: DifferenceOptions | None = None
         self._wanted: tuple[DifferenceOptions, Profile] | None = None
         self._typed = ""
@@ -181,7 +189,9 @@ class DifferenceScreen(ViewScreen):
         if self._found is None:
             table.say(INVITATION)
         else:
-            table.show(self._found)
+            sort, reverse = self._order
+            self._listed = sorted_difference(self._found, sort, reverse=reverse)
+            table.show(self._listed, self._order)
         if self._shown_asked is not None:
             self.query_one("#sides", Line).show(sides_lines(self._shown_asked))
         self._show_doing()
@@ -189,13 +199,15 @@ class DifferenceScreen(ViewScreen):
 
     def _show_doing(self) -> None:
         doing = f"{self._doing}; esc cancels" if self._doing else ""
-        self.query_one("#kernels-pane PaneTitle", PaneTitle).show(*table_title(self._found, doing))
+        sort, reverse = self._order
+        title = table_title(self._found, doing, sort, reverse=reverse)
+        self.query_one("#kernels-pane PaneTitle", PaneTitle).show(*title)
         if self._doing:
             self.query_one(BeforePrompt).tell([doing])
 
     @on(KernelHighlighted)
     def _show_chart(self) -> None:
-        found, session = self._found, self.session
+        found, session = self._listed, self.session
         if found is None:
             self.query_one("#two-pane PaneTitle", PaneTitle).show("Durations before and after")
             return
@@ -224,7 +236,7 @@ class DifferenceScreen(ViewScreen):
 
     @on(BeforeLeft)
     def _leave(self) -> None:
-        self.action_cancel()
+        self._cancel()
         self._close_prompt()
 
     def _close_prompt(self) -> None:
@@ -234,7 +246,12 @@ class DifferenceScreen(ViewScreen):
             self.query_one(DifferenceTable).focus()
 
     def action_cancel(self) -> None:
-        """Read no further; what is there stays."""
+        """Read no further; what is there stays. Where nothing is read, leave the key to others."""
+        if not self._doing:
+            raise SkipAction
+        self._cancel()
+
+    def _cancel(self) -> None:
         if self._doing:
             self.workers.cancel_group(self, _WORKERS)
             self._generation += 1
@@ -252,13 +269,34 @@ class DifferenceScreen(ViewScreen):
         table = self.query_one(DifferenceTable)
         table.move(pages * table.page)
 
+    def action_sort(self) -> None:
+        """Sort by the next column."""
+        self._sort(next_sort(self._order[0]), reverse=False)
+
+    def action_reverse(self) -> None:
+        """Sort by the same the other way round."""
+        sort, reverse = self._order
+        self._sort(sort, reverse=not reverse)
+
+    @on(HeadClicked)
+    def _sort_by_head(self, event: HeadClicked) -> None:
+        sort, reverse = self._order
+        order = sorted_by_head(event.heading, sort, is_reverse=reverse)
+        if order is not None:
+            self._sort(order[0], reverse=order[1])
+
+    def _sort(self, sort: DifferenceSort, *, reverse: bool) -> None:
+        if self._found is not None:
+            self._order = sort, reverse
+            self._show()
+
     def action_log(self) -> None:
         """Change between logarithmic and linear durations."""
         self.app.change(log=not self.session.log)
 
     def own_text(self) -> PaneText:
         """What `difference` prints."""
-        found, asked = self._found, self._shown_asked
+        found, asked = self._listed, self._asked()
         if found is None or asked is None:
             return PaneText("kernelpoint-difference", "")
         canvas = Canvas(self.app.size.width, ascii_only=self.session.ascii_only, color=False)
@@ -266,7 +304,13 @@ class DifferenceScreen(ViewScreen):
 
     def command(self) -> str:
         """`difference` of the same two, with the same filters."""
-        return "" if self._shown_asked is None else command_line("difference", self._shown_asked)
+        asked = self._asked()
+        return "" if asked is None else command_line("difference", asked)
+
+    def _asked(self) -> DifferenceOptions | None:
+        """Return the options of the table as it is shown; None before anything is compared."""
+        sort, reverse = self._order
+        return self._shown_asked and replace(self._shown_asked, sort=sort, reverse=reverse)
 
     def action_copy_command(self) -> None:
         """Copy the command line, once two recordings are compared."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from textual import on, work
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
@@ -41,16 +40,6 @@ class NamesRead(Message):
     problem: str | None = None
 
 
-class FilterForm(OptionForm):
-    """The form, which leaves `esc` to the screen where no value was refused."""
-
-    def action_give_up(self) -> None:
-        """Drop a refused value."""
-        if not self.is_refused:
-            raise SkipAction
-        super().action_give_up()
-
-
 class FiltersScreen(Screen[None]):
     """Which launches count and what a kernel group is; every change is applied at once.
 
@@ -61,7 +50,7 @@ class FiltersScreen(Screen[None]):
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]  # noqa: RUF012
     BINDINGS = [("escape,q,F", "leave", "Back"), ("u", "as_given", "As given")]  # noqa: RUF012
-    AUTO_FOCUS = "FilterForm"
+    AUTO_FOCUS = "OptionForm"
 
     app: SessionApp
 
@@ -78,7 +67,7 @@ class FiltersScreen(Screen[None]):
         options, ascii_only = self._session.options, self._session.ascii_only
         yield PaneTitle(ascii_only=ascii_only)
         fields = tuple(each.field for each in self._filters)
-        yield FilterForm(options, fields, ascii_only=ascii_only)
+        yield OptionForm(options, fields, ascii_only=ascii_only)
         yield Static(id="filter-help", markup=False)
         yield Line(ascii_only=ascii_only, id="kept")
         yield Line(ascii_only=ascii_only, id="plan")
@@ -95,7 +84,7 @@ class FiltersScreen(Screen[None]):
         """Show the filters of the session, and what they keep."""
         if session.study is None:
             return
-        self.query_one(FilterForm).follow(session, self._asked)
+        self.query_one(OptionForm).follow(session, self._asked)
         self.query_one("#kept", Line).show(kept_lines(session, session.study))
         self.query_one("#plan", Line).show(status_lines(session, session.study))
 
@@ -137,7 +126,7 @@ class FiltersScreen(Screen[None]):
         given, options = self.app.given, self.app.session.options
         names = [each.field.name for each in self._filters]
         wanted = replace(options, **{name: getattr(given, name) for name in names})
-        self.query_one(FilterForm).forget()
+        self.query_one(OptionForm).forget()
         if wanted == options:
             self.app.say("the filters are as they were given")
         else:

@@ -130,6 +130,12 @@ class HeaderLine(Widget, can_focus=False):
             self._forms = shown
             self.refresh()
 
+    async def on_click(self, event: events.Click) -> None:
+        """Open the view of the tab there."""
+        name = tab_at(self._tabs, self._active, self.size.width, event.x)
+        if name is not None and event.y == 0:
+            await self.run_action(f"app.view({name!r})")
+
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """Tabs, blanks, the workload."""
         width, style = self.size.width, self.rich_style
@@ -143,6 +149,16 @@ class HeaderLine(Widget, can_focus=False):
             text = fitted(form, room, ascii_only=self._ascii_only)
             segments.append(Segment(f"  {text}", style))
         return Strip(segments).adjust_cell_length(width, style)
+
+
+def tab_at(tabs: Sequence[tuple[str, str]], active: str, width: int, x: int) -> str | None:
+    """Return the name of the tab at a cell of the row; None where there is none."""
+    end = 0
+    for (_, name), text in zip(tabs, tab_texts(tabs, active, width), strict=True):
+        end += len(text)
+        if x < end:
+            return name
+    return None
 
 
 def tab_texts(tabs: Sequence[tuple[str, str]], active: str, width: int) -> list[str]:

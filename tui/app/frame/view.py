@@ -67,6 +67,11 @@ class ViewScreen(CopyingScreen):
         yield Line(ascii_only=ascii_only, id="plan")
         yield KeysLine()
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the view shows what its actions are about; a view that computes it first overrides this."""
+        return True
+
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
         """The view's own panes."""

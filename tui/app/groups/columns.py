@@ -96,12 +96,22 @@ class TableColumns:
                 return column
         return None
 
-    def head(self) -> str:
-        """Return the headings as they stand over the columns."""
-        return (" " * self.gap).join(
+    def head(self, marked: str = "", mark: str = "") -> str:
+        """Return the headings as they stand over the columns.
+
+        Parameters
+        ----------
+        marked : the name of the column that has `mark` in the blank behind its heading; "" for none.
+        """
+        head = (" " * self.gap).join(
             column.heading.rjust(column.width) if column.to_right else column.heading.ljust(column.width)
             for column in self.columns
         )
+        for start, column in zip(self.starts(), self.columns, strict=True):
+            if column.name == marked:
+                end = start + (column.width if column.to_right else len(column.heading))
+                return head[:end] + mark + head[end + 1 :]
+        return head
 
 
 def table_columns(study: Study, width: int) -> TableColumns:
@@ -138,16 +148,18 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
 
     columns = [
         GroupColumn("rank", "rank", max(4, len(f"#{number}")), sort=GroupSort.TOTAL),
-        GroupColumn("share", "share", 7 if float(of.share.max(initial=0)) > 0.9995 else 6),
-        GroupColumn("bar", "", bar_cells, to_right=False),
-        GroupColumn("cum", "cum", 7),
+        GroupColumn(
+            "share", "share", 7 if float(of.share.max(initial=0)) > 0.9995 else 6, sort=GroupSort.TOTAL
+        ),
+        GroupColumn("bar", "", bar_cells, to_right=False, sort=GroupSort.TOTAL),
+        GroupColumn("cum", "cum", 7, sort=GroupSort.TOTAL),
         counts("launches", of.launches, GroupSort.LAUNCHES),
         times("total", of.total_duration_ns, GroupSort.TOTAL),
         times("mean", of.mean_ns, GroupSort.MEAN),
         GroupColumn("CoV", "CoV", max(5, len(_cov(float(of.cov.max(initial=0))))), sort=GroupSort.COV),
         GroupColumn("durations", "durations", _SPARKLINE, to_right=False),
-        counts("strata", of.clusters, GroupSort.CLUSTERS),
-        counts("drawn", of.samples, GroupSort.SAMPLES),
+        counts("strata", of.clusters, GroupSort.STRATA),
+        counts("drawn", of.samples, GroupSort.DRAWN),
     ]
     if study.counts.has_durations:
         return columns

@@ -20,8 +20,11 @@ from textual.widgets import Input
 
 from sampling.plan.study import Study
 from tui.app.actions import TABLE, bindings
+from tui.app.frame.heads import HeadClicked
 from tui.app.groups.columns import TableColumns, row_runs, table_columns
+from tui.app.groups.presenter import head_mark
 from tui.charts.sinks import style_name
+from tui.options.choices import GroupSort
 from tui.text.group_list import GroupList
 
 _HEAD = 1
@@ -59,11 +62,19 @@ class GroupTable(ScrollView, can_focus=True):
         self._study: Study | None = None
         self._listed = GroupList((), 0)
         self._columns = TableColumns((), 1)
+        self._order = GroupSort.TOTAL, False
         self._cursor = 0
 
-    def show(self, study: Study, listed: GroupList, selected: int | None) -> None:
-        """List these groups, the cursor on the selected one."""
-        self._study, self._listed = study, listed
+    def show(
+        self, study: Study, listed: GroupList, selected: int | None, order: tuple[GroupSort, bool]
+    ) -> None:
+        """List these groups, the cursor on the selected one.
+
+        Parameters
+        ----------
+        order : what they are sorted by, and whether the other way round.
+        """
+        self._study, self._listed, self._order = study, listed, order
         self._measure()
         self._put_on(listed.groups.index(selected) if selected in listed.groups else 0)
 
@@ -149,9 +160,14 @@ class GroupTable(ScrollView, can_focus=True):
         self._move(self._cursor - max(self.size.height - _HEAD, 1))
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor there."""
+        """Put the cursor there, or sort by the column whose head is there."""
+        if event.y < _HEAD:
+            column = self._columns.column_at(event.x)
+            if column is not None and column.sort is not None:
+                self.post_message(HeadClicked(column.sort.value))
+            return
         row = event.y - _HEAD + self.scroll_offset.y
-        if event.y >= _HEAD and row < self.row_count:
+        if row < self.row_count:
             self._move(row)
 
     def render_line(self, y: int) -> Strip:
@@ -162,7 +178,9 @@ class GroupTable(ScrollView, can_focus=True):
             return Strip.blank(width, style)
         if y < _HEAD:
             style += self.get_component_rich_style("group-table--head", partial=True)
-            return Strip([Segment(self._columns.head(), style)]).adjust_cell_length(width, style)
+            sort, reverse = self._order
+            mark = head_mark(self._columns, sort, reverse=reverse, ascii_only=self._ascii_only)
+            return Strip([Segment(self._columns.head(*mark), style)]).adjust_cell_length(width, style)
         if row >= self.row_count:
             return Strip.blank(width, style)
         runs = row_runs(self._study, self._listed.groups[row], self._columns, ascii_only=self._ascii_only)

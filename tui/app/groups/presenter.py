@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sampling.plan.study import Study
 from tui.app.frame import wording
+from tui.app.frame.heads import mark_of
+from tui.app.groups.columns import TableColumns
 from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
 from tui.charts import quantities
@@ -21,20 +23,30 @@ from tui.text.timeline import timeline_text
 MOST_ROWS = 100_000
 """The most rows of the table: more would make listing, copying and writing slow."""
 
-_SORT_NAMES = {GroupSort.COV: "CoV", GroupSort.CLUSTERS: "strata", GroupSort.SAMPLES: "drawn"}
+_SORT_NAMES = {GroupSort.COV: "CoV"}
+_HEADS = {GroupSort.TOTAL: ("total", "share"), GroupSort.COV: ("CoV",), GroupSort.NAME: ("kernel group",)}
 # A title that is as long ends with the grid in 80 columns.
 _MOST_TITLE = 50
 
 
-def listed_groups(study: Study, sort: GroupSort, search: str) -> GroupList:
+def listed_groups(study: Study, sort: GroupSort, search: str, *, reverse: bool = False) -> GroupList:
     """Return the groups that the table lists."""
-    return list_groups(study, sort, search, MOST_ROWS)
+    return list_groups(study, sort, search, MOST_ROWS, reverse=reverse)
 
 
 def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str, str]:
     """Return by what the groups are sorted, and how many are listed of how many."""
     sort = _SORT_NAMES.get(session.sort, session.sort.value)
+    if session.reverse:
+        sort += ", Z to A" if session.sort is GroupSort.NAME else ", smallest first"
     return f"[1] Kernel groups by {sort}", _listing(session, study, listed)
+
+
+def head_mark(columns: TableColumns, sort: GroupSort, *, reverse: bool, ascii_only: bool) -> tuple[str, str]:
+    """Return the column that the groups are sorted by, "" where it has no room, and its mark."""
+    names = {column.name for column in columns.columns}
+    name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
+    return name, mark_of(falls=(sort is GroupSort.NAME) == reverse, ascii_only=ascii_only)
 
 
 def _listing(session: Session, study: Study, listed: GroupList) -> str:
@@ -125,6 +137,7 @@ def table_command(session: Session, listed: GroupList) -> str:
         GroupsOptions,
         options_with_overrides(session),
         sort=session.sort,
+        reverse=session.reverse,
         filter=session.search or None,
         top=None if len(listed.groups) == listed.matching else len(listed.groups),
     )

@@ -6,6 +6,7 @@ from functools import partial
 from typing import ClassVar
 
 from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.timer import Timer
@@ -16,6 +17,7 @@ from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.frame import wording
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
+from tui.app.frame.heads import HeadClicked, sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
@@ -42,6 +44,7 @@ from tui.app.groups.presenter import (
 )
 from tui.app.groups.run_pane import RunPane
 from tui.app.state import Session, next_sort
+from tui.options.choices import GroupSort
 
 _DELAY_SECONDS = 0.08
 """How long to wait for the next letter of a text to filter by."""
@@ -112,7 +115,7 @@ class GroupsScreen(ViewScreen):
         if study.counts.launches <= wording.MOST_LAUNCHES_UNASKED:
             self.app.find_binding()
         self.query_one("#binding", Line).show(wording.binding_lines(session, study))
-        if shown is None or (shown.study, shown.sort, shown.search) != (study, session.sort, session.search):
+        if shown is None or _listed_by(shown) != _listed_by(session):
             self._show_groups(session, study)
         # What is listed may have changed what is selected.
         self.query_one(RunPane).follow(self.session)
@@ -128,8 +131,9 @@ class GroupsScreen(ViewScreen):
         line.show(forms or [""])
 
     def _show_groups(self, session: Session, study: Study) -> None:
-        listed = listed_groups(study, session.sort, session.search)
-        self.query_one(GroupTable).show(study, listed, session.selected)
+        listed = listed_groups(study, session.sort, session.search, reverse=session.reverse)
+        order = session.sort, session.reverse
+        self.query_one(GroupTable).show(study, listed, session.selected, order)
         title = self.query_one("#groups-pane PaneTitle", PaneTitle)
         title.show(*table_title(session, study, listed))
         if session.selected not in listed.groups:
@@ -169,15 +173,30 @@ class GroupsScreen(ViewScreen):
         self.query_one(SearchInput).focus()
 
     def action_clear_search(self) -> None:
-        """List all groups."""
+        """List all groups; where all are listed, leave the key to others."""
+        if not self.session.search:
+            raise SkipAction
         self.query_one(SearchInput).value = ""
 
     def action_sort(self) -> None:
         """Sort by the next column, and go to what is first by it."""
-        session, sort = self.session, next_sort(self.session.sort)
+        self._sort(next_sort(self.session.sort), reverse=False)
+
+    def action_reverse(self) -> None:
+        """Sort by the same the other way round."""
+        self._sort(self.session.sort, reverse=not self.session.reverse)
+
+    @on(HeadClicked)
+    def _sort_by_head(self, event: HeadClicked) -> None:
+        order = sorted_by_head(event.heading, self.session.sort, is_reverse=self.session.reverse)
+        if order is not None:
+            self._sort(order[0], reverse=order[1])
+
+    def _sort(self, sort: GroupSort, *, reverse: bool) -> None:
+        session = self.session
         if session.study is not None:
-            first = listed_groups(session.study, sort, session.search).groups[:1]
-            self.app.change(sort=sort, selected=next(iter(first), None))
+            first = listed_groups(session.study, sort, session.search, reverse=reverse).groups[:1]
+            self.app.change(sort=sort, reverse=reverse, selected=next(iter(first), None))
 
     def action_log(self) -> None:
         """Change between logarithmic and linear durations."""
@@ -217,3 +236,8 @@ class GroupsScreen(ViewScreen):
     @property
     def _histogram(self) -> Chart:
         return self.query_one("#histogram", Chart)
+
+
+def _listed_by(session: Session) -> object:
+    """Return what decides which groups are listed, in which order."""
+    return session.study, session.sort, session.reverse, session.search

@@ -65,6 +65,16 @@ class BindingList(Widget, can_focus=True):
         if 1 <= event.y <= len(self._steps):
             self._put_on(event.y - 1)
 
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Go on."""
+        event.stop()
+        self.action_move(1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Go back."""
+        event.stop()
+        self.action_move(-1)
+
     def render_line(self, y: int) -> Strip:
         """The heading, or one option; the words that stand for them."""
         width, style = self.size.width, self.rich_style

@@ -19,6 +19,7 @@ from tui.options.commands import SampleOptions
 from tui.options.flags import with_flags
 
 _FLAGS = {option.name: option.metadata.get("flags", ("",))[0] for option in fields(SampleOptions)}
+_HELP = {option.name: option.metadata.get("help", "") for option in fields(SampleOptions)}
 # The round fractions of three decades.
 _FRACTIONS = tuple(float(f"{digit}e{power}") for power in (-3, -2, -1) for digit in (1, 1.5, 2, 3, 5, 7))
 _CONFIDENCES = (0.5, 0.68, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
@@ -65,6 +66,11 @@ class OptionField(ABC):
     def flag(self) -> str:
         """Its flag."""
         return str(_FLAGS[self.name])
+
+    @property
+    def help(self) -> str:
+        """What it is, in the words of the command line's own help."""
+        return str(_HELP[self.name])
 
     @property
     def is_typed(self) -> bool:

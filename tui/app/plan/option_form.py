@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual import events, on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.message import Message
@@ -15,6 +16,7 @@ from sampling.errors import OptionError
 from tui.app.actions import FORM, bindings
 from tui.app.plan.option_fields import OPTION_FIELDS, OptionField
 from tui.app.plan.option_row import OptionInput, OptionRow
+from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts.grid import fitted
 from tui.options.commands import SampleOptions
@@ -55,12 +57,14 @@ class Attempt:
     text : as it is shown.
     options : with the value; None where the text means none.
     problem : why it was not taken; None while that is not known.
+    is_read : whether a key was pressed since that was said.
     """
 
     field: OptionField
     text: str
     options: SampleOptions | None
     problem: str | None = None
+    is_read: bool = False
 
 
 class OptionForm(VerticalScroll, can_focus=True):
@@ -73,6 +77,8 @@ class OptionForm(VerticalScroll, can_focus=True):
     """
 
     BINDINGS = bindings(FORM)
+
+    app: SessionApp
 
     def __init__(
         self,
@@ -141,9 +147,16 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def refuse(self, problem: str) -> None:
         """Say at its field why the last value was not taken."""
-        if self._attempt is not None:
-            self._attempt = Attempt(self._attempt.field, self._attempt.text, self._attempt.options, problem)
+        if self._attempt is not None and self._attempt.problem != problem:
+            self._attempt = replace(self._attempt, problem=problem, is_read=False)
+            self.app.until_next_key(self._take_as_read)
         self._draw()
+
+    def _take_as_read(self) -> None:
+        """Say no longer what is wrong; the value stays, so that one can go on from it."""
+        if self._attempt is not None and self._attempt.problem is not None:
+            self._attempt = replace(self._attempt, is_read=True)
+            self._draw_problem()
 
     def _draw(self) -> None:
         attempt = self._attempt
@@ -160,7 +173,7 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def _draw_problem(self) -> None:
         line, attempt = self.query_one("#option-problem", Static), self._attempt
-        if attempt is None or attempt.problem is None:
+        if attempt is None or attempt.problem is None or attempt.is_read:
             line.display = False
             return
         rows = self._problem_rows(attempt)
@@ -212,12 +225,19 @@ class OptionForm(VerticalScroll, can_focus=True):
         """Go to the option before."""
         self._go(self._place - 1)
 
+    def go_to(self, name: str) -> None:
+        """Go to the option of this name, and take the focus."""
+        self.focus()
+        self._go(next(place for place, field in enumerate(self.fields) if field.name == name))
+
     def action_edge(self, rows: int) -> None:
         """Go to the first option, or to the last."""
         self._go(0 if rows < 0 else len(self.fields) - 1)
 
     def _go(self, place: int) -> None:
         self._place = min(max(place, 0), len(self.fields) - 1)
+        if self.is_refused and self._attempt is not None and self._attempt.field is not self.field:
+            self._attempt = None
         self._draw()
         self.query(OptionRow)[self._place].scroll_visible(animate=False)
         self.post_message(FieldReached(self._place))
@@ -244,13 +264,20 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def action_give_up(self) -> None:
         """Show what the plan has again in place of a value that was refused."""
-        if self.is_refused:
-            self.forget()
+        if not self.is_refused:
+            raise SkipAction
+        self.forget()
 
     def forget(self) -> None:
         """Show what the plan has, whatever was asked for."""
         self._attempt = None
         self._draw()
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the option there."""
+        for place, row in enumerate(self.query(OptionRow)):
+            if row is event.widget:
+                self._go(place)
 
     def on_key(self, event: events.Key) -> None:
         """A digit or point starts typing a value."""
@@ -272,8 +299,8 @@ class OptionForm(VerticalScroll, can_focus=True):
         try:
             options = self.field.taken(self._base(), text)
         except OptionError as error:
-            self._attempt = Attempt(self.field, text or "-", None, error_text(error))
-            self._draw()
+            self._attempt = Attempt(self.field, text or "-", None)
+            self.refuse(error_text(error))
             return
         self._try(options, at_once=True)
 

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from sampling.simulators.registry import exporter_names
 from tui.app.frame.line import Line
 from tui.app.plan.files import why_not_there
+from tui.app.session_app import SessionApp
 from tui.options.command_line import PLAN_NAME, free_name
 from tui.options.places import place_for
 
@@ -77,7 +78,9 @@ class PlaceInput(Input):
 
 
 class PlanPrompt(Vertical):
-    """Asks for a name; the row above the field says what is wrong with it."""
+    """Asks for a name; the row above the field says what is wrong with it, until the next key."""
+
+    app: SessionApp
 
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
@@ -111,6 +114,7 @@ class PlanPrompt(Vertical):
         self.display = True
         field.focus()
         self.query_one(Line).show([f"not written: {problem}; another place?", f"not written: {problem}"])
+        self.app.until_next_key(self._explain)
 
     def _propose(self) -> None:
         """Fill in a name that is free."""
@@ -153,3 +157,4 @@ class PlanPrompt(Vertical):
             self.post_message(PlaceGiven(path, self._target))
         else:
             self.query_one(Line).show([problem])
+            self.app.until_next_key(self._explain)

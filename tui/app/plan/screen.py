@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from textual import events, on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.worker import Worker
@@ -15,11 +16,12 @@ from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.soon import Soon
+from tui.app.frame.words import Words
 from tui.app.plan.budget.prompt import BudgetPrompt
 from tui.app.plan.cheaper import CheaperScreen
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import failure_words
-from tui.app.plan.option_form import OptionForm, OptionsChanged
+from tui.app.plan.option_form import FieldReached, OptionForm, OptionsChanged
 from tui.app.plan.panes import PlanDetailPanes, PlanFigures, PlanFindings, PlanList
 from tui.app.plan.presenter import (
     DETAILS,
@@ -80,6 +82,7 @@ class PlanScreen(CheaperScreen):
                 with Vertical(id="figures-pane", classes="pane"):
                     yield PaneTitle(ascii_only=ascii_only)
                     yield PlanFigures(ascii_only=ascii_only)
+                yield Words(ascii_only=ascii_only, id="option-help")
             yield PlanDetailPanes(ascii_only=ascii_only)
         yield PlanPrompt(ascii_only=ascii_only)
         yield BudgetPrompt(ascii_only=ascii_only)
@@ -87,6 +90,7 @@ class PlanScreen(CheaperScreen):
     def on_mount(self) -> None:
         """Lay out, and keep showing which rows of a table are visible."""
         self._title("#options-pane").show("[3] Options", "enter, + -")
+        self._explain_option()
         self._arrange()
         for table in self.query(PlanList):
             for name in ("scroll_y", "virtual_size"):
@@ -103,6 +107,11 @@ class PlanScreen(CheaperScreen):
     def details(self) -> PlanDetails | None:
         """What is known of the plan; None until it is drawn."""
         return self._details
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is a plan to save, to export or to compare with results."""
+        return self._details is not None and self.session.doing is None
 
     @property
     def is_working(self) -> bool:
@@ -197,6 +206,11 @@ class PlanScreen(CheaperScreen):
 
     # The options.
 
+    @on(FieldReached)
+    def _explain_option(self) -> None:
+        """Say what the option at the cursor is."""
+        self.query_one("#option-help", Words).show(self.query_one(OptionForm).field.help)
+
     @on(OptionsChanged)
     def _plan_soon(self, event: OptionsChanged) -> None:
         event.stop()
@@ -206,6 +220,11 @@ class PlanScreen(CheaperScreen):
         """Plan by these options; a refusal of them is said in the form."""
         self._asked = options
         self.app.plan(options=options)
+
+    def action_option(self, name: str) -> None:
+        """Go to an option."""
+        self.action_close_details()
+        self.query_one(OptionForm).go_to(name)
 
     # The details.
 
@@ -247,6 +266,12 @@ class PlanScreen(CheaperScreen):
         self._arrange()
         self._panes.content(PlanPane.BINDING).focus()
         self.work_on()
+
+    def action_leave_details(self) -> None:
+        """Go back to the options; where one is there already, to the view one came from."""
+        if self.query_one(OptionForm).has_focus:
+            raise SkipAction
+        self.action_close_details()
 
     def action_close_details(self) -> None:
         """Go back to the options."""

@@ -53,6 +53,10 @@ class WritingScreen(ViewScreen):
         """Ask for a folder for what an exporter makes of the plan."""
         self._ask(exporter_names()[0])
 
+    def action_export_to(self, target: str) -> None:
+        """Ask for a folder for what this exporter makes of the plan."""
+        self._ask(target)
+
     def _ask(self, target: str | None) -> None:
         if self.has_plan():
             self.query_one(PlanPrompt).ask(target)

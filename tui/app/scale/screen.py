@@ -258,7 +258,7 @@ class ScaleScreen(ViewScreen):
 
     def _read_file(self, text: str) -> None:
         if text in {"", "-"}:
-            self._tell(["the name of a CSV or TOML is meant; esc leaves", "a CSV or TOML is meant"])
+            self._refuse(["the name of a CSV or TOML is meant; esc leaves", "a CSV or TOML is meant"])
             return
         self._path = str(Path(text).expanduser()) if text.startswith("~") else text
         self._tell([f"reading {text}"])
@@ -286,7 +286,12 @@ class ScaleScreen(ViewScreen):
             super().worker_failed(worker, error)
         elif self._path is not None:
             self._path = None
-            self._tell([str(error), error.message])
+            self._refuse([str(error), error.message])
+
+    def _refuse(self, forms: Sequence[str]) -> None:
+        """Say until the next key why a file cannot be used."""
+        self._tell(forms)
+        self.app.until_next_key(self._show_status)
 
     def action_findings(self) -> None:
         """Go to the words: all that was found is there."""

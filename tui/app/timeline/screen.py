@@ -124,6 +124,11 @@ class TimelineScreen(ViewScreen):
             self._show()
 
     @property
+    def is_ready(self) -> bool:
+        """Whether there are launches to zoom into."""
+        return self._timeline is not None or self.session.selected is None
+
+    @property
     def is_settled(self) -> bool:
         """Whether what is shown is the group in focus, and the ranges are those of the region."""
         at = self._timeline
@@ -306,7 +311,9 @@ class TimelineScreen(ViewScreen):
         self._change(lambda shown: shown.panned(direction))
 
     def action_whole(self) -> None:
-        """Show all launches of the group."""
+        """Show all launches of the group; where they are shown, leave the key to others."""
+        if self._part.is_whole:
+            raise SkipAction
         self._change(lambda shown: Shown.whole(shown.launches))
 
     def action_group(self, step: int) -> None:

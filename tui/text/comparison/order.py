@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tui.options.choices import CompareSort
@@ -10,6 +10,19 @@ from tui.text.comparison.rows import Row
 
 #: How much a plan promises of the simulated total, best first.
 KEPT, WIDER, NOTHING = range(3)
+
+_FIGURES = {
+    CompareSort.SPEEDUP: "speedup",
+    CompareSort.MEAN: "error_mean",
+    CompareSort.DRAWN: "samples",
+    CompareSort.STRATA: "strata",
+    CompareSort.SIMULATED: "bound_with_noise",
+    CompareSort.BOUND: "bound",
+    CompareSort.GROUP: "group_bound",
+    CompareSort.P95: "error_p95",
+    CompareSort.MAX: "error_max",
+    CompareSort.WITHIN: "within_epsilon",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +69,9 @@ def promises(rows: Sequence[Row], epsilon: float) -> dict[str, int]:
     return found
 
 
-def blocks(rows: Sequence[Row], sort: CompareSort, promise: Mapping[str, int]) -> Blocks:
+def blocks(
+    rows: Sequence[Row], sort: CompareSort, promise: Mapping[str, int], *, reverse: bool = False
+) -> Blocks:
     """Return the methods of one profile in order.
 
     Best first is by promise, then by cost: the highest speedup, which is the least sampled time, first.
@@ -64,18 +79,27 @@ def blocks(rows: Sequence[Row], sort: CompareSort, promise: Mapping[str, int]) -
     Parameters
     ----------
     promise : of each method that can run.
+    reverse : the worst first; methods without the figure stay last.
     """
-    order: dict[CompareSort, Callable[[Row], tuple[float, ...]]] = {
-        CompareSort.BEST: lambda row: (promise[row["method"]], -(row["speedup"] or 0)),
-        CompareSort.SPEEDUP: lambda row: (-(row["speedup"] or 0),),
-        CompareSort.ERROR: lambda row: (row["error_mean"] is None, row["error_mean"] or 0),
-        CompareSort.DRAWN: lambda row: (row["samples"] or 0,),
-    }
     there = [row for row in rows if row["applicable"]]
     return Blocks(
-        can_run=merged(sorted(there, key=order[sort])),
+        can_run=merged(_in_order(there, sort, promise, reverse=reverse)),
         cannot_run=tuple(row for row in rows if not row["applicable"]),
     )
+
+
+def falls(sort: CompareSort, *, reverse: bool) -> bool:
+    """Return whether the largest figure stands first."""
+    return (sort in {CompareSort.SPEEDUP, CompareSort.WITHIN}) != reverse
+
+
+def _in_order(rows: list[Row], sort: CompareSort, promise: Mapping[str, int], *, reverse: bool) -> list[Row]:
+    if sort is CompareSort.BEST:
+        return sorted(rows, key=lambda row: (promise[row["method"]], -(row["speedup"] or 0)), reverse=reverse)
+    if sort is CompareSort.METHOD:
+        return sorted(rows, key=lambda row: str(row["method"]), reverse=reverse)
+    name, sign = _FIGURES[sort], -1 if falls(sort, reverse=reverse) else 1
+    return sorted(rows, key=lambda row: (row[name] is None, sign * (row[name] or 0)))
 
 
 def merged(rows: Sequence[Row]) -> tuple[Merged, ...]:

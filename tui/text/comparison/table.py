@@ -26,7 +26,9 @@ def comparison_text(rows: Sequence[Row], options: CompareOptions, canvas: Canvas
     return by_profile(
         rows,
         canvas,
-        lambda of_profile: _table(blocks(of_profile, options.sort, promise), options, canvas),
+        lambda of_profile: _table(
+            blocks(of_profile, options.sort, promise, reverse=options.reverse), options, canvas
+        ),
     )
 
 
@@ -63,7 +65,8 @@ def _table(found: Blocks, options: CompareOptions, canvas: Canvas) -> str:
     parts = []
     if found.can_run:
         parts.append(table(comparison_columns(found.can_run, canvas.width), gap=" "))
-        if options.sort is CompareSort.BEST and _any_promise(found.can_run):
+        is_best_first = options.sort is CompareSort.BEST and not options.reverse
+        if is_best_first and _any_promise(found.can_run):
             parts.append(_filled(_order_words(options.epsilon), canvas))
     if found.cannot_run:
         parts.append(_cannot_run(found.cannot_run, options, canvas))

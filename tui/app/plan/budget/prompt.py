@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from tui.app.plan.budget.fitting import BudgetAnswers, Fitted, fitted_words
+from tui.app.session_app import SessionApp
 from tui.terminal.printable import printable
 
 _LABELS = {"budget": "Budget:   ", "slowdown": "Slowdown: "}
@@ -77,6 +78,8 @@ class BudgetPrompt(Vertical):
     }
     """
 
+    app: SessionApp
+
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
         self._ascii_only = ascii_only
@@ -107,12 +110,18 @@ class BudgetPrompt(Vertical):
         self.query_one("#budget-words", Static).update(printable(words, ascii_only=self._ascii_only))
 
     def refuse(self, words: str) -> None:
-        """Say what is wrong; where the slowdown is missing, its field has the cursor."""
+        """Say until the next key what is wrong; where the slowdown is missing, its field has the cursor."""
         answers = self.answers
         if answers.budget.strip() and not answers.slowdown.strip():
             self._field("slowdown").focus()
         # The cursor's own hint comes with its focus.
         self.call_after_refresh(self.say, words)
+        self.app.until_next_key(self._explain_focused)
+
+    def _explain_focused(self) -> None:
+        for name in _LABELS:
+            if self._field(name).has_focus:
+                self.say(_HINTS[name])
 
     def show(self, fitted: Fitted) -> None:
         """Say what the plan that fits gives."""

@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 
 from tui.app.frame.line import Line
 from tui.app.plan.results.asked import Answers
+from tui.app.session_app import SessionApp
 
 _NAMES = tuple(field.name for field in fields(Answers))
 _LABELS = {
@@ -90,6 +91,8 @@ class ResultsInput(Input):
 class ResultsForm(Vertical):
     """A field an answer; the row above them says what is meant by the one that has the focus."""
 
+    app: SessionApp
+
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
         self._ascii_only = ascii_only
@@ -117,8 +120,12 @@ class ResultsForm(Vertical):
         self.display = False
 
     def say(self, problem: str) -> None:
-        """Say why the answers cannot be used."""
+        """Say until the next key why the answers cannot be used."""
         self.query_one(Line).show([problem])
+        self.app.until_next_key(self._explain_focused)
+
+    def _explain_focused(self) -> None:
+        self._explain(next((name for name in _NAMES if self._field(name).has_focus), None))
 
     def _field(self, name: str) -> ResultsInput:
         return self.query_one(f"#{name}", ResultsInput)

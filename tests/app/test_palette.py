@@ -1,0 +1,181 @@
+"""The palette: everything that can be done, found from any view by name."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from textual.app import SystemCommand
+from textual.command import CommandList
+
+from sampling.methods.registry import method_names
+from sampling.simulators.registry import exporter_names
+from tests.app.driving import App, Running, opened, planned, screen_text, view_of, wait_for
+from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
+from tui.app.palette.entries import entries
+from tui.app.palette.search import closeness, found
+from tui.app.plan.option_fields import OPTION_FIELDS
+from tui.app.plan.option_form import OptionForm
+from tui.app.views import VIEWS
+from tui.options.commands import OpenOptions
+
+
+def titles(here: str | None, *, has_profile: bool = True) -> list[str]:
+    """What the palette lists in a view."""
+    scopes = next((view.screen.SCOPES for view in VIEWS if view.name == here), (APP,))
+    return [entry.title for entry in entries(here, scopes, has_profile=has_profile)]
+
+
+def commands(here: str) -> list[SystemCommand]:
+    """The same with their explanations."""
+    scopes = next(view.screen.SCOPES for view in VIEWS if view.name == here)
+    found = entries(here, scopes, has_profile=True)
+    return [SystemCommand(entry.title, entry.help, lambda: None) for entry in found]
+
+
+@pytest.mark.parametrize("here", [view.name for view in VIEWS])
+def test_every_action_of_every_view_is_there_once_with_its_view_and_key(here: str) -> None:
+    listed = titles(here)
+    assert len(set(listed)) == len(listed)
+    for view in VIEWS:
+        for action in ACTIONS:
+            if action.scope in set(view.screen.SCOPES) - {APP, VIEW, COMPARING} and action.palette:
+                assert f"{view.name}: {action.title}  {action.display.split()[0]}" in listed
+        assert f"View {view.key}: {view.name}  {view.key}" in listed
+    assert {f"Option: {field.label}" for field in OPTION_FIELDS} <= set(listed)
+    assert {f"Export: {name}" for name in exporter_names()} <= set(listed)
+    assert {f"Method: {name}" for name in method_names()} <= set(listed)
+    assert listed[0].startswith(f"{here}: "), "what can be done here comes first"
+
+
+@pytest.mark.parametrize("here", ["Groups", "Compare", "Timeline"])
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("save", "Plan: Save  S"),
+        ("export", "Plan: Export  e"),
+        ("epsilon", "Option: epsilon"),
+        ("method", "Option: method"),
+        ("accel", "Export: accel-sim"),
+        ("method root", "Method: root"),
+        ("view 6", "View 6: Timeline  6"),
+        ("timeline", "View 6: Timeline  6"),
+        ("whole drop a decision", ""),
+    ],
+)
+def test_what_one_types_is_found_from_any_view(here: str, typed: str, first: str) -> None:
+    hits = [each.title for each in found(commands(here), typed)]
+    assert (hits or [""])[0] == first
+
+
+def test_method_finds_the_option_the_trees_of_another_and_every_method() -> None:
+    hits = [each.title for each in found(commands("Groups"), "method")]
+    assert hits[:3] == ["Option: method", "Split tree: Method  m", "Method: joint"]
+    assert {
+        "Option: method",
+        "Split tree: Method  m",
+        *(f"Method: {name}" for name in method_names()),
+    } <= set(hits)
+
+
+def test_without_a_profile_only_what_works_is_listed() -> None:
+    listed = titles("Scale model", has_profile=False)
+    own = {f"Scale model: {each.title}  {each.display.split()[0]}" for each in ACTIONS if each.scope == SCALE}
+    assert own <= set(listed)
+    assert "View 5: Scale model  5" in listed
+    for words in (
+        "Option: ",
+        "Method: ",
+        "Export: ",
+        "Plan: ",
+        "Groups: ",
+        "View 1",
+        "Filters",
+        "Difference",
+    ):
+        assert not any(title.startswith(words) for title in listed), words
+    reading = titles(None, has_profile=False)
+    assert reading[:2] == ["Quit  q", "View 5: Scale model  5"]
+    assert all(title.startswith("Scale model: ") for title in reading[2:])
+
+
+def test_titles_count_before_explanations() -> None:
+    assert closeness("Plan: Save  S", "save the plan to a new file", "save") == 5
+    assert closeness("Plan: Save  S", "save the plan to a new file", "save plan") == 4
+    assert closeness("Plan: Save  S", "save the plan to a new file", "sa pl") == 3
+    assert closeness("Plan: Save  S", "save the plan to a new file", "ave") == 2
+    assert closeness("Plan: Save  S", "save the plan to a new file", "new save") == 1
+    assert closeness("Plan: Save  S", "save the plan to a new file", "other") == 0
+
+
+async def chosen(app: App, pilot: Running, typed: str, title: str) -> None:
+    """Open the palette, type, and run the first entry, which must be this one."""
+    await pilot.press("ctrl+p")
+    await wait_for(pilot, lambda: "Search for actions" in screen_text(app), "the palette opens")
+    await pilot.press(*typed)
+    listed = app.screen.query_one(CommandList)
+
+    def first() -> str:
+        return str(listed.get_option_at_index(0).prompt).splitlines()[0] if listed.option_count else ""
+
+    await wait_for(pilot, lambda: first() == title, f"{title} comes first, not {first()}")
+    await pilot.press("enter")
+    await wait_for(pilot, lambda: "Search for actions" not in screen_text(app), "it closes")
+
+
+async def test_save_from_another_view_opens_the_plan_first_and_waits_until_it_is_drawn(
+    gpt: str, tmp_path: Path
+) -> None:
+    async with opened(gpt) as (app, pilot):
+        await chosen(app, pilot, "save", "Plan: Save  S")
+        await wait_for(pilot, lambda: "File: plan.json" in screen_text(app), "where to save is asked")
+        await pilot.press("enter")
+        await wait_for(pilot, (tmp_path / "plan.json").exists, "it is saved")
+
+
+async def test_epsilon_opens_the_plan_on_the_option_and_escape_goes_back(gpt: str) -> None:
+    async with opened(gpt, view="Compare", options=OpenOptions(method="random")) as (app, pilot):
+        place = app.screen
+        await chosen(app, pilot, "epsilon", "Option: epsilon")
+        await wait_for(pilot, lambda: view_of(app).NAME == "Plan", "view 3")
+        form = view_of(app).query_one(OptionForm)
+        await wait_for(pilot, lambda: form.has_focus and form.field.name == "epsilon", "on the option")
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: app.screen is place, "back")
+
+
+async def test_an_exporter_is_chosen_and_a_method_plans_where_one_is(gpt: str) -> None:
+    async with opened(gpt, view="Timeline") as (app, pilot):
+        place = app.screen
+        await chosen(app, pilot, "accel", "Export: accel-sim")
+        await wait_for(
+            pilot, lambda: "Folder: accel-sim-export" in screen_text(app), "the exporter is chosen"
+        )
+        await pilot.press("escape", "escape")
+        await wait_for(pilot, lambda: app.screen is place, "back")
+        await chosen(app, pilot, "method random", "Method: random")
+        await wait_for(pilot, lambda: app.session.options.method == "random", "planned by it")
+        await planned(pilot, app)
+        assert app.screen is place, "without leaving the view"
+
+
+async def test_an_action_of_another_view_is_run_there_and_a_page_over_it_is_closed(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        await pilot.press("question_mark")
+        await wait_for(pilot, lambda: "Help: Groups" in screen_text(app), "help")
+        await chosen(app, pilot, "before", "Difference: Before  o")
+        await wait_for(pilot, lambda: "Before what is open" in screen_text(app), "it asks")
+        await pilot.press("escape", "escape")
+        await wait_for(pilot, lambda: view_of(app).NAME == "Groups", "where one came from")
+        assert len(app.screen_stack) == 1
+
+
+async def test_it_opens_in_a_tenth_of_a_second(gpt: str) -> None:
+    async with opened(gpt) as (app, _):
+        for view in VIEWS:
+            _ = view.screen
+        begun = time.process_time()
+        made = list(app.get_system_commands(app.screen))
+        assert len(made) > 80
+        assert time.process_time() - begun < 0.1

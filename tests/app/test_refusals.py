@@ -1,0 +1,87 @@
+"""What is refused is said until the next key, wherever it is asked for, and not less."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.driving import opened, screen_text, wait_for
+from tests.app.plan_driving import form_of, go_to, retype, running
+from tui.app.app import KernelPointApp
+from tui.app.state import Session
+
+
+async def test_at_an_option_the_words_go_with_the_next_key_and_the_value_when_one_leaves(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await retype(pilot, app, "epsilon", "5")
+        await wait_for(pilot, lambda: "did you mean 0.05" in screen_text(app), "why not")
+        await pilot.press("y")
+        await wait_for(pilot, lambda: "did you mean" not in screen_text(app), "it is read")
+        assert "> epsilon          5 ?" in screen_text(app), "what was typed can be corrected"
+        await pilot.press("j")
+        await wait_for(pilot, lambda: "5 ?" not in screen_text(app), "the plan's value again")
+        assert "  epsilon          0.05" in screen_text(app)
+        assert not form_of(app).is_refused
+
+
+async def test_what_the_engine_refuses_is_said_once(gpt: str) -> None:
+    async with running(gpt, (120, 40)) as (app, pilot):
+        await retype(pilot, app, "set", "pks.k_max=3")
+        await go_to(pilot, app, "method")
+        await pilot.press("left")
+        await wait_for(pilot, lambda: form_of(app).is_refused, "no features")
+        refused = form_of(app).attempt
+        assert refused is not None
+        assert refused.problem is not None
+        words = refused.problem[:20]
+        await wait_for(pilot, lambda: screen_text(app).count(words) == 2, "at the option and in the line")
+        await pilot.press("w")
+        await wait_for(pilot, lambda: words not in screen_text(app), "both are read")
+
+
+async def test_a_place_to_write_to(gpt: str) -> None:
+    Path("plan.json").write_text("mine")
+    async with running(gpt) as (app, pilot):
+        await pilot.press("S", "ctrl+a", "ctrl+k", *"plan.json", "enter")
+        await wait_for(pilot, lambda: "plan.json exists; give another name" in screen_text(app), "why not")
+        await pilot.press("left")
+        await wait_for(pilot, lambda: "Save the plan to a new file" in screen_text(app), "what is asked")
+        await pilot.press("escape", "e", "ctrl+a", "ctrl+k", "enter")
+        await wait_for(pilot, lambda: "a name is missing" in screen_text(app), "why not")
+        await pilot.press("a")
+        await wait_for(pilot, lambda: "Export for csv" in screen_text(app), "what is asked")
+
+
+async def test_a_recording_before(gpt: str) -> None:
+    async with opened(gpt, view="Difference") as (app, pilot):
+        await pilot.press("o", *"no", "enter")
+        await wait_for(pilot, lambda: "no: " in screen_text(app) or "no such" in screen_text(app), "why not")
+        await wait_for(pilot, lambda: "Before what is open" not in screen_text(app), "in its place")
+        await pilot.press("left")
+        await wait_for(pilot, lambda: "Before what is open" in screen_text(app), "what is asked")
+
+
+async def test_results(gpt: str) -> None:
+    async with running(gpt) as (app, pilot):
+        await pilot.press("o", "enter")
+        await wait_for(pilot, lambda: "no file of results is named" in screen_text(app), "why not")
+        await pilot.press("right")
+        await wait_for(pilot, lambda: "What the simulator wrote" in screen_text(app), "what is meant")
+
+
+async def test_a_file_of_view_5() -> None:
+    async with opened(None, view="Scale model") as (app, pilot):
+        await pilot.press("o", "ctrl+a", "ctrl+k", "enter")
+        await wait_for(pilot, lambda: "CSV or TOML is meant" in screen_text(app), "why not")
+        await pilot.press("a")
+        await wait_for(pilot, lambda: "CSV or TOML is meant" not in screen_text(app), "read")
+
+
+def test_words_are_there_long_enough_to_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = KernelPointApp(Session())
+    seconds: list[float] = []
+    monkeypatch.setattr(app, "notify", lambda *_, timeout, **__: seconds.append(timeout))
+    for text, failed in (("short", False), ("x" * 300, False), ("short", True)):
+        app.say(text, failed=failed)
+    assert seconds == [5, 20, 3600], "what failed stays until a key, as every word goes with a key"

@@ -1,0 +1,1 @@
+"""What ctrl+p finds, from any view."""
