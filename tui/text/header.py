@@ -48,11 +48,7 @@ def header_forms(study: Study) -> list[Words]:
     amounts, found = list(_amounts(study)), list(_findings(study.findings))
     levels = (
         *((said, amount) for said in found[:2] for amount in amounts[:3]),
-        (found[2], amounts[2]),
-        (found[1], amounts[3]),
-        (found[2], amounts[3]),
-        (found[2], amounts[4]),
-        (found[3], amounts[4]),
+        *((said, amount) for said in found[1:4] for amount in amounts[2:]),
         (found[4], amounts[4]),
     )
     rows = ((*amount, _BETWEEN, *said) for said, amount in levels)
