@@ -101,7 +101,7 @@ class ResultsForm(Vertical):
 
     def say(self, problem: str) -> None:
         """Say why the answers cannot be used."""
-        self.query_one(Line).show([problem])
+        self.query_one(Line).refuse(problem)
 
     def _field(self, name: str) -> ResultsInput:
         return self.query_one(f"#{name}", ResultsInput)
