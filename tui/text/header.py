@@ -14,6 +14,9 @@ from tui.text import facts
 from tui.text.selection import Part, filter_words, left_out_words, part_of_study
 from tui.text.tones import Phrase, Tone, Words, joined, plain
 
+MOST_SHARE = f"{100 * MOST:.0f} %"
+"""The share of the time that is said to be held, in words."""
+
 _TONES = {"warning": Tone.WARNING, "note": Tone.NOTE}
 """Of each severity; its mark is ASCII and says the same."""
 
@@ -48,11 +51,7 @@ def header_forms(study: Study) -> list[Words]:
     amounts, found = list(_amounts(study)), list(_findings(study.findings))
     levels = (
         *((said, amount) for said in found[:2] for amount in amounts[:3]),
-        (found[2], amounts[2]),
-        (found[1], amounts[3]),
-        (found[2], amounts[3]),
-        (found[2], amounts[4]),
-        (found[3], amounts[4]),
+        *((said, amount) for said in found[1:4] for amount in amounts[2:]),
         (found[4], amounts[4]),
     )
     rows = ((*amount, _BETWEEN, *said) for said, amount in levels)
@@ -65,20 +64,20 @@ def _amounts(study: Study) -> Iterator[Words]:
     counts, part = study.counts, part_of_study(study)
     total = quantities.duration(counts.total_duration_ns) if counts.has_durations else "no durations"
     holding = fewest_holding(counts.group_duration_ns) if counts.has_durations else 0
-    number, most = len(counts.groups), f"{MOST:.0%}".replace("%", " %")
+    number = len(counts.groups)
     is_held = holding and number > 1
     shown, held = quantities.count(number), quantities.count(holding)
     device = facts.device_name(study)
     long, few = f", {total}, {counted(number, 'kernel group')}", f", {total}, {counted(number, 'group')}"
     if is_held:
-        long, few = long + _held(holding, f"{most} of the time"), few + _held(holding, most)
+        long, few = long + _held(holding, f"{MOST_SHARE} of the time"), few + _held(holding, MOST_SHARE)
     on_device = "" if device is None else f"{device}: "
     by_filters, full = f" ({filter_words(part.region)})", left_out_words(part)
     yield (Phrase(on_device), *_launches(part, by_filters + full), Phrase(long))
     yield (*_launches(part, by_filters), Phrase(long))
     yield (*_launches(part, by_filters), Phrase(few))
     yield (*_launches(part, ""), Phrase(few))
-    fewest = f" {held}/{shown} groups {most}" if is_held else f" {counted(number, 'group')}"
+    fewest = f" {held}/{shown} groups {MOST_SHARE}" if is_held else f" {counted(number, 'group')}"
     yield (*_launches(part, "", of="/"), Phrase(f" {total}{fewest}"))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.study import Study
+from sampling.reduction.concentration import fewest_holding
 from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.budgets import PlanCosts
@@ -17,6 +18,7 @@ from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
 from tui.output.writer import Canvas
 from tui.text import facts
 from tui.text.binding import binding_text, cost_rows, hours_lines
+from tui.text.header import MOST_SHARE
 from tui.text.promise import pooled_row, promise_words
 
 _LARGEST = 10
@@ -91,11 +93,10 @@ def summary_text(
     left = len(counts.groups) - len(rows)
     launches = counted(counts.launches, "launch", "launches")
     groups = counted(len(counts.groups), "kernel group", "kernel groups")
-    total = quantities.duration(counts.total_duration_ns)
+    total = f"{quantities.duration(counts.total_duration_ns)} of kernel time{_held(study)}"
     parts = [
         f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
-        f"{launches} in {groups}, "
-        + (f"{total} of kernel time" if counts.has_durations else "without durations"),
+        f"{launches} in {groups}, " + (total if counts.has_durations else "without durations"),
         "",
         facts.short_groups_table(study, rows, canvas),
         *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
@@ -107,6 +108,16 @@ def summary_text(
         *(f"{label}{line}" for label, line in zip(_NEXT_LABELS, following, strict=False)),
     ]
     return "\n".join(parts)
+
+
+def _held(study: Study) -> str:
+    """Return how few of several groups hold most of the time."""
+    totals_ns = study.counts.group_duration_ns
+    holding = fewest_holding(totals_ns)
+    if not holding or len(totals_ns) == 1:
+        return ""
+    hold = "holds" if holding == 1 else "hold"
+    return f", of which {counted(holding, 'group')} {hold} {MOST_SHARE}"
 
 
 def _plan_lines(study: Study, costs: PlanCosts) -> list[str]:

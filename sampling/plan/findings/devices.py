@@ -30,7 +30,7 @@ def communication_kernels(evidence: Evidence) -> Finding | None:
     return Finding(
         "communication-kernels",
         "warning",
-        f"{percent(share)} of the {of_what} is communication",
+        f"communication takes {percent(share)}" + ("" if of_what == "time" else " of the launches"),
         f"{counted(launches, 'launch', 'launches')} {are} collective communication "
         f"({percent(share)} of the {of_what}); {they_wait} for other GPUs, which a one-GPU simulator cannot "
         f"reproduce, so the bound does not carry over to {their} simulated time.",

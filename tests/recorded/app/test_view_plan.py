@@ -21,7 +21,7 @@ async def test_every_detail_of_a_real_profile_is_there(shared_data: Path) -> Non
             for pane, first in (
                 (PlanPane.STRATA, "stratum  launches"),
                 (PlanPane.LAUNCHES, "launch  stratum"),
-                (PlanPane.FINDINGS, "  - "),
+                (PlanPane.FINDINGS, "  i "),
             ):
                 await pilot.press("t")
                 await wait_for(

@@ -46,6 +46,10 @@ class Line(Widget, can_focus=False):
             self._forms = shown
             self.refresh()
 
+    def refuse(self, why: str) -> None:
+        """Show why something is not done."""
+        self.show([(Phrase(f"! {why}", Tone.BAD),)])
+
     def _printable(self, form: str | Words) -> Words:
         return tuple(Phrase(printable(text, ascii_only=self._ascii_only), tone) for text, tone in words(form))
 

@@ -25,6 +25,10 @@ from tui.output.writer import Canvas
 from tui.text import facts
 
 _KEYS_WIDTH = 9
+_ROW_2 = (
+    "launches, kernel time, groups, how few of them hold 80 % of the time; [F] the part that filters keep; "
+    "[f] what was found, ! a warning, i a note"
+)
 _MARK_STYLES = {"warning": "bold black on yellow", "note": "bold cyan"}
 
 
@@ -208,5 +212,7 @@ def help_text(about: str, actions: Iterable[Action], views: Iterable[tuple[str, 
         text.append(f" {action.description}\n")
     text.append("  views     ", "bold")
     text.append(", ".join(f"{key} {name}" for key, name in views))
+    text.append("\n  row 2     ", "bold")
+    text.append(_ROW_2)
     text.append(f"\n\n{about}")
     return text

@@ -156,5 +156,5 @@ class PlanPrompt(Vertical):
         if problem is None:
             self.post_message(PlaceGiven(path, self._target))
         else:
-            self.query_one(Line).show([problem])
+            self.query_one(Line).refuse(problem)
             self.app.until_next_key(self._explain)

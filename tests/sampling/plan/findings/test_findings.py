@@ -100,7 +100,7 @@ IN_FEW_WORDS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "communication-kernels": (
         {"names": ["gemm"] * 70 + ["ncclDevKernel_AllReduce()"] * 30, "durations": [3000] * 70 + [1000] * 30},
-        "12.5 % of the time is communication",
+        "communication takes 12.5 %",
     ),
     # 50,000 of 2 * 50,000 + 98 * 10,001 ns are hidden.
     "overlap": (

@@ -121,7 +121,7 @@ class ResultsForm(Vertical):
 
     def say(self, problem: str) -> None:
         """Say until the next key why the answers cannot be used."""
-        self.query_one(Line).show([problem])
+        self.query_one(Line).refuse(problem)
         self.app.until_next_key(self._explain_focused)
 
     def _explain_focused(self) -> None:
