@@ -80,7 +80,7 @@ def main(path: str) -> None:
     program.seconds_until(b"#1 ", b"Command")
     program.settle()
     program.press(b"6")
-    program.seconds_until(b"[6]", b"Ranges:")
+    program.seconds_until(b"[6]", b"[tab]")
     program.settle()
     time.sleep(1)
     found: list[list[tuple[float, float]]] = [[] for _ in KEYS]

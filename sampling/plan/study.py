@@ -202,8 +202,8 @@ def study(
     """
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
-    times = device_times(profile, counts.selected)
-    order = run_order(profile, counts) if counts.has_durations else RunOrder()
+    times = device_times(profile, counts.selected, progress)
+    order = run_order(profile, counts, progress) if counts.has_durations else RunOrder()
     return _studied(profile, counts, times, order, target, choice, progress, tell)
 
 

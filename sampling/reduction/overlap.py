@@ -10,6 +10,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.parallel import ordered_map
 from sampling.profile.profile import LaunchSequence, Profile
+from sampling.progress import Progress
 from sampling.reduction.selection import Selection
 
 
@@ -38,7 +39,9 @@ class DeviceTime:
         return 1 - self.busy_ns / self.kernel_ns if self.kernel_ns else 0.0
 
 
-def device_times(profile: Profile, chosen: Sequence[Selection]) -> tuple[DeviceTime, ...]:
+def device_times(
+    profile: Profile, chosen: Sequence[Selection], progress: Progress | None = None
+) -> tuple[DeviceTime, ...]:
     """Return the busy time of every sequence's selected launches; () where starts are not recorded.
 
     Exact while no launch of a later span starts before the latest end so far in an idle gap that an earlier
@@ -57,7 +60,10 @@ def device_times(profile: Profile, chosen: Sequence[Selection]) -> tuple[DeviceT
         return start, end
 
     times: dict[int, DeviceTime] = {}
-    for selection, (start, end) in zip(chosen, ordered_map(swept, chosen), strict=True):
+    found = zip(chosen, ordered_map(swept, chosen), strict=True)
+    for done, (selection, (start, end)) in enumerate(found):
+        if progress is not None:
+            progress(done, len(chosen), "looking for launches side by side")
         span = selection.span
         before = times.get(span.sequence)
         reach = np.maximum.accumulate(end)

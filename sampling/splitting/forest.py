@@ -14,11 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.splitting.two_means import best_splits
 
 #: ``left`` of a node that has not been split yet.
 UNSPLIT = -1
+
+#: What progress calls it.
+SPLITTING = "splitting kernel groups"
 
 _Number = TypeVar("_Number", np.int64, np.float64)
 _INTEGERS = ("group", "start", "stop", "launches", "left")
@@ -138,3 +142,13 @@ def forest_of(counts: DurationCounts) -> ClusterForest:
         if forest is None:
             forest = _FORESTS[counts] = ClusterForest(counts)
         return forest
+
+
+def report_split(progress: Progress, open_group: IntArray, groups: int) -> None:
+    """Report how many of the groups are split to the end.
+
+    Parameters
+    ----------
+    open_group : (k,) the group of each node that may be split yet.
+    """
+    progress(groups - int(np.count_nonzero(np.bincount(open_group, minlength=groups))), groups, SPLITTING)

@@ -10,7 +10,7 @@ from sampling.arrays import IntArray
 from sampling.errors import OverrideError
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.forest import ClusterForest, forest_of
+from sampling.splitting.forest import SPLITTING, ClusterForest, forest_of, report_split
 from sampling.splitting.grower import TreeGrower
 from sampling.splitting.rule import ClusterArrays, Halves, SplitRule
 from sampling.splitting.tree import Verdict
@@ -50,7 +50,7 @@ def split_groups(
         leaves = [(group, leaf.start, leaf.stop, leaf.samples_old) for leaf in tree.leaves]
         rows.append(np.array(leaves, dtype=np.int64).T)
         if progress is not None:
-            progress(done + 1, len(singly), "splitting")
+            progress(done + 1, len(singly), SPLITTING)
     group_of, start, stop, samples = np.concatenate(rows, axis=1)
     order = np.argsort(start)
     return measured_clusters(counts, group_of[order], start[order], stop[order]), samples[order]
@@ -98,7 +98,7 @@ def _split_at_once(
             kept_samples = np.concatenate([samples[is_final], samples_old[~splits]])
             finals.append(np.stack([forest.group[kept], forest.start[kept], forest.stop[kept], kept_samples]))
             if progress is not None:
-                progress(len(finals), 0, "splitting")
+                report_split(progress, forest.group[children[splits].ravel()], len(counts.groups))
             nodes, samples = children[splits].ravel(), samples_new[splits].ravel()
     return np.concatenate([np.zeros((4, 0), dtype=np.int64), *finals], axis=1)
 

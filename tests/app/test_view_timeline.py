@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -9,11 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.app.driving import App, Running, drawn, opened, printed, screen_text, view_of, wait_for
+from tests.app.driving import (
+    App,
+    Running,
+    drawn,
+    opened,
+    planned,
+    printed,
+    screen_text,
+    study_in,
+    view_of,
+    wait_for,
+)
 from tui.app.frame.chart import Chart
 from tui.app.timeline.presenter import LEAST_SHOWN, Shown
+from tui.app.timeline.ranges_pane import RangeTree
+from tui.app.timeline.region_choice import RegionChoice
 from tui.app.timeline.screen import TimelineScreen
-from tui.options.commands import OpenOptions
+from tui.options.commands import OpenOptions, SampleOptions
 
 
 async def settled(app: App, pilot: Running) -> TimelineScreen:
@@ -56,6 +71,60 @@ async def test_other_groups_and_the_whole_again(gpt: str) -> None:
         assert app.session.selected == 1
         assert screen.pane_text().text.startswith("#2 ")
         assert " % of #" not in screen_text(app), "another group is shown whole"
+
+
+async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str) -> None:
+    async with opened(gpt, view="Timeline") as (app, pilot):
+        screen = await settled(app, pilot)
+        tree = screen.query_one(RangeTree)
+        whole, study = screen.pane_text().text, app.session.study
+        await pilot.press("tab", "j", "j", "enter")
+        forest, path = tree.forest, tree.cursor
+        assert forest is not None
+        assert path is not None
+        first, last = int(forest.listed.first[path]), int(forest.listed.last[path])
+        assert "[6] 1.1 % of #1" in screen_text(app)
+        assert all(first <= each <= last for each in shown_ids(screen))
+        assert app.session.study is study, "zooming plans nothing"
+        await pilot.press("space")
+        await planned(pilot, app)
+        screen = await settled(app, pilot)
+        assert app.session.options.range == forest.listed.paths.written(path)
+        assert study_in(app).counts.launches == forest.listed.launches[path]
+        assert tree.forest is forest, "the other ranges can still be chosen"
+        assert tree.cursor == path
+        # An iteration: its launches, and no longer the range.
+        await pilot.press("G", "l", "l", "space")
+        await planned(pilot, app)
+        await settled(app, pilot)
+        found = tree.cursor
+        assert found is not None
+        window = f"{forest.listed.first[found]}:{forest.listed.last[found] + 1}"
+        assert (app.session.options.range, app.session.options.launches) == (None, window)
+        await pilot.press("plus", "escape")
+        assert app.session.options.launches == window, "first the zoom"
+        await pilot.press("escape")
+        await planned(pilot, app)
+        screen = await settled(app, pilot)
+        assert (app.session.options.range, app.session.options.launches) == (None, None)
+        assert screen.pane_text().text == whole
+        await pilot.press("escape")
+        assert app.session.doing is None
+
+
+def shown_ids(screen: TimelineScreen) -> list[int]:
+    """The ids at the ends of what is shown."""
+    words = screen.pane_text().text.replace(",", "")
+    return [int(each) for each in re.findall(r"ids (\d+) to (\d+)", words)[0]]
+
+
+def test_a_choice_is_gone_once_its_filter_is_another() -> None:
+    before = SampleOptions(exclude=("memset",))
+    choice = RegionChoice(3, before, replace(before, range="step"))
+    assert choice.is_in(replace(choice.after, epsilon=0.1))
+    assert not choice.is_in(replace(choice.after, range="other"))
+    assert not choice.is_in(replace(choice.after, launches="0:9"))
+    assert choice.taken_out(replace(choice.after, epsilon=0.1)) == replace(before, epsilon=0.1)
 
 
 @given(launches=st.integers(1, 100), keys=st.lists(st.sampled_from("+-<>"), max_size=12))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sampling.reduction.idle_gaps import IdleGaps
 from sampling.reduction.timeline import GroupLaunches
 from tui.charts.grid import MARKER
 from tui.charts.sinks import plain
-from tui.charts.timeline import timeline_chart
+from tui.charts.timeline import Look, Marks, timeline_chart
 
 NONE = np.zeros(0, dtype=np.int64)
 
@@ -101,3 +102,68 @@ def test_no_launch_has_two_ticks_and_each_stands_under_its_launch() -> None:
         assert len(set(ids)) == len(ids) == sum(glyph == "+" for glyph in chart.glyph[foot, 9:])
         if launches <= 3:
             assert ids == [str(2 * each) for each in range(launches)]
+
+
+def test_the_line_of_means_follows_a_drift_and_is_named() -> None:
+    chart = timeline_chart(falling(), [], NONE, 60, 20, ascii_only=True, look=Look(marks=Marks(mean=True)))
+    rows = plain(chart).splitlines()
+    assert any("= mean, which drifts" in row for row in rows)
+    foot = next(place for place, row in enumerate(rows) if "--" in row)
+    marked = np.argwhere((chart.glyph[:foot] == "=") & (chart.style[:foot] == MARKER))
+    assert len(set(marked[:, 1].tolist())) == 60 - 9 - 2, "a mean a column"
+    # It falls, and so do the rows of its columns from left to right.
+    by_column = marked[np.argsort(marked[:, 1])][:, 0]
+    assert (np.diff(by_column) >= 0).all()
+    assert by_column[0] == 0
+
+
+def test_a_phase_begins_at_a_line_and_only_inside() -> None:
+    launches = falling()
+    inside, outside = int(launches.id[150]), int(launches.id[-1]) + 5
+    marks = Marks(phase_ids=(inside, outside))
+    rows = plain(
+        timeline_chart(launches, [], NONE, 60, 20, ascii_only=True, look=Look(marks=marks))
+    ).splitlines()
+    lines = {at for row in rows[:12] for at, glyph in enumerate(row) if glyph == "|" and at > 8}
+    assert lines == {9 + 150 * (60 - 9 - 2) // 300}
+    assert any("| another phase begins" in row for row in rows)
+
+
+def test_the_axis_is_shaded_where_the_device_is_idle_by_time_alone() -> None:
+    launches = falling()
+    gap = IdleGaps(np.array([200_000_000]), np.array([900_000_000]))
+    look = Look(marks=Marks(gaps=gap))
+    axis = next(row for row in rows_of(launches, by="time", look=look) if "--" in row)
+    idle = [at - 9 for at, glyph in enumerate(axis) if glyph == "~"]
+    # Some columns are under a tick.
+    assert min(idle) >= 0.2 * 49 - 1
+    assert max(idle) <= 0.9 * 49 + 1
+    assert len(idle) > 0.5 * 49
+    assert "~" not in "".join(rows_of(launches, look=look))
+
+
+def test_blocks_and_ascii_have_two_dots_a_cell_and_the_same_launches_as_braille() -> None:
+    launches = falling()
+    charts = {
+        dots: timeline_chart(launches, [], NONE, 60, 20, look=Look(dots=dots)).glyph[:16, 9:58]
+        for dots in ("braille", "blocks", "ascii")
+    }
+    assert set(charts["blocks"].ravel().tolist()) <= set(
+        " \N{UPPER HALF BLOCK}\N{LOWER HALF BLOCK}\N{FULL BLOCK}"
+    )
+    assert set(charts["ascii"].ravel().tolist()) <= set(" '.:")
+    twin = {"'": "\N{UPPER HALF BLOCK}", ".": "\N{LOWER HALF BLOCK}", ":": "\N{FULL BLOCK}", " ": " "}
+    assert [[twin[each] for each in row] for row in charts["ascii"].tolist()] == charts["blocks"].tolist()
+    columns = {
+        dots: set(np.flatnonzero((chart != " ").any(axis=0)).tolist()) for dots, chart in charts.items()
+    }
+    assert columns["braille"] == columns["blocks"]
+
+
+def test_a_wide_margin_holds_the_legend_beside_the_chart() -> None:
+    launches = falling()
+    clusters = [(100_000, 500_000), (500_001, 1_000_000)]
+    chart = timeline_chart(launches, clusters, launches.id[[10]], 90, 20, look=Look(left=40))
+    rows = plain(chart).splitlines()
+    assert [row[:15] for row in rows[1:3]] == ["A 100-500 us   ", "B 500 us-1.00 m"]
+    assert {row[39] for row in rows[:18]} <= set("│┤"), "the axis stands at the margin, over all rows"

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ MOST_BYTES_TO_OPEN = 40 * 1024
 MOUSE_ON = re.compile(rb"\x1b\[\?(1000|1002|1003|1005|1006|1015|1016)h")
 MOUSE_OFF = re.compile(rb"\x1b\[\?(1000|1002|1003|1005|1006|1015|1016)l")
 COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
+
+# A second, and what a loaded machine needs.
+LONGEST_LEAVING_SECONDS = 3
 
 # By the signal; or by force, where a write to the terminal that has gone does not return.
 HUNG_UP = {-signal.SIGHUP, 128 + signal.SIGHUP}
@@ -203,6 +207,18 @@ def test_reading_can_be_left_while_it_hears_nothing(endless: str) -> None:
     terminal.press(b"q")
     assert terminal.leave() == 0
     assert terminal.after == ""
+
+
+def test_ctrl_c_ends_the_reading_as_it_ends_a_command(endless: str, tmp_path: Path) -> None:
+    terminal = Terminal(endless, TMPDIR=str(tmp_path))
+    terminal.read_until(b"ctrl+c interrupt")
+    begun = time.monotonic()
+    terminal.press(b"\x03")
+    assert terminal.leave() == 130
+    assert time.monotonic() - begun < LONGEST_LEAVING_SECONDS
+    assert terminal.after == "kernelpoint: interrupted"
+    assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["endless.json"]
 
 
 def test_ctrl_z_gives_the_terminal_back_until_the_program_goes_on(resnet: str) -> None:

@@ -16,10 +16,10 @@ _WIDEST_BAR = 40
 
 
 class LoadingScreen(Screen[None]):
-    """Says what is read; `q` and `esc` leave."""
+    """Says what is read; `q` and `esc` leave, and `ctrl+c` ends the program as it ends a command."""
 
     DEFAULT_CSS = "LoadingScreen Static { height: 1; text-wrap: nowrap; text-overflow: clip; }"
-    BINDINGS = [("escape", "app.quit", "Quit")]  # noqa: RUF012
+    BINDINGS = [("escape", "app.quit", "Quit"), ("ctrl+c", "app.interrupt", "Interrupt")]  # noqa: RUF012
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class LoadingScreen(Screen[None]):
             # Not the widgets of other screens: they import numpy, which the first paint must not wait for.
             yield Static(self._shown(f"Reading {names}"), id="what", markup=False)
             yield Static(id="bar", markup=False)
-            yield Static("q quit", id="hint", markup=False)
+            yield Static("q quit, ctrl+c interrupt", id="hint", markup=False)
 
     def report(self, done: int, total: int, what: str) -> None:
         """Show how far the work is."""

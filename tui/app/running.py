@@ -18,6 +18,7 @@ from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
 from tui.options.shared import MethodOptions, OutputOptions
 from tui.output.writer import write_stdout
+from tui.terminal import interruption
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import ExitCode, exit_code_of, note
 from tui.terminal.printable import printable
@@ -42,6 +43,11 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW, theme: The
     if ending.cause is not None:
         _tell_of_decisions(app.session)
         ending.die()
+    if app.is_interrupted:
+        # What a worker began is undone if it notices in time.
+        hangup.is_busy()
+        interruption.tell()
+        hangup.end_now(ExitCode.INTERRUPT)
     error = app.failure or app.crash
     if error is None:
         _take_leave(app.session)

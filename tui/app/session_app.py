@@ -46,6 +46,7 @@ class SessionApp(App[None]):
     given : the options that the app was opened with.
     remedies : those of findings that were applied.
     failure : why the app ended, if the user did not end it.
+    is_interrupted : whether the user interrupted the reading.
     """
 
     # Each view redraws only what changed.
@@ -57,6 +58,7 @@ class SessionApp(App[None]):
         self.set_reactive(SessionApp.session, session)
         self.tabs = tuple(tabs)
         self.failure: Exception | None = None
+        self.is_interrupted = False
         self._generation = 0
         self._bound: Study | None = None
         self._shown = session
@@ -217,6 +219,11 @@ class SessionApp(App[None]):
         """End the app: the workload cannot be shown, or there is a defect."""
         self.failure = error
         self.exit(return_code=1)
+
+    def action_interrupt(self) -> None:
+        """End the app at once, as `ctrl+c` ends a command."""
+        self.is_interrupted = True
+        self.exit()
 
     def say(self, text: str, *, failed: bool = False) -> None:
         """Tell the user what an action did, until the next key or, unless it failed, until it was read.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sampling.arrays import IntArray
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.reduction.idle_gaps import IdleGaps
 from sampling.reduction.timeline import By, GroupLaunches, timeline_bins
 from sampling.text import counted
@@ -105,7 +105,7 @@ class _Axis:
         # Single precision parts thousands of rows, and a million launches are a matter of milliseconds.
         scale = np.float32((rows - 1) / (high - low))
         share = (np.float32(high) - values) * scale + np.float32(0.5)
-        return np.clip(share, 0, rows - 1).astype(np.int32)
+        return np.asarray(np.clip(share, 0, rows - 1), dtype=np.int32)
 
     def value(self, row: int, rows: int) -> float:
         """Return the duration that a row stands for."""
@@ -217,7 +217,14 @@ def _draw_marks(grid: Grid, rows: int, run: RunAxis, left: int, marks: Marks, *,
 
 
 def _draw_means(
-    grid: Grid, rows: int, axis: _Axis, column: Places, durations_ns: IntArray, left: int, *, ascii_only: bool
+    grid: Grid,
+    rows: int,
+    axis: _Axis,
+    column: Places,
+    durations_ns: AnyIntArray,
+    left: int,
+    *,
+    ascii_only: bool,
 ) -> None:
     """Draw the line of mean durations: a cell a column that has launches."""
     number = np.bincount(column)

@@ -105,7 +105,7 @@ def _shown_gaps(timeline: GroupTimeline) -> tuple[IdleGaps, int, int] | None:
 
 def round_down(ns: float) -> int:
     """Return the largest of 1, 2 and 5 times a power of ten that is no more."""
-    power = 10 ** int(math.log10(max(ns, 1)))
+    power: int = 10 ** int(math.log10(max(ns, 1)))
     return max(digit * power for digit in (1, 2, 5) if digit * power <= max(ns, 1))
 
 

@@ -57,8 +57,6 @@ def solve(
     forest = forest_of(counts)
     total_ns = counts.group_duration_ns.astype(np.float64)
     with forest.lock:
-        if progress is not None:
-            progress(0, 0, "splitting")
         priced = priced_forest(
             forest,
             total_ns,
@@ -67,6 +65,7 @@ def solve(
             min_samples=target.min_samples,
             cycles=cycles,
             forced=forced_nodes(forest, counts, overrides or {}),
+            progress=progress,
         )
     if progress is not None:
         progress(0, 0, "pricing")

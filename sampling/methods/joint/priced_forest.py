@@ -16,7 +16,8 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.joint.forced_nodes import ForcedNodes
-from sampling.splitting.forest import UNSPLIT, ClusterForest
+from sampling.progress import Progress
+from sampling.splitting.forest import UNSPLIT, ClusterForest, report_split
 from sampling.strata.cycle_spread import CycleSpread
 from sampling.strata.variance import left_out, sample_variance, spread, summed_by_group
 
@@ -191,6 +192,7 @@ def priced_forest(
     min_samples: int,
     cycles: CycleSpread,
     forced: ForcedNodes | None = None,
+    progress: Progress | None = None,
 ) -> PricedForest:
     """Return the nodes that a plan may need, splitting in the forest what is not deep enough yet.
 
@@ -208,6 +210,8 @@ def priced_forest(
     levels, lefts, parents_of = [], [], []
     rows = 0
     while len(level):
+        if progress is not None:
+            report_split(progress, forest.group[level], len(group_total_ns))
         variance = forest.launches[level].astype(np.float64) ** 2 * sample_variance(
             forest.launches[level], forest.std_ns[level]
         )

@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray, IntArray
+from sampling.progress import Progress
 from sampling.reduction.iterations.stretches import stretches_of_period, stretches_within
 from sampling.reduction.iterations.windows import Windows
 
@@ -52,7 +53,7 @@ class Iterations:
         return self.launches * len(self.first)
 
 
-def find_iterations(codes: AnyIntArray) -> Iterations | None:
+def find_iterations(codes: AnyIntArray, progress: Progress | None = None) -> Iterations | None:
     """Return the iterations of the outermost loop of a sequence; None where nothing repeats.
 
     A stretch of `ENOUGH` of the launches that repeats thrice is the loop. Else those iterations count whose
@@ -74,7 +75,11 @@ def find_iterations(codes: AnyIntArray) -> Iterations | None:
     best, looked_at = None, launches
     while best is None or best.equal_launches < MOST * launches:
         first = (launches - looked_at) // 2
-        candidates = list(islice(_candidates(codes, windows, first, first + looked_at), _CANDIDATES))
+        candidates: list[Iterations] = []
+        for candidate in islice(_candidates(codes, windows, first, first + looked_at), _CANDIDATES):
+            candidates.append(candidate)
+            if progress is not None:
+                progress(len(candidates), _CANDIDATES, "looking for iterations")
         found = _outermost(candidates)
         if found is not None and (best is None or found.equal_launches > best.equal_launches):
             best = found

@@ -52,7 +52,7 @@ def found_iterations(
         first, stop = np.searchsorted(ids, (sequence.first_id, sequence.first_id + sequence.launches))
         own = signature[first:stop]
         for codes in (own, name_of[own]):
-            iterations = find_iterations(codes)
+            iterations = find_iterations(codes, progress)
             if iterations is not None and iterations.equal_launches >= MOST * len(codes):
                 begin = first + iterations.first
                 last = ids[begin + iterations.launches - 1]

@@ -87,8 +87,8 @@ def shown_range(launches: GroupLaunches, first: IntArray, stop: IntArray) -> Sho
 def ranges_title(forest: RangeForest | None, path: int | None) -> tuple[str, str]:
     """Return what the upper pane shows, and its keys."""
     if forest is None or path is None:
-        return "Ranges and iterations", ""
-    return f"Ranges: {range_words(forest, path)[0]}", "enter zooms, space: region"
+        return "[tab] Ranges and iterations", ""
+    return f"[tab] {range_words(forest, path)[0]}", "enter zooms, space: region"
 
 
 def timeline_command(session: Session, timeline: GroupTimeline, shown: Shown, size: tuple[int, int]) -> str:

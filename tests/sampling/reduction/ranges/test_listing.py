@@ -171,6 +171,19 @@ def test_ranges_are_what_the_words_say(
 
 
 @given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
+def test_the_stretches_of_a_path_hold_its_launches_each_once(events: list[Event], calls: list[int]) -> None:
+    listed = list_ranges(profile_of(calls, events, durations=[1] * len(calls)), Region())
+    for path in range(len(listed)):
+        first, stop = listed.runs(path)
+        ids = [
+            each for low, high in zip(first.tolist(), stop.tolist(), strict=True) for each in range(low, high)
+        ]
+        assert ids == sorted(set(ids))
+        assert len(ids) == listed.launches[path]
+        assert (ids[0], ids[-1]) == (listed.first[path], listed.last[path])
+
+
+@given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
 def test_a_listed_path_selects_what_is_listed(events: list[Event], calls: list[int]) -> None:
     profile = profile_of(calls, events, durations=[1] * len(calls))
     listed = list_ranges(profile, Region())

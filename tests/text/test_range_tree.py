@@ -1,0 +1,102 @@
+"""Ranges as a tree above a timeline: which rows it has, what they say, and what the cursor does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sampling.readers.registry import read_profile
+from sampling.reduction.ranges.listing import RangeList, list_ranges
+from sampling.reduction.region import Region
+from tui.app.timeline.tree_cursor import TreeCursor
+from tui.charts.sinks import plain
+from tui.text.range_tree import NONE, TOO_MANY, RangeForest, TreeMarks, above_chart, left_of, tree_grid
+
+
+@pytest.fixture(scope="module")
+def listed(sample_data: Path) -> RangeList:
+    """Named steps and found iterations."""
+    return list_ranges(read_profile((str(sample_data / "gpt2-like.json.gz"),)), Region())
+
+
+@pytest.fixture(scope="module")
+def forest(listed: RangeList) -> RangeForest:
+    return RangeForest.of(listed)
+
+
+def test_every_range_with_launches_is_reached_once_each_inside_its_own(
+    listed: RangeList, forest: RangeForest
+) -> None:
+    everything = {path for path in range(len(listed)) if listed.launches[path]}
+    rows = forest.walked(everything)
+    assert sorted(rows) == sorted(everything)
+    above: list[int] = []
+    for path in rows:
+        above = [each for each in above if listed.paths.depth[each] < listed.paths.depth[path]]
+        assert forest.parent_of(path) == (above[-1] if above else -1)
+        above.append(path)
+    outermost = forest.walked(())
+    assert outermost == [path for path in rows if listed.paths.parent[path] == -1]
+    first = [int(listed.first[path]) for path in outermost if path < listed.found_from]
+    assert first == sorted(first)
+    assert outermost[-1] >= listed.found_from, "what was found comes after what was named"
+
+
+def test_a_row_says_name_launches_time_and_share(listed: RangeList, forest: RangeForest) -> None:
+    iterations = forest.walked(())[-1]
+    rows = forest.walked({iterations})
+    paths = [rows[0], iterations, rows[rows.index(iterations) + 1]]
+    marks = TreeMarks({iterations}, in_force=rows[0])
+    text = plain(tree_grid(forest, paths, None, 120, marks, ascii_only=True)).splitlines()
+    assert text[0].split() == ["range", "launches", "time", "share"]
+    assert text[1].split()[:3] == ["*", listed.paths.name(rows[0]), f"{listed.launches[rows[0]]:,}"]
+    assert text[2].split()[:3] == ["-", "iterations", f"{listed.launches[iterations]:,}"]
+    assert text[3].split()[:2] == ["iteration", "0"]
+    assert text[3].index("iteration") == text[2].index("iterations") + 2
+    closed = plain(tree_grid(forest, [iterations], None, 120, TreeMarks(), ascii_only=True)).splitlines()
+    assert closed[1].split()[0] == "+"
+
+
+@pytest.mark.parametrize("width", [24, 40, 64, 80, 120, 200])
+def test_rows_fit_and_names_keep_their_numbers(forest: RangeForest, width: int) -> None:
+    rows = forest.walked(())
+    grid = tree_grid(forest, rows, None, width, TreeMarks(), ascii_only=True)
+    assert grid.width == width
+    assert left_of(width, has_ranges=True) < width
+    if width >= 80:
+        text = plain(grid).splitlines()
+        assert all(f"#{number} " in text[number + 1] for number in (0, 9, 50))
+        assert text[1][: left_of(width, has_ranges=True)].rstrip().endswith("%")
+
+
+def test_without_ranges_it_says_what_records_them(listed: RangeList) -> None:
+    assert above_chart(None) == NONE
+    assert "NVTX" in NONE
+    assert above_chart(None, is_looked_for=False) == TOO_MANY
+    assert isinstance(above_chart(listed), RangeForest)
+
+
+def test_the_cursor_opens_closes_and_stays_in_sight(forest: RangeForest) -> None:
+    tree = TreeCursor.of(forest)
+    outermost = len(tree.rows)
+    tree.move(10**6)
+    assert tree.place == outermost - 1
+    iterations = tree.path
+    tree.open()
+    assert (tree.path, len(tree.rows)) == (iterations, outermost + 51)
+    tree.open()
+    assert tree.place == outermost
+    tree.move(7)
+    tree.close()
+    assert tree.path == iterations, "from a range that holds nothing to the one around"
+    tree.close()
+    assert len(tree.rows) == outermost
+    tree.move(-(10**6))
+    tree.close()
+    assert tree.place == 0
+    for rows in (3, 40, -20, 5, -99):
+        tree.move(rows)
+        tree.keep_in_sight(6)
+        assert tree.first <= tree.place < tree.first + 6
+        assert 0 <= tree.first <= max(len(tree.rows) - 6, 0)
