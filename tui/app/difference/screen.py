@@ -182,6 +182,8 @@ class DifferenceScreen(ViewScreen):
             table.say(INVITATION)
         else:
             table.show(self._found)
+            # No more rows than there are kernels, and two for the title and the headings.
+            self.query_one("#kernels-pane").styles.max_height = len(self._found.kernels) + 2
         if self._shown_asked is not None:
             self.query_one("#sides", Line).show(sides_lines(self._shown_asked))
         self._show_doing()
