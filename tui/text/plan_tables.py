@@ -24,6 +24,7 @@ from tui.text.plan import plan_warnings
 
 _GAP = 2
 _LEAST_LABEL = 12
+_LEAST_FIGURES = 3
 
 #: The labels of a table without rows.
 NO_ROWS = RowLabels(KernelLabels((), {}), ())
@@ -32,6 +33,8 @@ NO_ROWS = RowLabels(KernelLabels((), {}), ())
 @dataclass(frozen=True)
 class Listing:
     """Strata or launches as a table of any width; each row is made when it is asked for.
+
+    Where the last column would have hardly any room, the figures before it give way, the last of them first.
 
     Attributes
     ----------
@@ -50,13 +53,15 @@ class Listing:
 
     def head(self, width: int, *, ascii_only: bool) -> str:
         """Return the headings."""
-        headings = [column.heading for column in self.figures]
-        return self._line(headings, shortened(self.heading, self._room(width), ascii_only=ascii_only))
+        shown = self._shown(width)
+        headings = [column.heading for column in self.figures[:shown]]
+        return self._line(headings, shortened(self.heading, self._room(width, shown), ascii_only=ascii_only))
 
     def row(self, number: int, width: int, *, ascii_only: bool) -> str:
         """Return a row, no wider than `width` unless the figures alone are wider."""
-        cells = [column.cells[number] for column in self.figures]
-        label = self.labels.fitted(number, self._room(width), ascii_only=ascii_only)
+        shown = self._shown(width)
+        cells = [column.cells[number] for column in self.figures[:shown]]
+        label = self.labels.fitted(number, self._room(width, shown), ascii_only=ascii_only)
         return self._line(cells, label)
 
     def text(self, width: int, *, ascii_only: bool) -> str:
@@ -64,11 +69,21 @@ class Listing:
         rows = [self.row(number, width, ascii_only=ascii_only) for number in range(len(self.labels))]
         return "\n".join([self.head(width, ascii_only=ascii_only), *rows])
 
-    def _room(self, width: int) -> int:
-        return max(width - sum(self.widths) - _GAP * len(self.widths), _LEAST_LABEL)
+    def _shown(self, width: int) -> int:
+        """Return how many of the figures have room beside the last column."""
+        shown = len(self.figures)
+        while shown > _LEAST_FIGURES and self._left(width, shown) < _LEAST_LABEL:
+            shown -= 1
+        return shown
+
+    def _room(self, width: int, shown: int) -> int:
+        return max(self._left(width, shown), _LEAST_LABEL)
+
+    def _left(self, width: int, shown: int) -> int:
+        return width - sum(self.widths[:shown]) - _GAP * shown
 
     def _line(self, cells: Sequence[str], label: str) -> str:
-        aligned = [cell.rjust(cells_of) for cell, cells_of in zip(cells, self.widths, strict=True)]
+        aligned = [cell.rjust(cells_of) for cell, cells_of in zip(cells, self.widths, strict=False)]
         return (" " * _GAP).join([*aligned, label]).rstrip()
 
 

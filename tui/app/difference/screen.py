@@ -192,6 +192,8 @@ class DifferenceScreen(ViewScreen):
             sort, reverse = self._order
             self._listed = sorted_difference(self._found, sort, reverse=reverse)
             table.show(self._listed, self._order)
+            # No more rows than there are kernels, and two for the title and the headings.
+            self.query_one("#kernels-pane").styles.max_height = len(self._found.kernels) + 2
         if self._shown_asked is not None:
             self.query_one("#sides", Line).show(sides_lines(self._shown_asked))
         self._show_doing()

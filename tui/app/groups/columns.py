@@ -120,10 +120,10 @@ def table_columns(study: Study, width: int) -> TableColumns:
     They are as wide as the widest cell of any kernel group may be, so that none moves while rows do.
     """
     columns = _figures(study, next(cells for least, cells in _BAR_FROM_WIDTH if width >= least))
-    for name in _DROPPED_FIRST:
+    for dropped in _DROPPED_FIRST:
         if width - _taken(columns, 1) >= _LEAST_LABEL:
             break
-        columns = [column for column in columns if column.name != name]
+        columns = [column for column in columns if column.name != dropped]
     gap = 2 if width - _taken(columns, 2) >= _ROOMY_LABEL else 1
     room = max(width - _taken(columns, gap), 8)
     name = GroupColumn("kernel group", "kernel group"[:room], room, to_right=False, sort=GroupSort.NAME)

@@ -18,6 +18,7 @@ from tui.output.writer import Canvas
 from tui.text import facts
 from tui.text.group_list import GroupList, list_groups
 from tui.text.histogram import group_histogram, histogram_text
+from tui.text.range_tree import RangeForest
 from tui.text.timeline import timeline_text
 
 MOST_ROWS = 100_000
@@ -154,11 +155,13 @@ def run_title(session: Session, timeline: GroupTimeline | None) -> tuple[str, st
     )
 
 
-def run_text(session: Session, timeline: GroupTimeline, size: tuple[int, int]) -> str:
-    """Return the selected group's launches over the run as `timeline` prints them."""
+def run_text(
+    session: Session, timeline: GroupTimeline, above: RangeForest | str, size: tuple[int, int]
+) -> str:
+    """Return the selected group's launches over the run, and the ranges above, as `timeline` prints them."""
     width, height = size
     canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
-    return timeline_text(timeline, canvas, height, log=session.log) + "\n"
+    return timeline_text(timeline, canvas, height, log=session.log, above=above) + "\n"
 
 
 def run_command(session: Session, size: tuple[int, int]) -> str:

@@ -12,13 +12,16 @@ from textual.message import Message
 from textual.timer import Timer
 
 from sampling.plan.study import Study
+from sampling.reduction.duration_counts import DurationCounts
 from tui.app.frame.chart import Chart
 from tui.app.frame.line import PaneTitle
 from tui.app.groups.presenter import run_text, run_title
 from tui.app.state import Session
 from tui.charts.grid import Grid
-from tui.engine.timelines import GroupTimeline, timeline_of_group
-from tui.text.timeline import group_timeline
+from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
+from tui.terminal.tty import app_dots
+from tui.text.range_tree import RangeForest, above_chart
+from tui.text.timeline import group_timeline, with_clusters
 
 _DELAY_SECONDS = 0.25
 """Launches are read again for every group: only where the cursor rests."""
@@ -26,9 +29,10 @@ _DELAY_SECONDS = 0.25
 
 @dataclass
 class RunRead(Message):
-    """The launches of a kernel group are read."""
+    """The launches of a kernel group are read, and the ranges that its command prints above them."""
 
     timeline: GroupTimeline
+    above: RangeForest | str
 
 
 class RunPane(Vertical):
@@ -39,6 +43,7 @@ class RunPane(Vertical):
         self._ascii_only = ascii_only
         self._session: Session | None = None
         self._timeline: GroupTimeline | None = None
+        self._above: tuple[DurationCounts, RangeForest | str] | None = None
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -59,14 +64,17 @@ class RunPane(Vertical):
     def timeline(self) -> GroupTimeline | None:
         """What is shown; None while it is not of the group in focus."""
         at, session = self._timeline, self._session
-        is_shown = at is not None and session is not None
-        return at if is_shown and (at.study, at.group) == (session.study, session.selected) else None
+        if at is None or session is None:
+            return None
+        return at if (at.study, at.group) == (session.study, session.selected) else None
 
     @property
     def text(self) -> str:
         """What `timeline` prints of it; nothing while it is read."""
         at, session = self.timeline, self._session
-        return "" if at is None or session is None else run_text(session, at, self.chart.printed_size)
+        if at is None or session is None or self._above is None:
+            return ""
+        return run_text(session, at, self._above[1], self.chart.printed_size)
 
     @property
     def chart(self) -> Chart:
@@ -88,17 +96,24 @@ class RunPane(Vertical):
     def _read(self, study: Study, group: int, seed: int) -> None:
         # The screen's own worker: it knows what to do with a defect.
         self.screen.run_worker(
-            lambda: self.post_message(RunRead(timeline_of_group(study, group, seed))),
+            partial(self._read_aside, study, group, seed),
             thread=True,
             exclusive=True,
             exit_on_error=False,
             group="run",
         )
 
+    def _read_aside(self, study: Study, group: int, seed: int) -> None:
+        timeline = with_clusters(timeline_of_group(study, group, seed))
+        known = self._above
+        above = known[1] if known is not None and known[0] is study.counts else _above(study)
+        self.post_message(RunRead(timeline, above))
+
     @on(RunRead)
     def _take(self, event: RunRead) -> None:
         event.stop()
         before, self._timeline = self._timeline, event.timeline
+        self._above = event.timeline.study.counts, event.above
         if self.timeline is None:
             # The cursor has gone on.
             self._timeline = before
@@ -118,5 +133,14 @@ class RunPane(Vertical):
             self.chart.say("this profile has no durations")
 
 
+def _above(study: Study) -> RangeForest | str:
+    """Return the ranges of the run, or what is said where they are not looked for."""
+    if not is_quickly_listed(study):
+        return above_chart(None, is_looked_for=False)
+    return above_chart(ranges_in(study.profile, study.counts.region))
+
+
 def _draw(at: GroupTimeline, session: Session, width: int, height: int) -> Grid:
-    return group_timeline(at, width, height, log=session.log, ascii_only=session.ascii_only)
+    ascii_only = session.ascii_only
+    dots = app_dots(session.options.ascii, ascii_only=ascii_only)
+    return group_timeline(at, width, height, log=session.log, ascii_only=ascii_only, dots=dots)

@@ -48,6 +48,7 @@ from tui.options.choices import GroupSort
 
 _DELAY_SECONDS = 0.08
 """How long to wait for the next letter of a text to filter by."""
+_LEAST_GROUP_ROWS = 4
 _ROWS_BESIDE_GROUPS = 3
 """The pane's title, the headings, and the field to filter by."""
 
@@ -110,8 +111,6 @@ class GroupsScreen(ViewScreen):
             return
         if shown is None or shown.study is not study:
             self._show_devices(study)
-            # No more rows than there are groups, whether all are listed or not.
-            self.query_one("#groups-pane").styles.max_height = len(study.counts.groups) + _ROWS_BESIDE_GROUPS
         if study.counts.launches <= wording.MOST_LAUNCHES_UNASKED:
             self.app.find_binding()
         self.query_one("#binding", Line).show(wording.binding_lines(session, study))
@@ -132,6 +131,9 @@ class GroupsScreen(ViewScreen):
 
     def _show_groups(self, session: Session, study: Study) -> None:
         listed = listed_groups(study, session.sort, session.search, reverse=session.reverse)
+        # The charts get the rows that the list does not need.
+        rows = max(len(listed.groups), _LEAST_GROUP_ROWS)
+        self.query_one("#groups-pane").styles.max_height = rows + _ROWS_BESIDE_GROUPS
         order = session.sort, session.reverse
         self.query_one(GroupTable).show(study, listed, session.selected, order)
         title = self.query_one("#groups-pane PaneTitle", PaneTitle)

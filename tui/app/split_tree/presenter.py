@@ -73,6 +73,11 @@ def tree_title(stop: TreeStop, *, is_plan: bool) -> tuple[str, str]:
     return "[tab] Tree" if stop.ahead is None else "[tab] Tree so far", keys
 
 
+def card_title(stop: TreeStop) -> tuple[str, str]:
+    """Return that the words are of a decision, with the keys that take it; or of a group that is split."""
+    return ("This kernel group", "") if stop.node is None else ("[+ -] This decision", "")
+
+
 def question(method: str, of_plan: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what a decision in trees for study would change, and the keys that answer; longest first.
 

@@ -21,6 +21,7 @@ from tui.app.frame.question import Question
 from tui.app.frame.view import ViewScreen
 from tui.app.split_tree.panes import Branches, SplitCard, SplitHistogram
 from tui.app.split_tree.presenter import (
+    card_title,
     decided_words,
     node_title,
     question,
@@ -80,10 +81,12 @@ class SplitTreeScreen(ViewScreen):
     def compose_panes(self) -> ComposeResult:
         """The node, the tree, the running figures."""
         ascii_only = self.session.ascii_only
-        with Container(id="panes"):
+        with Container(id="split-panes"):
             with Vertical(id="split-pane", classes="pane"):
                 yield PaneTitle(ascii_only=ascii_only)
                 yield SplitHistogram(ascii_only=ascii_only, id="split-histogram")
+            with Vertical(id="card-pane"):
+                yield PaneTitle(ascii_only=ascii_only)
                 yield SplitCard(ascii_only=ascii_only)
             with Vertical(id="tree-pane", classes="pane"):
                 yield PaneTitle(ascii_only=ascii_only)
@@ -217,9 +220,10 @@ class SplitTreeScreen(ViewScreen):
         stop = self.looked_at
         if stop is None:
             return
-        title, title_of_tree = self.query(PaneTitle)
+        title, title_of_card, title_of_tree = self.query(PaneTitle)
         session, of_plan = self.session, self.session.options.method
         title.show(*node_title(stop, session.study, self.method, of_plan, log=session.log))
+        title_of_card.show(*card_title(stop))
         title_of_tree.show(*tree_title(stop, is_plan=self.method == of_plan))
         self.query_one(SplitCard).show(card_lines(stop))
         self.query_one(Branches).look_at(stop)
