@@ -110,7 +110,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Session, bool, str]]:
     """What the app is opened with, in a terminal that a person can see and steer."""
     calls: list[tuple[Session, bool, str]] = []
 
-    def run_app(session: Session, *, mouse: bool, view: str) -> None:
+    def run_app(session: Session, *, mouse: bool, view: str, **_: object) -> None:
         calls.append((session, mouse, view))
 
     monkeypatch.setattr(terminal, "is_interactive", lambda: True)

@@ -93,10 +93,14 @@ def summary_text(
     left = len(counts.groups) - len(rows)
     launches = counted(counts.launches, "launch", "launches")
     groups = counted(len(counts.groups), "kernel group", "kernel groups")
-    total = f"{quantities.duration(counts.total_duration_ns)} of kernel time{_held(study)}"
+    total = "without durations"
+    if counts.has_durations:
+        total = f"{quantities.duration(counts.total_duration_ns)} of kernel time"
+    amounts = f"{launches} in {groups}, {total}"
+    held = amounts + _held(study)
     parts = [
         f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
-        f"{launches} in {groups}, " + (total if counts.has_durations else "without durations"),
+        held if len(held) <= canvas.width else amounts,
         "",
         facts.short_groups_table(study, rows, canvas),
         *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
@@ -117,7 +121,7 @@ def _held(study: Study) -> str:
     if not holding or len(totals_ns) == 1:
         return ""
     hold = "holds" if holding == 1 else "hold"
-    return f", of which {counted(holding, 'group')} {hold} {MOST_SHARE}"
+    return f"; {quantities.count(holding)} {hold} {MOST_SHARE}"
 
 
 def _plan_lines(study: Study, costs: PlanCosts) -> list[str]:
