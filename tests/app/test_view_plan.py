@@ -129,7 +129,7 @@ async def test_a_wide_and_high_screen_has_all_panes_side_by_side(gpt: str) -> No
 async def test_t_goes_through_the_details(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
         rows = {
-            "Trade-off": "speedup over epsilon",
+            "Trade-off": "the plan: epsilon 0.05",
             "Strata": "stratum  launches  drawn",
             "Launches": "launch  stratum  duration",
             "Findings": "Findings",
