@@ -246,14 +246,14 @@ async def test_tables_scroll_and_say_where_they_are(gpt: str) -> None:
     async with running(gpt, (80, 24)) as (app, pilot):
         await pilot.press("t")
         strata = details_of(app).plan.design.strata_count
-        await wait_for(pilot, lambda: f"1-7 of {strata}" in screen_text(app), "the first rows")
+        await wait_for(pilot, lambda: f"1-6 of {strata}" in screen_text(app), "the first rows")
         await pilot.press("tab", "tab", "j")
-        await wait_for(pilot, lambda: f"2-8 of {strata}" in screen_text(app), "one row on")
+        await wait_for(pilot, lambda: f"2-7 of {strata}" in screen_text(app), "one row on")
         await pilot.press("G")
-        await wait_for(pilot, lambda: f"{strata - 6}-{strata} of {strata}" in screen_text(app), "the last")
+        await wait_for(pilot, lambda: f"{strata - 5}-{strata} of {strata}" in screen_text(app), "the last")
         assert "stratum  launches" in screen_text(app), "the headings stay"
         await pilot.press("g")
-        await wait_for(pilot, lambda: f"1-7 of {strata}" in screen_text(app), "the first rows again")
+        await wait_for(pilot, lambda: f"1-6 of {strata}" in screen_text(app), "the first rows again")
 
 
 # Terminals.
@@ -292,7 +292,7 @@ async def test_no_color_means_none_and_what_is_marked_is_still_seen(
         await pilot.press("tab")
 
         def title_is_marked() -> bool:
-            row = strips_of(app)[1]
+            row = strips_of(app)[2]
             return any(each.style and each.style.reverse and "Costs" in each.text for each in row)
 
         await wait_for(pilot, title_is_marked, "the title of the pane in focus is reversed")
