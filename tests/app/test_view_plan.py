@@ -129,7 +129,7 @@ async def test_a_wide_and_high_screen_has_all_panes_side_by_side(gpt: str) -> No
 async def test_t_goes_through_the_details(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
         rows = {
-            "Trade-off": "speedup over epsilon",
+            "Trade-off": "the plan: epsilon 0.05",
             "Strata": "stratum  launches  drawn",
             "Launches": "launch  stratum  duration",
             "Findings": "Findings",
@@ -225,7 +225,7 @@ async def test_one_launch_is_no_launches(tmp_path: Path) -> None:
 
 async def test_where_rows_are_few_the_details_take_the_place_of_the_options(gpt: str) -> None:
     async with running(gpt, (60, 15)) as (app, pilot):
-        assert screen_text(app).splitlines()[1].endswith("─ [tab] Costs ─ t more ─")
+        assert screen_text(app).splitlines()[2].endswith("─ [tab] Costs ─ t more ─")
         for name in ("Trade-off", "Strata", "Launches", "Findings", "What binds"):
             await pilot.press("t")
             await wait_for(pilot, lambda name=name: f"] {name}" in screen_text(app), f"the pane {name}")  # type: ignore[misc]
@@ -246,14 +246,14 @@ async def test_tables_scroll_and_say_where_they_are(gpt: str) -> None:
     async with running(gpt, (80, 24)) as (app, pilot):
         await pilot.press("t")
         strata = details_of(app).plan.design.strata_count
-        await wait_for(pilot, lambda: f"1-8 of {strata}" in screen_text(app), "the first rows")
+        await wait_for(pilot, lambda: f"1-6 of {strata}" in screen_text(app), "the first rows")
         await pilot.press("tab", "tab", "j")
-        await wait_for(pilot, lambda: f"2-9 of {strata}" in screen_text(app), "one row on")
+        await wait_for(pilot, lambda: f"2-7 of {strata}" in screen_text(app), "one row on")
         await pilot.press("G")
-        await wait_for(pilot, lambda: f"{strata - 7}-{strata} of {strata}" in screen_text(app), "the last")
+        await wait_for(pilot, lambda: f"{strata - 5}-{strata} of {strata}" in screen_text(app), "the last")
         assert "stratum  launches" in screen_text(app), "the headings stay"
         await pilot.press("g")
-        await wait_for(pilot, lambda: f"1-8 of {strata}" in screen_text(app), "the first rows again")
+        await wait_for(pilot, lambda: f"1-6 of {strata}" in screen_text(app), "the first rows again")
 
 
 # Terminals.
@@ -286,13 +286,13 @@ async def test_no_color_means_none_and_what_is_marked_is_still_seen(
         assert colours(app) == set()
         rows = strips_of(app)
         assert any(
-            segment.style and segment.style.reverse and "epsilon" in segment.text for segment in rows[3]
+            segment.style and segment.style.reverse and "epsilon" in segment.text for segment in rows[4]
         )
         assert "> epsilon" in screen_text(app), "and by a sign"
         await pilot.press("tab")
 
         def title_is_marked() -> bool:
-            row = strips_of(app)[1]
+            row = strips_of(app)[2]
             return any(each.style and each.style.reverse and "Costs" in each.text for each in row)
 
         await wait_for(pilot, title_is_marked, "the title of the pane in focus is reversed")
