@@ -20,7 +20,7 @@ from sampling.arrays import IntArray
 from sampling.arrow import first_true, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.progress import Progress
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import InputFile, place_on_disk
 
 #: "integer" is read exactly, "number" as float64, "text" as dictionary-encoded bytes.
 Kind = Literal["integer", "number", "text"]
@@ -119,7 +119,7 @@ def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[
     ------
     ProfileError : a line has no end, or the file cannot be read.
     """
-    total = 0 if file.compressed else file.location.stat().st_size
+    total = file.location.stat().st_size
     with file.open() as stream, ThreadPoolExecutor(1) as ahead:
         offset = 0
         coming = ahead.submit(_next_piece, stream, file.path)
@@ -128,7 +128,9 @@ def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[
             yield offset, piece
             offset += len(piece)
             if progress is not None:
-                progress(offset, total, f"reading {file.path}")
+                # Of gzip data the next piece is decompressed by now.
+                done = place_on_disk(stream) if file.compressed else offset
+                progress(done, total, f"reading {file.path}")
 
 
 def _next_piece(stream: IO[bytes], path: str) -> bytes:

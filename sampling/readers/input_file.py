@@ -155,3 +155,9 @@ def _head(stream: gzip.GzipFile) -> bytes:
         if not head:
             raise
     return bytes(head)
+
+
+def place_on_disk(stream: IO[bytes]) -> int:
+    """Return how many bytes on disk an opened input has taken; of gzip data those are compressed."""
+    raw: IO[bytes] = getattr(stream, "fileobj", None) or stream
+    return raw.tell()

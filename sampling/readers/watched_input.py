@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any, cast
 
 from sampling.progress import Progress
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import InputFile, place_on_disk
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,13 @@ class _WatchedStream:
 
     def __init__(self, stream: IO[bytes], tell: Callable[[int], None]) -> None:
         self._stream, self._tell = stream, tell
-        # The place in gzip data is that in the file they come from.
-        self._on_disk: IO[bytes] = getattr(stream, "fileobj", None) or stream
 
     def read(self, size: int = -1) -> bytes:
-        self._tell(self._on_disk.tell())
+        self._tell(place_on_disk(self._stream))
         return self._stream.read(size)
 
     def read1(self, size: int = -1) -> bytes:
-        self._tell(self._on_disk.tell())
+        self._tell(place_on_disk(self._stream))
         piece: bytes = getattr(self._stream, "read1", self._stream.read)(size)
         return piece
 

@@ -36,6 +36,9 @@ class LoadingScreen(Screen[None]):
 
     def report(self, done: int, total: int, what: str) -> None:
         """Show how far the work is."""
+        # A whole path would push its own name out of the line.
+        for profile in self._session.profiles:
+            what = what.replace(profile, Path(profile).name)
         self.query_one("#what", Static).update(self._shown(what))
         # Work of unknown length has no bar: the full bar of the step before would stay.
         self.query_one("#bar", Static).update(self._bar(min(done / total, 1.0)) if total else "")

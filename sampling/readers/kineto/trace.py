@@ -37,7 +37,7 @@ from sampling.profile.profile import (
 )
 from sampling.profile.range_runs import NO_RANGES, RangeSource
 from sampling.progress import Progress
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import InputFile, place_on_disk
 from sampling.readers.kineto.columns import (
     AnnotationRows,
     CallRows,
@@ -161,13 +161,11 @@ def _collected(file: InputFile, kernels: KernelTable, progress: Progress | None)
 
 def _blocks(file: InputFile, progress: Progress | None) -> Iterator[bytes]:
     """Yield the decompressed bytes, reporting progress."""
-    total = 0 if file.compressed else file.location.stat().st_size
-    done = 0
+    total = file.location.stat().st_size
     with file.open() as stream:
         for block in iter(partial(stream.read, _BLOCK_BYTES), b""):
-            done += len(block)
             if progress is not None:
-                progress(done, total, "reading")
+                progress(place_on_disk(stream), total, "reading")
             yield block
 
 

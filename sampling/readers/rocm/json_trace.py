@@ -18,7 +18,7 @@ from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import InputFile, place_on_disk
 from sampling.readers.rocm.devices import device_of, distinct_devices
 from sampling.readers.rocm.kernels import bare_name, work_groups
 from sampling.readers.rocm.markers import Marker, ranges_of
@@ -89,13 +89,13 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 
 def _text(file: InputFile, progress: Progress | None) -> bytearray:
-    total = 0 if file.compressed else file.location.stat().st_size
+    total = file.location.stat().st_size
     text = bytearray()
     with file.open() as stream:
         for block in iter(partial(stream.read, _BLOCK_BYTES), b""):
             text += block
             if progress is not None:
-                progress(len(text), total, f"reading {file.path}")
+                progress(place_on_disk(stream), total, f"reading {file.path}")
     if text.startswith(_BYTE_ORDER_MARK):
         del text[: len(_BYTE_ORDER_MARK)]
     return text

@@ -335,6 +335,23 @@ class TestSurroundings:
             nsys_csv.read(file, KernelTable(), lambda done, total, _: seen.append((done, total)))
         assert seen[-1] == (path.stat().st_size, path.stat().st_size)
 
+    def test_progress_of_gzip_data_is_that_of_the_bytes_on_disk(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        rows = [
+            f"{i},{i * 7919 % 1000},{i},8,4,1,{i % 3 + 1},1,1,,,,,,,,A (0),1,,7,{SCALE}"
+            for i in range(60_000)
+        ]
+        path = tmp_path / "trace.csv.gz"
+        path.write_bytes(gzip.compress(text_of(HEADER_2023, rows).encode(), 1))
+        monkeypatch.setattr(csv_cells, "PIECE_BYTES", 1 << 18)
+        seen: list[tuple[int, int]] = []
+        with open_input(str(path)) as file:
+            nsys_csv.read(file, KernelTable(), lambda done, total, _: seen.append((done, total)))
+        assert {total for _, total in seen} == {path.stat().st_size}
+        assert seen == sorted(seen)
+        assert seen[0][0] < path.stat().st_size == seen[-1][0]
+
 
 class TestSeveralTraces:
     def exec_rows(self, count: int) -> list[str]:
