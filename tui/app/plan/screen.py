@@ -35,7 +35,8 @@ from tui.app.plan.presenter import (
     plan_figures,
 )
 from tui.app.plan.prompt import PlanPrompt
-from tui.app.plan.results.screen import ResultsScreen, opened_again
+from tui.app.plan.results.opening import opened_again
+from tui.app.plan.results.screen import ResultsScreen
 from tui.app.plan.work import DetailsReady, PlanWork
 from tui.app.state import Session
 from tui.options.commands import SampleOptions
@@ -187,7 +188,10 @@ class PlanScreen(CheaperScreen):
         if self._work.is_stale(event):
             return
         if event.details is not None:
+            is_first = self._details is None
             self._show_details(event.details)
+            if is_first and self.session.plan is not None and self.session.plan.results:
+                self.action_results()
             return
         self._work.end()
         self.work_on()
