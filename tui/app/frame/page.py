@@ -142,9 +142,7 @@ class FindingsScreen(PageScreen):
             for key, finding in self._remedies.items()
         }
         found = findings_toned(self._study, width, keys, ascii_only=self._ascii_only)
-        return Text("
-").join([found, *(Text(f"
-{line}") for line in self._beside)])
+        return Text("\n").join([found, *(Text(f"\n{line}") for line in self._beside)])
 
     def hints(self) -> str:
         """The keys of remedies, and undo once one was applied."""
