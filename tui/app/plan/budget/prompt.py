@@ -114,7 +114,7 @@ class BudgetPrompt(Vertical):
         if answers.budget.strip() and not answers.slowdown.strip():
             self._field("slowdown").focus()
         # The cursor's own hint comes with its focus.
-        self.call_after_refresh(self.say, words)
+        self.call_after_refresh(self.query_one(FieldWords).refuse, words)
         self.app.until_next_key(self._explain_focused)
 
     def _explain_focused(self) -> None:
