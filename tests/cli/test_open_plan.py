@@ -68,7 +68,9 @@ def test_its_split_decisions_are_those_of_the_file(kernelpoint: Kernelpoint) -> 
     Path("mine.json").write_text(json.dumps({"method": "root", "overrides": rows}))
     plan = made(kernelpoint, "--method root --overrides mine.json", "decided.json")
     opened = open_plan(str(plan))
-    session = session_of(opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0, theme=Theme.NORD)))
+    session = session_of(
+        opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0, theme=Theme.NORD))
+    )
     assert session.options.overrides == "decided.json"
     assert session.options.slowdown == 5.0
     assert {group: dict(of) for group, of in session.overrides.items()} == {key: {"": "keep"}}
