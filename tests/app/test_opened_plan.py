@@ -17,6 +17,7 @@ from tui.app import planning
 from tui.app.frame.page import FindingsScreen
 from tui.app.messages import StudyFailed
 from tui.app.plan.results.screen import ResultsScreen
+from tui.app.plan.titles import whose_options
 from tui.app.running import session_of
 from tui.app.state import Session
 from tui.engine.beside import beside_profile
@@ -58,6 +59,11 @@ async def test_a_plan_opens_in_view_3_and_its_results_over_it() -> None:
         await wait_for(pilot, lambda: screen.known is not None and not screen.is_working, "they are read")
         await pilot.press("escape")
         await wait_for(pilot, lambda: not isinstance(app.screen, ResultsScreen), "back to the plan")
+        assert " of plan.json " in screen_text(app)
+        assert (
+            whose_options(replace(app.session, options=SampleOptions()), app.given)
+            == "not those of plan.json"
+        )
         await pilot.press("o")
         assert screen_text(app).count("Results of plan.json") == 1, "they are still there"
 
