@@ -52,6 +52,11 @@ def result_reader(name: str) -> ResultReader:
     return cast("ResultReader", import_module(_READERS[name]))
 
 
+def looks_like_results(file: InputFile) -> bool:
+    """Return whether a file begins like results; those behind a program's own output are not found."""
+    return any(result_reader(name).recognises_results(file.head) for name in _READERS)
+
+
 def recognised_reader(file: InputFile) -> ResultReader:
     """Return the reader whose format a file is of.
 

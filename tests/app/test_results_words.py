@@ -219,7 +219,7 @@ def test_the_title_says_whether_the_total_is_narrow_enough() -> None:
     assert pane_title(ResultsPane.TOTALS, known(asked=asked))[1][0] == "within 50.0 %"
     asked = replace(asked, target=0.0001)
     assert pane_title(ResultsPane.TOTALS, known(asked=asked, larger=LARGER), place="tab j more")[1] == (
-        "not within 0.0 %, t what is next; tab j more",
+        "not within <0.1 %, t what is next; tab j more",
         "tab j more",
     )
 

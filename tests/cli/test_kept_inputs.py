@@ -231,7 +231,7 @@ def test_the_plan_that_the_app_proposes_is_not_what_it_reads(
     session = Session(options, study=study, overrides=overrides)
     said = farewell(session)
     assert said is not None
-    words = shlex.split(said.partition("   kernelpoint ")[2])
+    words = shlex.split(said.partition("\nkernelpoint ")[2])
     assert words[-1] == ("plan-2.json" if is_decided else "plan.json")
     assert kernelpoint(*words).code == 0
 

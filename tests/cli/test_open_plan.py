@@ -19,6 +19,7 @@ from tui.app.running import session_of
 from tui.engine.opened_plans import find_profile, open_plan, options_of_plan, plan_notes
 from tui.engine.plan_heads import is_plan
 from tui.engine.studies import study_as_asked
+from tui.options.choices import Theme
 from tui.options.commands import OpenOptions
 
 OPTIONS = (
@@ -67,7 +68,9 @@ def test_its_split_decisions_are_those_of_the_file(kernelpoint: Kernelpoint) -> 
     Path("mine.json").write_text(json.dumps({"method": "root", "overrides": rows}))
     plan = made(kernelpoint, "--method root --overrides mine.json", "decided.json")
     opened = open_plan(str(plan))
-    session = session_of(opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0)))
+    session = session_of(
+        opened.profiles, options_of_plan(opened, OpenOptions(slowdown=5.0, theme=Theme.NORD))
+    )
     assert session.options.overrides == "decided.json"
     assert session.options.slowdown == 5.0
     assert {group: dict(of) for group, of in session.overrides.items()} == {key: {"": "keep"}}

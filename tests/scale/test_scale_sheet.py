@@ -392,6 +392,6 @@ def test_leaving_says_the_largest_target_and_its_command() -> None:
     line = farewell(edited)
     assert line is not None
     assert line.startswith("128 SMs: IPC ")
-    assert "   kernelpoint scale predict " in line
+    assert "\nkernelpoint scale predict " in line
     assert "8=101" in line
     assert farewell(tables.edited(tables.sheet.with_cell(0, "ipc", "fast"))) is None

@@ -39,7 +39,7 @@ def test_start_look_and_quit(resnet: str) -> None:
     assert set(MOUSE_ON.findall(terminal.output)) == set(MOUSE_OFF.findall(terminal.output)) != set()
     assert terminal.output.count(ENTERED) == terminal.output.count(LEFT) == 1
     assert re.fullmatch(
-        r"joint, epsilon 0\.05: \d+ of 5,600 launches, [\d.]+x expected   "
+        r"joint, epsilon 0\.05: \d+ of 5,600 launches, [\d.]+x expected\n"
         r"kernelpoint sample \S+resnet50-like\.sqlite --method joint -o plan\.json",
         terminal.after,
     )

@@ -57,3 +57,10 @@ class BindingFound(Message):
 
     study: Study
     binding: tuple[Relaxation, ...]
+
+
+@dataclass
+class LiesBeside(Message):
+    """What lies beside the profile, in a line each."""
+
+    lines: tuple[str, ...]

@@ -62,7 +62,7 @@ def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOpt
         return replace(options, overrides=None)
     if _holds(options.overrides, session):
         return options
-    text = json_text(overrides_document(session.overrides, session.options.method)) + "\n"
+    text = _text(session)
     digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
     named = f"kernelpoint-overrides-{digest}"
     names = chain([f"{named}.json"], (f"{named}-{number}.json" for number in count(2)))
@@ -76,6 +76,20 @@ def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOpt
             raise PermissionError(EACCES, why_not, str(path))
         write_text(text, path)
     return replace(options, overrides=str(path))
+
+
+def write_decisions(session: Session, path: Path) -> None:
+    """Write the split decisions to a file.
+
+    Raises
+    ------
+    OptionError, OSError : see `write_text`.
+    """
+    write_text(_text(session), path)
+
+
+def _text(session: Session) -> str:
+    return json_text(overrides_document(session.overrides, session.options.method)) + "\n"
 
 
 def kept_decisions(session: Session) -> str:

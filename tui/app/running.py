@@ -83,7 +83,8 @@ def _take_leave(session: Session) -> None:
 
     line = wording.farewell(session)
     if line is not None:
-        write_stdout(f"{printable(line, ascii_only=session.ascii_only)}\n")
+        rows = (printable(row, ascii_only=session.ascii_only) for row in line.split("\n"))
+        write_stdout("".join(f"{row}\n" for row in rows))
 
 
 def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:

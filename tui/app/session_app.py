@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual import on, work
@@ -13,7 +15,7 @@ from textual.reactive import reactive
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from tui.app.loading import LoadingScreen
-from tui.app.messages import BindingFound, StudyFailed, StudyProgress, StudyReady
+from tui.app.messages import BindingFound, LiesBeside, StudyFailed, StudyProgress, StudyReady
 from tui.app.remedies import Remedies
 from tui.app.state import Session, studied, taken_back, undoable
 from tui.options.commands import SampleOptions
@@ -22,6 +24,7 @@ from tui.terminal.printable import printable
 
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
+    from sampling.errors import SamplingError
     from sampling.plan.findings.finding import Finding
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
@@ -205,6 +208,62 @@ class SessionApp(App[None]):
             for text in (*event.study.profile.notes, *event.notes):
                 self.say(text)
             self.change(beside=event.notes)
+            self._look_beside(self.session, event.study)
+
+    @work(thread=True, exit_on_error=False, group="beside")
+    def _look_beside(self, session: Session, study: Study) -> None:
+        from tui.engine.beside import beside_profile
+
+        named = [session.options.overrides, None if session.plan is None else session.plan.path]
+        lines = beside_profile(session.profiles, study, [path for path in named if path is not None])
+        if lines:
+            self.post_message(LiesBeside(lines))
+
+    @on(LiesBeside)
+    def _say_beside(self, event: LiesBeside) -> None:
+        self.change(beside=(*self.session.beside, *event.lines))
+        for text in event.lines:
+            self.say(text)
+
+    # Files that cannot be written where one is.
+
+    def ask_place(
+        self,
+        what: str,
+        name: str,
+        error: SamplingError | OSError,
+        write: Callable[[Path], object],
+        then: Callable[[Path], object],
+    ) -> None:
+        """Ask for another place for a file, write it there, and go on.
+
+        Parameters
+        ----------
+        what, name, write : see `PlaceScreen`.
+        error : why it could not be written.
+        then : called with the path once it is written.
+        """
+        from tui.app.frame.place import PlaceScreen, why_not
+
+        def go_on(path: Path | None) -> None:
+            if path is not None:
+                then(path)
+
+        screen = PlaceScreen(what, name, why_not(error), write, ascii_only=self.session.ascii_only)
+        self.push_screen(screen, go_on)
+
+    def ask_decisions_place(self, error: OSError, then: Callable[[], object]) -> None:
+        """Ask for another place for the split decisions, which commands name from then on, and go on."""
+        from tui.app.overrides_file import write_decisions
+
+        def keep(path: Path) -> None:
+            shown = replace(self._shown.options, overrides=str(path))
+            self._shown = replace(self._shown, options=shown)
+            self.change(options=replace(self.session.options, overrides=str(path)))
+            then()
+
+        name = Path(str(error.filename)).name
+        self.ask_place("Your split decisions are", name, error, partial(write_decisions, self.session), keep)
 
     @on(StudyFailed)
     def _show_failure(self, event: StudyFailed) -> None:

@@ -36,6 +36,7 @@ _NOT_OF_THE_PLAN = {
     "slowdown",
     "app",
     "no_mouse",
+    "theme",
 }
 _COPIED = ("method", "epsilon", "confidence", "with_replacement", "launches", "time", "range")
 _OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread", "pool_below", "min_freedom")

@@ -158,4 +158,4 @@ def farewell(tables: OpenTables) -> str | None:
     last = max(outcome.predictions, key=lambda each: each.target)
     if last.ipc is None:
         return line
-    return f"{last.target} {measurements.scaling.unit}: IPC {last.ipc:.4g} by {last.method}   {line}"
+    return f"{last.target} {measurements.scaling.unit}: IPC {last.ipc:.4g} by {last.method}\n{line}"

@@ -55,16 +55,20 @@ class CopyingScreen(Screen[None]):
         if not pane.text:
             self.app.say("nothing here to write")
             return
-        try:
-            path = _unused_path(pane.name)
+
+        def write(path: Path) -> None:
             with new_file(path) as temporary:
                 temporary.write_text(pane.text, encoding="utf-8")
-        except OSError as error:
-            self.app.say(f"not written: {error.filename}: {error.strerror}", failed=True)
-            return
-        except OptionError as error:
-            self.app.say(f"not written: {error}", failed=True)
-            return
+
+        try:
+            path = _unused_path(pane.name)
+            write(path)
+        except (OSError, OptionError) as error:
+            self.app.ask_place("The pane's text is", f"{pane.name}.txt", error, write, self._say_written_to)
+        else:
+            self._say_written_to(path)
+
+    def _say_written_to(self, path: Path) -> None:
         self.app.say(f"written to {path}")
 
 

@@ -118,7 +118,7 @@ class PageScreen(CopyingScreen):
 
 
 class FindingsScreen(PageScreen):
-    """Every finding's sentence and remedy, in the words of the commands."""
+    """Every finding's sentence and remedy, as the commands say it; then what lies beside the profile."""
 
     BINDINGS = [  # noqa: RUF012
         ("f", "dismiss", "Back"),
@@ -130,9 +130,9 @@ class FindingsScreen(PageScreen):
 
     app: SessionApp
 
-    def __init__(self, study: Study, *, ascii_only: bool) -> None:
+    def __init__(self, study: Study, *, ascii_only: bool, beside: tuple[str, ...] = ()) -> None:
         super().__init__("Findings", ascii_only=ascii_only)
-        self._study = study
+        self._study, self._beside = study, beside
         self._remedies = remedy_keys(study.findings)
 
     def write(self, width: int) -> Text:
@@ -141,7 +141,8 @@ class FindingsScreen(PageScreen):
             finding.code: f"[{key}] sets {change_text(finding.changes)}"
             for key, finding in self._remedies.items()
         }
-        return findings_toned(self._study, width, keys, ascii_only=self._ascii_only)
+        found = findings_toned(self._study, width, keys, ascii_only=self._ascii_only)
+        return Text("\n").join([found, *(Text(f"\n{line}") for line in self._beside)])
 
     def hints(self) -> str:
         """The keys of remedies, and undo once one was applied."""

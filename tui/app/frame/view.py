@@ -147,7 +147,11 @@ class ViewScreen(CopyingScreen):
     def action_findings(self) -> None:
         """Show every finding in full."""
         if self.session.study is not None:
-            self.app.push_screen(FindingsScreen(self.session.study, ascii_only=self.session.ascii_only))
+            self.app.push_screen(
+                FindingsScreen(
+                    self.session.study, ascii_only=self.session.ascii_only, beside=self.session.beside
+                )
+            )
 
     def action_filters(self) -> None:
         """Show which launches count and what a kernel group is, to change it."""
@@ -163,7 +167,7 @@ class ViewScreen(CopyingScreen):
         try:
             line = self.command()
         except OSError as error:
-            self.app.say(f"split decisions not written: {error.filename}: {error.strerror}", failed=True)
+            self.app.ask_decisions_place(error, self.action_copy_command)
             return
         self.app.copy_to_clipboard(line)
         self.app.say(line)

@@ -143,7 +143,10 @@ def status_lines(session: Session, study: Study) -> list[Words]:
 
 
 def farewell(session: Session) -> str | None:
-    """Return what stays in the terminal, split decisions written to a file; None if nothing was loaded."""
+    """Return what stays in the terminal, split decisions written to a file; None if nothing was loaded.
+
+    What the plan costs is a line, and the command that makes it another, to be pasted as it is.
+    """
     if session.study is None:
         return None if session.scale is None else scale_status.farewell(session.scale)
     study = session.study
@@ -154,5 +157,6 @@ def farewell(session: Session) -> str | None:
         options = options_on_leaving(session)
     except OSError as error:
         return f"{line}   (split decisions not written: {error.filename}: {error.strerror})"
-    options = replace(options, output=printed_plan_name(options))
-    return f"{line}   {command_line('sample', options, always=('method',))}"
+    kept = () if session.plan is None else (session.plan.path,)
+    options = replace(options, output=printed_plan_name(options, kept))
+    return f"{line}\n{command_line('sample', options, always=('method',))}"

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from sampling.simulators.registry import exporter_names
-from tui.app.frame.line import Line
+from tui.app.frame.field_words import FieldWords
 from tui.app.plan.files import why_not_there
 from tui.app.session_app import SessionApp
 from tui.options.command_line import PLAN_NAME, free_name
@@ -91,7 +91,7 @@ class PlanPrompt(Vertical):
 
     def compose(self) -> ComposeResult:
         """The words over the field."""
-        yield Line(ascii_only=self._ascii_only)
+        yield FieldWords(ascii_only=self._ascii_only)
         with Horizontal():
             yield Static()
             yield PlaceInput(compact=True, select_on_focus=False)
@@ -113,7 +113,7 @@ class PlanPrompt(Vertical):
         field.cursor_position = len(field.value)
         self.display = True
         field.focus()
-        self.query_one(Line).show([f"not written: {problem}; another place?", f"not written: {problem}"])
+        self.query_one(FieldWords).refuse(f"not written: {problem}")
         self.app.until_next_key(self._explain)
 
     def _propose(self) -> None:
@@ -128,8 +128,8 @@ class PlanPrompt(Vertical):
         if self._target is not None:
             among = ", up and down change it" if len(exporter_names()) > 1 else ""
             words = [f"Export for {self._target}{among}; enter writes, esc leaves", f"For {self._target}"]
-        self.query_one(Line).show(words)
-        self.query_one(Static).update("File: " if self._target is None else "Folder: ")
+        self.query_one(FieldWords).show(words)
+        self.query_one("Horizontal Static", Static).update("File: " if self._target is None else "Folder: ")
 
     def close(self) -> None:
         """Ask no more."""
@@ -156,5 +156,5 @@ class PlanPrompt(Vertical):
         if problem is None:
             self.post_message(PlaceGiven(path, self._target))
         else:
-            self.query_one(Line).refuse(problem)
+            self.query_one(FieldWords).refuse(problem)
             self.app.until_next_key(self._explain)

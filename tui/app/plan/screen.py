@@ -23,19 +23,11 @@ from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import failure_words
 from tui.app.plan.option_form import FieldReached, OptionForm, OptionsChanged
 from tui.app.plan.panes import PlanDetailPanes, PlanFigures, PlanFindings, PlanList
-from tui.app.plan.presenter import (
-    DETAILS,
-    PlanPane,
-    binding_states,
-    detail_states,
-    figures_states,
-    fitting_title,
-    pane_command,
-    pane_text,
-    plan_figures,
-)
+from tui.app.plan.presenter import DETAILS, PlanPane, pane_command, pane_text, plan_figures
 from tui.app.plan.prompt import PlanPrompt
-from tui.app.plan.results.screen import ResultsScreen, opened_again
+from tui.app.plan.results.opening import opened_again
+from tui.app.plan.results.screen import ResultsScreen
+from tui.app.plan.titles import binding_states, detail_states, figures_states, fitting_title, whose_options
 from tui.app.plan.work import DetailsReady, PlanWork
 from tui.app.state import Session
 from tui.options.commands import SampleOptions
@@ -89,7 +81,7 @@ class PlanScreen(CheaperScreen):
 
     def on_mount(self) -> None:
         """Lay out, and keep showing which rows of a table are visible."""
-        self._title("#options-pane").show("[3] Options", "enter, + -")
+        self._title("#options-pane").show("[3] Options", whose_options(self.session, self.app.given))
         self._explain_option()
         self._arrange()
         for table in self.query(PlanList):
@@ -132,6 +124,7 @@ class PlanScreen(CheaperScreen):
             self._work.begin(session, study, self._details)
         else:
             self.work_on()
+        self._title("#options-pane").show("[3] Options", whose_options(session, self.app.given))
         self._panes.show_binding(session)
         self._show_titles()
 
@@ -187,7 +180,10 @@ class PlanScreen(CheaperScreen):
         if self._work.is_stale(event):
             return
         if event.details is not None:
+            is_first = self._details is None
             self._show_details(event.details)
+            if is_first and self.session.plan is not None and self.session.plan.results:
+                self.action_results()
             return
         self._work.end()
         self.work_on()

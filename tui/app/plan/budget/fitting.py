@@ -16,6 +16,9 @@ from tui.engine.budgets import budget_of, study_that_fits
 from tui.options.commands import SampleOptions
 from tui.options.flags import with_flags
 
+_NEARLY_WHOLE = 1.05
+"""A speedup below which the budget has room for nearly all launches."""
+
 
 @dataclass(frozen=True, slots=True)
 class BudgetAnswers:
@@ -149,6 +152,8 @@ def fitted_words(fitted: Fitted) -> str:
     hours = fitted.hours
     expected, drawn, longest = map(quantities.hours, (hours.expected, hours.drawn, hours.longest_launch))
     promise = "" if fitted.bound is None else f", the total within {quantities.share(fitted.bound)}"
+    if fitted.speedup is not None and fitted.speedup < _NEARLY_WHOLE:
+        promise = ", nearly the whole run"
     return (
         f"epsilon {fitted.options.epsilon:g} fits {fitted.answers.budget.strip()}: "
         f"{quantities.ratio(fitted.speedup)}{promise}; {expected} of one machine expected, {drawn} for this "

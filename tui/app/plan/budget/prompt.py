@@ -11,9 +11,9 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from tui.app.frame.field_words import FieldWords
 from tui.app.plan.budget.fitting import BudgetAnswers, Fitted, fitted_words
 from tui.app.session_app import SessionApp
-from tui.terminal.printable import printable
 
 _LABELS = {"budget": "Budget:   ", "slowdown": "Slowdown: "}
 _HINTS = {
@@ -68,8 +68,7 @@ class BudgetPrompt(Vertical):
     """Two fields; above them what is meant, what is wrong, or the plan that was found."""
 
     DEFAULT_CSS = """
-    BudgetPrompt { height: auto; max-height: 7; }
-    BudgetPrompt #budget-words { height: auto; max-height: 5; width: 1fr; }
+    BudgetPrompt { height: auto; max-height: 8; }
     BudgetPrompt Horizontal { height: 1; }
     BudgetPrompt Horizontal Static { width: auto; text-style: bold; }
     BudgetInput, BudgetInput:focus { background: ansi_default; background-tint: transparent; width: 1fr; }
@@ -88,7 +87,7 @@ class BudgetPrompt(Vertical):
 
     def compose(self) -> ComposeResult:
         """The words over the fields."""
-        yield Static(id="budget-words", markup=False)
+        yield FieldWords(ascii_only=self._ascii_only)
         for name, label in _LABELS.items():
             with Horizontal():
                 yield Static(label)
@@ -107,7 +106,7 @@ class BudgetPrompt(Vertical):
 
     def say(self, words: str) -> None:
         """Say what is meant, what is tried or what is wrong."""
-        self.query_one("#budget-words", Static).update(printable(words, ascii_only=self._ascii_only))
+        self.query_one(FieldWords).show([words])
 
     def refuse(self, words: str) -> None:
         """Say until the next key what is wrong; where the slowdown is missing, its field has the cursor."""
@@ -115,7 +114,7 @@ class BudgetPrompt(Vertical):
         if answers.budget.strip() and not answers.slowdown.strip():
             self._field("slowdown").focus()
         # The cursor's own hint comes with its focus.
-        self.call_after_refresh(self.say, words)
+        self.call_after_refresh(self.query_one(FieldWords).refuse, words)
         self.app.until_next_key(self._explain_focused)
 
     def _explain_focused(self) -> None:

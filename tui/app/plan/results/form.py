@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from tui.app.frame.line import Line
+from tui.app.frame.field_words import FieldWords
 from tui.app.plan.results.asked import Answers
 from tui.app.session_app import SessionApp
 
@@ -96,22 +97,30 @@ class ResultsForm(Vertical):
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
         self._ascii_only = ascii_only
+        self._problem = ""
         self.display = False
 
     def compose(self) -> ComposeResult:
         """The words over the fields."""
-        yield Line(ascii_only=self._ascii_only)
+        yield FieldWords(ascii_only=self._ascii_only)
         for name in _NAMES:
             with Horizontal():
                 yield Static(_LABELS[name].ljust(_LABEL_CELLS))
                 yield ResultsInput(id=name, compact=True, select_on_focus=False)
 
-    def ask(self, answers: Answers) -> None:
-        """Ask, with answers to begin with."""
-        for name in _NAMES:
-            field = self._field(name)
-            field.value = getattr(answers, name)
-            field.cursor_position = len(field.value)
+    def ask(self, answers: Answers, problem: str = "") -> None:
+        """Ask, with answers to begin with.
+
+        Parameters
+        ----------
+        problem : why they cannot be used; "" before they were tried.
+        """
+        self._problem = problem
+        with self.prevent(Input.Changed):
+            for name in _NAMES:
+                field = self._field(name)
+                field.value = getattr(answers, name)
+                field.cursor_position = len(field.value)
         self.display = True
         self._field(_NAMES[0]).focus()
 
@@ -121,11 +130,16 @@ class ResultsForm(Vertical):
 
     def say(self, problem: str) -> None:
         """Say until the next key why the answers cannot be used."""
-        self.query_one(Line).refuse(problem)
+        self._problem = problem
+        self.query_one(FieldWords).refuse(problem)
         self.app.until_next_key(self._explain_focused)
 
     def _explain_focused(self) -> None:
+        self._problem = ""
         self._explain(next((name for name in _NAMES if self._field(name).has_focus), None))
+
+    def _show(self, forms: Sequence[str]) -> None:
+        self.query_one(FieldWords).show(forms)
 
     def _field(self, name: str) -> ResultsInput:
         return self.query_one(f"#{name}", ResultsInput)
@@ -137,18 +151,22 @@ class ResultsForm(Vertical):
     @on(Input.Changed)
     def _explain_again(self, event: Input.Changed) -> None:
         event.stop()
+        self._problem = ""
         if event.input.has_focus:
             self._explain(event.input.id)
 
     def _explain(self, name: str | None) -> None:
-        if name == "plan":
-            self.query_one(Line).show(plan_hint(self._field(name).value.strip()))
+        if self._problem:
+            self.query_one(FieldWords).refuse(self._problem)
+        elif name == "plan":
+            self._show(plan_hint(self._field(name).value.strip()))
         elif name in _HINTS:
-            self.query_one(Line).show(_HINTS[name])
+            self._show(_HINTS[name])
 
     @on(ResultsInput.Moved)
     def _go(self, event: ResultsInput.Moved) -> None:
         event.stop()
+        self._problem = ""
         here = next((place for place, name in enumerate(_NAMES) if self._field(name).has_focus), 0)
         self._field(_NAMES[(here + event.by) % len(_NAMES)]).focus()
 

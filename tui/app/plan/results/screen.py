@@ -55,6 +55,7 @@ class ResultsScreen(ViewScreen):
     details : the plan shown, saved where results are opened of a file that is not there.
     answers : to begin with.
     known : results that were open before.
+    is_read_now : whether the answers are read without asking.
 
     Attributes
     ----------
@@ -77,8 +78,11 @@ class ResultsScreen(ViewScreen):
         "larger plan contains what was simulated."
     )
 
-    def __init__(self, details: PlanDetails, answers: Answers, known: Known | None = None) -> None:
+    def __init__(
+        self, details: PlanDetails, answers: Answers, known: Known | None = None, *, is_read_now: bool = False
+    ) -> None:
         super().__init__()
+        self._is_read_now = is_read_now
         self._details = details
         self.answers = answers
         # It is no longer under way if the user had left.
@@ -107,7 +111,9 @@ class ResultsScreen(ViewScreen):
             for name in ("scroll_y", "virtual_size"):
                 self.watch(scrolled, name, self._show_titles_soon, init=False)
         self._show()
-        if self.known is None:
+        if self._is_read_now:
+            self.post_message(AnswersGiven(self.answers))
+        elif self.known is None:
             self.action_ask()
         else:
             self._focus_table()
@@ -164,10 +170,10 @@ class ResultsScreen(ViewScreen):
 
     # What is asked for.
 
-    def action_ask(self) -> None:
-        """Ask for results, their plan and a target."""
+    def action_ask(self, problem: str = "") -> None:
+        """Ask for results, their plan and a target; say why those of before cannot be used."""
         self.query_one(PlanPrompt).close()
-        self.query_one(ResultsForm).ask(self.answers)
+        self.query_one(ResultsForm).ask(self.answers, problem)
 
     @on(AnswersGiven)
     def _take_answers(self, event: AnswersGiven) -> None:
@@ -219,9 +225,7 @@ class ResultsScreen(ViewScreen):
             super().worker_failed(worker, error)
         elif not worker.is_cancelled and self._doing:
             self._stop()
-            self.action_ask()
-            # The hint of the field comes with its focus.
-            self.call_after_refresh(self.query_one(ResultsForm).say, failure_words(error))
+            self.action_ask(failure_words(error))
 
     # What is done with them.
 
@@ -308,18 +312,3 @@ class ResultsScreen(ViewScreen):
             self.app.say("no results are open")
         else:
             super().action_copy_command()
-
-
-def opened_again(details: PlanDetails, before: ResultsScreen | None, saved: Path | None) -> ResultsScreen:
-    """Return the screen with what was open before; results to come are of the plan that was saved since.
-
-    Parameters
-    ----------
-    saved : the file of the plan shown; None if it was not saved since `before`.
-    """
-    answers, known = Answers(target=f"{details.session.options.epsilon:g}"), None
-    if before is not None:
-        answers, known = before.answers, before.known
-    if saved is not None:
-        answers = replace(answers, plan=str(saved))
-    return ResultsScreen(details, answers, known)

@@ -1,0 +1,196 @@
+"""Where nothing can be written, another place is asked for before anything is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Sequence
+from errno import EACCES
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sampling.plan.overrides_file import read_overrides
+from sampling.splitting.tree import Verdict
+from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, wait_for
+from tests.app.plan_driving import form_of, running
+from tui.app import overrides_file
+from tui.app.frame import copying, wording
+from tui.app.frame.place import PlaceInput, PlaceScreen
+from tui.app.plan import files as plan_files
+from tui.app.plan.prompt import PlanPrompt
+from tui.app.state import same_overrides
+from tui.options import command_line, places
+from tui.options.commands import OpenOptions
+
+ROOT = OpenOptions(method="root")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    """A small profile, away from the current folder."""
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    rows = [f"k{each % 3},{(1 + each % 3) * 100_000 + each * 7919 % 9_973}" for each in range(900)]
+    (folder / "table.csv").write_text("\n".join(["name,duration_ns", *rows, ""]))
+    return str(folder / "table.csv")
+
+
+@pytest.fixture
+def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder takes no file, whoever runs the tests; returns the home folder, which does."""
+    here, home = Path.cwd(), tmp_path / "home"
+    home.mkdir()
+    written = overrides_file.write_text
+
+    def refused(path: Path) -> None:
+        if path.absolute().parent == here:
+            raise PermissionError(EACCES, "Permission denied", str(path))
+
+    def write_text(text: str, path: Path) -> None:
+        refused(path)
+        written(text, path)
+
+    def new_file(path: Path) -> Any:
+        refused(path)
+        return real_new_file(path)
+
+    def access(path: Any, mode: int) -> bool:
+        return Path(path).absolute() != here and real_access(path, mode)
+
+    real_new_file, real_access = copying.new_file, os.access
+    monkeypatch.setattr(overrides_file, "write_text", write_text)
+    monkeypatch.setattr(plan_files, "write_text", write_text)
+    monkeypatch.setattr(copying, "new_file", new_file)
+    monkeypatch.setattr(places.os, "access", access)
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+def words_of(app: App) -> str:
+    return " ".join(screen_text(app).split())
+
+
+async def is_asked(pilot: Running, app: App) -> PlaceInput:
+    await wait_for(pilot, lambda: isinstance(app.focused, PlaceInput), "it asks for another place")
+    assert isinstance(app.focused, PlaceInput)
+    return app.focused
+
+
+async def decide(pilot: Running, app: App) -> None:
+    app.decide({study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}, "root")
+    await planned(pilot, app)
+
+
+async def typed(pilot: Running, text: str | Sequence[str]) -> None:
+    await pilot.press("ctrl+a", "ctrl+k", *text, "enter")
+
+
+async def test_a_plan_is_proposed_elsewhere_and_a_refused_place_stays_to_be_edited(
+    table: str, read_only: Path
+) -> None:
+    async with running(table, options=ROOT) as (app, pilot):
+        await pilot.press("S")
+        await wait_for(pilot, lambda: "Save the plan" in words_of(app), "it asks")
+        assert f"File: {read_only}/plan.json"[:70] in screen_text(app)
+        await typed(pilot, "plan.json")
+        await wait_for(pilot, lambda: "takes no file; give another place" in words_of(app), "not here")
+        await typed(pilot, "~/mine.json")
+        await wait_for(pilot, (read_only / "mine.json").exists, "it is there")
+        await wait_for(pilot, lambda: app.focused is form_of(app), "the prompt is gone")
+
+
+async def test_a_folder_that_refuses_only_when_written_to_is_asked_about_again(
+    table: str, read_only: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan_files, "is_writable", lambda _: True)
+    async with running(table, options=ROOT) as (app, pilot):
+        await pilot.press("S")
+        await typed(pilot, "plan.json")
+        await wait_for(pilot, lambda: "not written: plan.json: Permission denied" in words_of(app), "why")
+        assert app.screen.query_one(PlanPrompt).display
+        assert "File: plan.json" in screen_text(app), "the path stays, to be edited"
+        await typed(pilot, f"{read_only}/plan.json")
+        await wait_for(pilot, (read_only / "plan.json").exists, "elsewhere")
+
+
+async def test_the_text_of_a_pane_is_written_elsewhere(table: str, read_only: Path) -> None:
+    async with opened(table, options=ROOT) as (app, pilot):
+        await pilot.press("w")
+        field = await is_asked(pilot, app)
+        assert "Permission denied" in words_of(app)
+        assert field.value == f"{read_only}/kernelpoint-groups.txt"
+        await typed(pilot, "no/where.txt")
+        await wait_for(pilot, lambda: "no such folder" in words_of(app), "why not there either")
+        await typed(pilot, f"{read_only}/mine.txt")
+        await wait_for(pilot, (read_only / "mine.txt").exists, "it is there")
+        await wait_for(pilot, lambda: "written to" in words_of(app), "it says where")
+
+
+async def test_decisions_are_written_elsewhere_before_the_command_that_names_them_is_copied(
+    table: str, read_only: Path
+) -> None:
+    async with opened(table, options=ROOT) as (app, pilot):
+        await decide(pilot, app)
+        await pilot.press("Y")
+        await is_asked(pilot, app)
+        assert "Your split decisions are not written" in words_of(app)
+        await typed(pilot, "~/mine.json")
+        await wait_for(pilot, lambda: "--overrides" in app.clipboard, "the command is copied")
+        assert f"--overrides {read_only}/mine.json" in app.clipboard
+        found = read_overrides(str(read_only / "mine.json")).overrides
+        assert same_overrides(found, app.session.overrides)
+        await pilot.press("q")
+        assert app.return_code == 0, "they are kept: nothing is asked again"
+
+
+async def test_decisions_are_written_elsewhere_before_the_app_is_left(table: str, read_only: Path) -> None:
+    async with opened(table, options=ROOT) as (app, pilot):
+        await decide(pilot, app)
+        await pilot.press("q")
+        await is_asked(pilot, app)
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: not isinstance(app.screen, PlaceScreen), "back in the app")
+        await pilot.press("q")
+        await is_asked(pilot, app)
+        await typed(pilot, "~/mine.json")
+        await wait_for(pilot, lambda: app.return_code == 0, "it is left")
+    said = wording.farewell(app.session)
+    assert said is not None
+    assert f"--overrides {read_only}/mine.json" in said
+    assert f"-o {read_only}/plan.json" in said
+
+
+@pytest.mark.parametrize("is_decided", [False, True])
+async def test_the_line_at_quitting_is_a_command_that_makes_the_same_plan(
+    table: str, is_decided: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a folder; with 'marks'"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    named = folder / "t ab$le.csv"
+    named.write_text(Path(table).read_text())
+    options = OpenOptions(method="root", epsilon=0.02, exclude=("k[0]", "no 'such"), slowdown=1e6, seed=4)
+    async with running(named.name, options=options) as (app, pilot):
+        if is_decided:
+            await decide(pilot, app)
+        await pilot.press("S")
+        await typed(pilot, "saved.json")
+        await wait_for(pilot, Path("saved.json").exists, "it is saved")
+        await pilot.press("q")
+    said = wording.farewell(app.session)
+    assert said is not None
+    words, line = said.split("\n")
+    assert words.startswith("root")
+    assert shlex.split(line)[:2] == ["kernelpoint", "sample"]
+    printed(line, 80, folder)
+    ours, theirs = (json.loads(Path(name).read_text()) for name in ("saved.json", "plan.json"))
+    assert ours["strata"] == theirs["strata"]
+    assert ours["overrides"] == theirs["overrides"]
+    assert bool(ours["overrides"]) is is_decided
+
+
+def test_a_command_names_a_place_that_takes_the_plan(read_only: Path, table: str) -> None:
+    assert command_line.printed_plan_name(OpenOptions(profiles=(table,))) == f"{read_only}/plan.json"  # type: ignore[arg-type]
