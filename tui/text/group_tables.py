@@ -14,7 +14,7 @@ from tui.text import facts
 _GAP = 2
 # A name in fewer columns says little; figures that others tell make room for it, these first.
 _LEAST_NAME, _LEAST_OF_ALL = 30, 12
-_DROPPED_FIRST = ("strata", "total", "CoV", "cum", "")
+_DROPPED_FIRST = ("strata", "total", "", "cum", "CoV")
 _IN_FULL = "names in full: kernelpoint groups ... | cat, or --format csv"
 
 Row = dict[str, Any]
