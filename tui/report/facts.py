@@ -8,7 +8,7 @@ from sampling.methods.registry import method_named, method_names
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.study import Study
-from sampling.plan.trade_off import default_epsilons
+from sampling.plan.trade_off import default_epsilons, point_of
 from sampling.progress import Progress
 from tui.engine.budgets import PlanCosts, binding_of, plan_costs, study_within_budget
 from tui.engine.comparing import comparison_of
@@ -81,14 +81,14 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
     )
 
 
-def _traded(study: Study, options: ReportOptions, costs: PlanCosts, progress: Progress) -> TradeOff | None:
-    """Return what a plan costs around the plan's own epsilon; None where there is no plan at any."""
+def _traded(study: Study, options: ReportOptions, costs: PlanCosts, progress: Progress) -> TradeOff:
+    """Return what a plan costs around the plan's own epsilon, the plan itself among them."""
     # Of a plan within a budget the epsilon is the one that was found.
     target = replace(target_of(options), epsilon=study.design.target.epsilon)
     epsilons = default_epsilons(target.epsilon)
-    points, missing = traded(study, options, target, epsilons, progress)
-    if not points:
-        return None
+    others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
+    points, missing = traded(study, options, target, others, progress)
+    points = (point_of(study.design, target.epsilon), *points)
     return TradeOff(options.method, target, epsilons, points, missing, replace(costs, binding=None))
 
 

@@ -118,7 +118,10 @@ def estimate_text(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
 ) -> str:
     """Return the figures in words, and the table of kernel groups where it is asked for."""
-    return "\n".join(_wrapped(line, canvas.width) for line in _lines(found, larger, options, canvas))
+    lines = _lines(found, larger, options, canvas)
+    return (
+        "\n".join(_wrapped(line, canvas.width) for line in lines) if canvas.is_terminal else "\n".join(lines)
+    )
 
 
 def _wrapped(line: str, width: int) -> str:

@@ -50,17 +50,16 @@ def _streams(study: Study) -> int | None:
 
 def info_text(study: Study, results: dict[str, Any], canvas: Canvas) -> str:
     """Return the same as lines, and the findings."""
-    body = "\n".join(
-        textwrap.fill(
-            printable(text, ascii_only=canvas.ascii_only),
-            canvas.width,
-            initial_indent=f"{label:<{_LABEL}}",
-            subsequent_indent=" " * _LABEL,
-            break_on_hyphens=False,
-        )
-        for label, text in info_lines(results)
-    )
+    body = "\n".join(_line(label, text, canvas) for label, text in info_lines(results))
     return f"{body}\n\n{facts.findings_text(study, canvas)}"
+
+
+def _line(label: str, text: str, canvas: Canvas) -> str:
+    """Return a line; on a terminal that is too narrow for it, several."""
+    line = f"{label:<{_LABEL}}{printable(text, ascii_only=canvas.ascii_only)}"
+    if not canvas.is_terminal:
+        return line
+    return textwrap.fill(line, canvas.width, subsequent_indent=" " * _LABEL, break_on_hyphens=False)
 
 
 def info_lines(results: dict[str, Any]) -> list[tuple[str, str]]:
