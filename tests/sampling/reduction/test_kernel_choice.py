@@ -103,6 +103,13 @@ def test_examples(wanted: str, rank: int) -> None:
     assert choose_kernel(counts([group(name, 8) for name in NAMES]), wanted).group == rank - 1
 
 
+def test_words_of_a_label_are_whole_unless_letters_are_left_out() -> None:
+    groups = counts([group(name, 8) for name in ("my_relu", "relu", "relu_backward")])
+    assert choose_kernel(groups, "relu 8x4x3").group == 1
+    assert choose_kernel(groups, "my..relu 8x4x3 [64]").group == 0
+    assert choose_kernel(groups, "relu..ward 8x4x3").group == 2
+
+
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
