@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 import io
 import re
+import shlex
 import tokenize
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+
+from tui.program import run
+from tui.registry import ALIASES, COMMANDS, FIRST_WORDS, command_named
 
 PROJECT = Path(__file__).resolve().parent.parent
 METHODS_PAGE = PROJECT / "docs" / "methods.md"
@@ -28,6 +33,12 @@ _CITATION = re.compile(r"docs/methods\.md, ((?:section )?\d.{0,50})")
 _LINE_BREAK = re.compile(r"\s*\n\s*(?:# ?)?")
 _PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*")
 # Pages that this project's text once cited and never had.
+# Of the tools that profiles come from and plans go to, and of what every program has.
+_FLAGS_OF_OTHERS = {
+    *("--csv", "--trace", "--type", "--cuda-graph-trace", "--print-gpu-trace", "--disable-pip-version-check"),
+    *("--kernel-id", "--launch-skip", "--launch-count", "--kernel-include-regex", "--kernel-iteration-range"),
+    *("--help", "--version", "--install-completion"),
+}
 _NOT_OURS = re.compile(r"\b(?:METHODS|FORMATS|DESIGN|STYLE)\b")
 
 
@@ -99,3 +110,60 @@ def test_files_in_the_readme_are_there_or_said_to_be_the_readers_own() -> None:
     assert not any(name.startswith("sample_data/") for name in missing), missing
     first = min(text.index(f" {name}") for name in missing)
     assert text.index("stand for your own") < first
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_to_files_and_headings_that_are_there(page: Path) -> None:
+    text = page.read_text()
+    headings = {
+        re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    }
+    for place, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", text):
+        if place.startswith("http"):
+            continue
+        assert (page.parent / place).exists(), place
+        assert place or heading in headings, heading
+
+
+def commands_shown() -> list[str]:
+    """Return the command lines of the README that run this program, without their comments."""
+    blocks = re.findall(r"```sh\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    found = (re.search(r"(?:^|/| )kernelpoint +(\S.*?)(?:\s{2,}#|\s# |$)", line) for line in lines)
+    return [each[1] for each in found if each is not None]
+
+
+@pytest.mark.parametrize("line", commands_shown())
+def test_commands_of_the_readme_have_options_that_there_are(line: str) -> None:
+    words = shlex.split(line)
+    words = [ALIASES.get(words[0], words[0]), *words[1:]]
+    if words[0] not in FIRST_WORDS:
+        assert "." in words[0], "neither a command nor a file"
+        words = ["open", *words]
+    command = command_named(words)
+    assert command is not None
+    known = {
+        flag for option in fields(COMMANDS[command].options) for flag in option.metadata.get("flags", ())
+    }
+    assert [word for word in words if re.match(r"--?[a-z]", word) and word not in known] == []
+
+
+def test_flags_that_pages_name_are_some_commands() -> None:
+    known = {
+        flag
+        for command in COMMANDS.values()
+        for option in fields(command.options)
+        for flag in option.metadata.get("flags", ())
+    }
+    for page in (PROJECT / "README.md", PROJECT / "CHANGELOG.md"):
+        named_flags = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page.read_text()))
+        assert named_flags - known - _FLAGS_OF_OTHERS == set()
+
+
+def test_the_output_in_the_readme_is_what_its_command_prints(capfd: pytest.CaptureFixture[str]) -> None:
+    text = (PROJECT / "README.md").read_text()
+    shown = re.search(r"<!-- end -->\n\n```\n(.*?)```", text, re.DOTALL)
+    assert shown is not None
+    assert run(["sample", str(PROJECT / "sample_data" / "resnet50-like.sqlite"), "--quiet"]) == 0
+    assert capfd.readouterr().out == shown[1]

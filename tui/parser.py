@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import Field, fields
 from functools import cache
 from importlib import import_module
@@ -15,8 +14,10 @@ import typer
 from typer.main import get_command
 
 from sampling.errors import OptionError
+from tui.completion import offer_of
 from tui.options.choices import SortWord
 from tui.options.input_files import input_files, reading, why_not_written
+from tui.options.numbers import NumberKind, why_no_number
 from tui.output.writer import STDOUT
 from tui.registry import COMMANDS, FAMILIES, Command
 from tui.terminal import interruption
@@ -147,21 +148,16 @@ def _check_range(option: Field[Any], value: Any) -> None:
         raise OptionError(f"{flag} is a fraction from 0 up to 1, not {value:g}", remedy=meant)
 
 
-def _number(text: str | float) -> float:
-    """Return a number as typed; one in per cent is refused with the fraction that is meant.
+def _number_parser(kind: NumberKind) -> Callable[[str | float], float]:
+    """Return what takes a number as typed, and says of any other text what is meant."""
 
-    Raises
-    ------
-    BadParameter : it is no number.
-    """
-    try:
-        return float(text)
-    except ValueError as error:
-        words = f"{text!r} is no number"
-        with suppress(ValueError):
-            if str(text).endswith("%"):
-                words = f"fractions are meant, not per cent: {float(str(text)[:-1]) / 100:g}"
-        raise typer.BadParameter(words) from error
+    def parsed(text: str | float) -> float:
+        try:
+            return float(text)
+        except ValueError as error:
+            raise typer.BadParameter(why_no_number(str(text), kind)) from error
+
+    return parsed
 
 
 def _one_of(kind: type[SortWord]) -> Callable[[str], SortWord]:
@@ -186,6 +182,13 @@ def _completed(kind: type[SortWord]) -> Callable[[str], list[str]]:
     return words
 
 
+def _parser_of(kind: Any, number: NumberKind) -> Callable[..., Any] | None:
+    """Return what reads a value of a type; None where Typer does."""
+    if float in {kind, *get_args(kind)}:
+        return _number_parser(number)
+    return _one_of(kind) if isinstance(kind, type) and issubclass(kind, SortWord) else None
+
+
 def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
     metadata = option.metadata
     several = get_origin(hint) is tuple
@@ -204,10 +207,10 @@ def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
             *metadata["flags"],
             help=metadata["help"],
             metavar=metadata["metavar"] or ("<float>" if is_number else "|".join(kind) if is_sort else None),
-            parser=_number if is_number else _one_of(kind) if is_sort else None,
-            autocompletion=_completed(kind) if is_sort else None,
+            parser=_parser_of(kind, metadata["kind"]),
             rich_help_panel=metadata["panel"],
             show_default=option.default not in (None, (), False),
+            autocompletion=_completed(kind) if is_sort else offer_of(option.name),
         )
         default = [] if several else option.default
     return inspect.Parameter(

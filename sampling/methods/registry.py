@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sampling.errors import OptionError
-from sampling.methods.method import GrownByRule, Method, SolvedTogether
 from sampling.methods.settings import option_names, option_value
 from sampling.text import Wording, nearest
+
+if TYPE_CHECKING:
+    # Their names are asked for where there is no time to import numpy: when a shell completes one.
+    from sampling.methods.method import GrownByRule, Method, SolvedTogether
 
 # Each has its method in ``METHOD``; it is imported when the method is asked for.
 _MODULES = {

@@ -19,6 +19,7 @@ from sampling.plan.findings.registry import findings
 from sampling.plan.picked_design import AnyDesign, every_launch
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
+from sampling.reduction.counted_selections import counted_selections
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -26,6 +27,7 @@ from sampling.reduction.launch_list import list_launches
 from sampling.reduction.overlap import DeviceTime, device_times
 from sampling.reduction.region import Region, selected_sequences
 from sampling.reduction.run_order.run_order import RunOrder, run_order
+from sampling.reduction.selection import Selection
 from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 
@@ -42,6 +44,7 @@ class Study:
     Attributes
     ----------
     choice : which method designed it, and what the method was given.
+    counted : the launches that every filter of the region keeps, span by span.
     order : what the order of the launches shows.
     reports : how the feature files fitted, for a method that asks for features.
     """
@@ -49,6 +52,7 @@ class Study:
     profile: Profile
     counts: DurationCounts
     choice: MethodChoice
+    counted: tuple[Selection, ...]
     device_times: tuple[DeviceTime, ...]
     order: RunOrder
     design: AnyDesign
@@ -58,13 +62,13 @@ class Study:
     @property
     def sequences(self) -> tuple[LaunchSequence, ...]:
         """The processes and devices that have launches in the region."""
-        return selected_sequences(self.profile, self.counts.selected)
+        return selected_sequences(self.profile, self.counted)
 
     @property
     def launches_of_sequences(self) -> dict[LaunchSequence, int]:
-        """Launches of each process and device that the region keeps, whatever their names and durations."""
+        """Launches of each process and device that the region keeps."""
         kept: dict[LaunchSequence, int] = {}
-        for selection in self.counts.selected:
+        for selection in self.counted:
             sequence = self.profile.sequences[selection.span.sequence]
             kept[sequence] = kept.get(sequence, 0) + selection.launches
         return kept
@@ -202,9 +206,11 @@ def study(
     """
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
-    times = device_times(profile, counts.selected, progress)
+    counted = counted_selections(profile, counts)
+    times = device_times(profile, counted, progress)
     order = run_order(profile, counts, progress) if counts.has_durations else RunOrder()
-    return _studied(profile, counts, times, order, target, choice, progress, tell)
+    read = _Read(profile, counts, counted, times, order)
+    return _studied(read, target, choice, progress, tell)
 
 
 def study_again(
@@ -220,22 +226,33 @@ def study_again(
     ------
     OptionError, NotApplicableError : see `make_design` and `make_design_by_launches`.
     """
-    return _studied(read.profile, read.counts, read.device_times, read.order, target, choice, progress, tell)
+    same = _Read(read.profile, read.counts, read.counted, read.device_times, read.order)
+    return _studied(same, target, choice, progress, tell)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """What is known of a workload before a plan is designed; see `Study`."""
+
+    profile: Profile
+    counts: DurationCounts
+    counted: tuple[Selection, ...]
+    times: tuple[DeviceTime, ...]
+    order: RunOrder
 
 
 def _studied(
-    profile: Profile,
-    counts: DurationCounts,
-    times: tuple[DeviceTime, ...],
-    order: RunOrder,
+    read: _Read,
     target: Target,
     choice: MethodChoice,
     progress: Progress | None,
     tell: Callable[[JoinReport], None] | None,
 ) -> Study:
+    profile, counts = read.profile, read.counts
     design, reports = _designed(profile, counts, target, choice, progress, tell)
-    evidence = Evidence(profile, counts, times, _plan_cost(counts, choice.method, design), order)
-    return Study(profile, counts, choice, times, order, design, findings(evidence), reports)
+    cost = _plan_cost(counts, choice.method, design)
+    found = findings(Evidence(profile, counts, read.times, cost, read.order))
+    return Study(profile, counts, choice, read.counted, read.times, read.order, design, found, reports)
 
 
 def _designed(

@@ -308,7 +308,7 @@ RESULTS: dict[str, Schema] = {
         ),
         next=_list(_object(id=INDEX)),
     ),
-    "report": _object(path=TEXT, bytes=COUNT, sections=_list(TEXT, minItems=4)),
+    "report": _object(path=TEXT, bytes=COUNT, sections=_list(TEXT, minItems=4), charts=_list(TEXT)),
     "methods": _list(
         _object(
             name=METHOD,

@@ -34,13 +34,13 @@ Kernelpoint = Callable[..., Any]
 
 # Options that are any text, and name no file to read. A new one belongs here or is an `InputFile`.
 NO_FILES = {
-    *("output", "device", "process", "include", "exclude", "launches", "time", "range", "columns"),
+    *("output", "svg", "device", "process", "include", "exclude", "launches", "time", "range", "columns"),
     *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to"),
     *("ctas_per_sm", "instructions", "ctas", "budget", "metrics", "ratios", "top_up", "window"),
     *("simulated", "rule", "benchmark", "name", "ipc", "mpki", "target", "factor", "size", "capacity"),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.
-CHOSEN = {"project": {"source"}, "estimate": {"source"}}
+CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}
 
 
 def text_options(command: str) -> Iterator[tuple[Field[Any], Any]]:

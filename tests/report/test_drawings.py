@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from sampling.reduction.timeline import GroupLaunches
 from tui.charts.histogram_data import histogram_data
-from tui.report.drawings import Bars, Cells, Curve, cells_of
+from tui.report.drawings import Bars, Cells, Curve, Points, cells_of
 from tui.report.svg.axes import BOTTOM, LEFT, RIGHT, TOP, Axis, digit_ticks, time_ticks
 from tui.report.svg.drawing import legend_of, svg_of
+from tui.report.svg.named_points import name_boxes
 
 DURATIONS = st.lists(st.integers(1, 10**7), min_size=1, max_size=400)
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
@@ -107,3 +108,30 @@ def test_ticks_are_round_and_on_the_axis() -> None:
     axis = Axis(1, 100, 0, 200, log=True)
     assert axis.at([1, 10, 100]).tolist() == [0, 100, 200]
     assert Axis(3, 3, 0, 200).at(3) == 100
+
+
+METHODS = st.lists(st.tuples(st.floats(1, 5_000), st.floats(0, 2)), min_size=1, max_size=13)
+
+
+@given(METHODS)
+def test_every_method_is_named_within_the_axes(methods: list[tuple[float, float]]) -> None:
+    speedup, error = (np.array(column) for column in zip(*methods, strict=True))
+    names = tuple(f"method {number}, and its twin" for number in range(len(methods)))
+    drawn = list(svg_of(Points(speedup, error, names)))
+    text = "".join(drawn)
+    assert all(f">{name}</text>" in text for name in names)
+    for circle in (part for part in drawn if part.startswith("<circle")):
+        _, _, x, y = map(float, _NUMBERS.findall(circle))
+        assert LEFT - 0.1 <= x <= RIGHT + 0.1
+        assert TOP - 0.1 <= y <= BOTTOM + 0.1
+    assert legend_of(Points(speedup, error, names)) == []
+
+
+@given(st.lists(st.tuples(st.integers(LEFT, RIGHT), st.integers(TOP, BOTTOM)), min_size=1, max_size=5))
+def test_names_of_a_few_points_do_not_run_over_each_other(places: list[tuple[int, int]]) -> None:
+    boxes = name_boxes(places, ["single-iteration"] * len(places))
+    for number, (left, foot, right, top) in enumerate(boxes):
+        assert LEFT <= left < right <= RIGHT
+        assert TOP <= top < foot <= BOTTOM
+        for other in boxes[number + 1 :]:
+            assert right <= other[0] or other[2] <= left or foot <= other[3] or other[1] <= top

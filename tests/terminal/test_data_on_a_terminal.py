@@ -37,7 +37,8 @@ def test_nothing_steers_the_terminal(hostile: Path, form: str) -> None:
     assert terminal.leave() == 0
     shown = terminal.output.decode()
     assert [mark for mark in HOSTILE if mark in shown] == []
-    assert "=cmd()" in shown
+    # A table that the terminal's width is too small for has a label in place of the key.
+    assert ("=cmd" if form == "table" else "=cmd()") in shown
     if form == "json":
         assert json.loads(shown)["results"][0]["name"] == NAME
     if form == "jsonl":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -148,11 +147,10 @@ def _two_profiles(options: OpenOptions) -> tuple[str, str]:
 def _refuse_without_terminal() -> None:
     from sampling.errors import OptionError
 
-    raise OptionError("--app: there is no terminal to open the app in", remedy="over SSH, use `ssh -t`")
+    why, remedy = terminal.why_no_app()
+    raise OptionError(f"--app: {why}", remedy=remedy)
 
 
 def _why_no_app(instead: str) -> str:
-    if terminal.is_terminal(sys.stdout) and terminal.is_terminal(sys.stderr):
-        what = "profiles as files" if instead == "difference" else "profile as a file"
-        return f"keys cannot be read from standard input, so this is the {instead}; give the {what}"
-    return f"no terminal, so this is the {instead}; `ssh -t` opens the app"
+    what = "profiles as files" if instead == "difference" else "profile as a file"
+    return terminal.instead_of_app(instead, f"the {what}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 
 from sampling.errors import OptionError
@@ -25,14 +24,13 @@ def run(options: ScaleOpenOptions) -> None:
     if terminal.is_interactive():
         _open_app(options)
         return
+    why, remedy = terminal.why_no_app()
     if options.app:
-        raise OptionError("--app: there is no terminal to open the app in", remedy="over SSH, use `ssh -t`")
+        raise OptionError(f"--app: {why}", remedy=remedy)
     if not options.files:
-        raise OptionError(
-            "no terminal to open the app in, and no file to predict from", remedy="give one, or use `ssh -t`"
-        )
+        raise OptionError(f"{why}, and no file to predict from", remedy=f"give one, or {remedy}")
     scale_predict.run(options_of(ScalePredictOptions, options))
-    note(_why_no_app(), quiet=options.quiet)
+    note(terminal.instead_of_app("prediction", "a file by its name"), quiet=options.quiet)
 
 
 def _open_app(options: ScaleOpenOptions) -> None:
@@ -48,9 +46,3 @@ def _open_app(options: ScaleOpenOptions) -> None:
         scale=tables_of(sources) if sources else None,
     )
     run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME, theme=options.theme)
-
-
-def _why_no_app() -> str:
-    if terminal.is_terminal(sys.stdout) and terminal.is_terminal(sys.stderr):
-        return "keys cannot be read from standard input, so this is the prediction; give a file by its name"
-    return "no terminal, so this is the prediction; `ssh -t` opens the app"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sampling.errors import OptionError
 from sampling.plan.study import Study
 from sampling.plan.walk.tree_walk import TreeWalk
-from sampling.reduction.kernel_choice import choose_kernel
+from sampling.reduction.kernel_choice import groups_containing
 from sampling.reduction.plan_groups import PlanGroups
 from sampling.strata.target import Target
 from tui.engine.studies import chosen_kernel
@@ -23,13 +22,10 @@ def chosen_group(study: Study, groups: PlanGroups, kernel: str | None, *, quiet:
 
     A part of a pool's key means the pool.
     """
-    if kernel is not None and not kernel.startswith("#"):
-        try:
-            found = choose_kernel(groups.counts, kernel)
-        except OptionError:
-            found = None
-        if found is not None:
-            return chosen_kernel(groups.counts, kernel, quiet=quiet)
+    # Labels are of kernel groups, and what fits one of them may fit another one of the plan.
+    is_text = kernel is not None and not kernel.startswith("#")
+    if is_text and groups_containing(groups.counts, str(kernel)):
+        return chosen_kernel(groups.counts, kernel, quiet=quiet)
     index = chosen_kernel(study.counts, kernel, quiet=quiet)
     group = int(groups.group_of[index])
     if groups.is_pool[group]:

@@ -31,6 +31,7 @@ from tui.engine.unused_options import note_unused, note_unused_features
 from tui.options.choices import NumberLocale
 from tui.options.commands import JudgeOptions, SampleOptions
 from tui.options.flags import findings_with_flags, with_flags
+from tui.options.numbers import why_no_number
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions, RegionOptions
 from tui.terminal.diagnostics import ProgressMeter, note
 
@@ -267,4 +268,5 @@ def _fraction_or_none(flag: str, text: str) -> float | None:
     try:
         return float(text)
     except ValueError as error:
-        raise OptionError(f"{flag} {text}: a fraction or none is meant") from error
+        why = why_no_number(text) if text.endswith("%") else "a fraction or none is meant"
+        raise OptionError(f"{flag} {text}: {why}") from error

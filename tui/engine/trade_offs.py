@@ -11,6 +11,7 @@ from sampling.plan.trade_off import NoPoint, TradeOffPoint, default_epsilons, tr
 from sampling.progress import Progress
 from sampling.strata.target import Target
 from tui.options.flags import with_flags
+from tui.options.numbers import why_no_number
 from tui.options.shared import MethodOptions
 
 
@@ -51,7 +52,9 @@ def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -
     try:
         named = [replace(target, epsilon=float(word)).epsilon for word in words]
     except ValueError as error:
-        raise OptionError(f"--epsilons {given}: fractions by commas are meant") from error
+        wrong = next((word for word in words if word.endswith("%")), None)
+        why = "fractions by commas are meant" if wrong is None else why_no_number(wrong)
+        raise OptionError(f"--epsilons {given}: {why}") from error
     except OptionError as error:
         raise OptionError(f"--epsilons {given}: {with_flags(error.message)}", remedy=error.remedy) from error
     if not named:

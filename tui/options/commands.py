@@ -19,6 +19,7 @@ from tui.options.choices import (
 )
 from tui.options.field import MOST_COLUMNS, argument, height_option, option, width_option
 from tui.options.input_files import FeatureFile, InputFile, PartOfFile
+from tui.options.numbers import NumberKind
 from tui.options.shared import (
     OUTPUT_PANEL,
     PLAN_PANEL,
@@ -307,6 +308,7 @@ class ProjectOptions(OutputOptions):
         0.25,
         "Steady below this deviation of the IPC, in per cent, as published.",
         "--stability",
+        kind=NumberKind.PERCENT,
         metavar="PERCENT",
     )
     window: int = option(3000, "Cycles over which it is taken.", "--window", metavar="CYCLES", least=1)

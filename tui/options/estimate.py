@@ -1,4 +1,4 @@
-"""The options of `estimate`."""
+"""The options of `estimate`, and those of them that a report with results takes too."""
 
 from __future__ import annotations
 
@@ -9,43 +9,59 @@ from tui.options.field import argument, option
 from tui.options.input_files import InputFile
 from tui.options.shared import OutputOptions
 
+RESULTS_PANEL = "Results"
+
 
 @dataclass(frozen=True)
-class EstimateOptions(OutputOptions):
-    """`estimate`."""
+class ResultsOptions(OutputOptions):
+    """How a simulator's results are read, and what is asked of the total."""
 
-    plan: InputFile = argument("", "A plan file.", "PLAN")
-    results: tuple[InputFile, ...] = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
     source: str | None = option(
         None,
         "Which simulator's they are: accel-sim, gpgpu-sim, macsim, csv; by their content if not given.",
         "--from",
+        panel=RESULTS_PANEL,
         metavar="SIMULATOR",
     )
     metrics: tuple[str, ...] = option(
-        (), "A counter to add up, by its printed name or column (repeat).", "--metric", metavar="NAME"
+        (),
+        "A counter to add up, by its printed name or column (repeat).",
+        "--metric",
+        metavar="NAME",
+        panel=RESULTS_PANEL,
     )
     ratios: tuple[str, ...] = option(
-        (), "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
+        (),
+        "A ratio of two totals, such as misses over accesses (repeat).",
+        "--ratio",
+        metavar="A/B",
+        panel=RESULTS_PANEL,
     )
     manifests: tuple[InputFile, ...] = option(
-        (), "The manifest.csv of the export that was run (repeat).", "--manifest", metavar="FILE"
+        (),
+        "The manifest.csv of the export that was run (repeat).",
+        "--manifest",
+        metavar="FILE",
+        panel=RESULTS_PANEL,
     )
     against: tuple[InputFile, ...] = option(
-        (), "Results of another configuration: the speedup over it (repeat).", "--against", metavar="FILE"
+        (),
+        "Results of another configuration: the speedup over it (repeat).",
+        "--against",
+        metavar="FILE",
+        panel=RESULTS_PANEL,
     )
     interval: IntervalKind = option(
         IntervalKind.MODERATED,
         "Whether strata lend each other their spreads.",
         "--interval",
-    )
-    confidence: float | None = option(
-        None, "Of the intervals; the plan's if not given.", "--confidence", metavar="X", fraction=True
+        panel=RESULTS_PANEL,
     )
     projection_error: float | None = option(
         None,
         "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",
         "--projection-error",
+        panel=RESULTS_PANEL,
         metavar="X",
         fraction=True,
     )
@@ -53,17 +69,30 @@ class EstimateOptions(OutputOptions):
         None,
         "The half-width of a scale model's interval, where cycles are its predictions.",
         "--scale-error",
+        panel=RESULTS_PANEL,
         metavar="X",
         fraction=True,
     )
-    groups: bool = option(False, "List every kernel group's own total.", "--groups")
     target: float | None = option(
         None,
         "Exit 4 while the total's interval is wider than this fraction to either side.",
         "--target",
+        panel=RESULTS_PANEL,
         metavar="X",
         fraction=True,
     )
+
+
+@dataclass(frozen=True)
+class EstimateOptions(ResultsOptions):
+    """`estimate`."""
+
+    plan: InputFile = argument("", "A plan file.", "PLAN")
+    results: tuple[InputFile, ...] = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
+    confidence: float | None = option(
+        None, "Of the intervals; the plan's if not given.", "--confidence", metavar="X", fraction=True
+    )
+    groups: bool = option(False, "List every kernel group's own total.", "--groups")
     top_up: str | None = option(
         None, "Write the larger plan here while --target is not met.", "--top-up", metavar="PLAN"
     )

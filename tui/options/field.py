@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from tui.options.numbers import NumberKind
+
 MOST_COLUMNS, MOST_ROWS = 10_000, 1_000
 """What a chart is drawn for at most: larger than any screen, and small beside the memory of a profile."""
 
@@ -23,6 +25,7 @@ def option(
     least: int | None = None,
     most: int | None = None,
     fraction: bool = False,
+    kind: NumberKind = NumberKind.FRACTION,
     parameters: Mapping[str, str] | None = None,
 ) -> Any:
     """Return a field that is an option: its default, its help and its flags.
@@ -33,11 +36,12 @@ def option(
     metavar : what its value is called in the help.
     least, most : the least and the largest value, None where any is accepted.
     fraction : whether it is from 0 to below 1.
+    kind : what a number with a point counts, for what is said where it is typed in per cent.
     parameters : the engine's parameters that it sets, and what is typed for each; None where the parameter
         has the field's name, and the flag is typed.
     """
     shown = {"help": text, "flags": flags, "panel": panel, "metavar": metavar}
-    accepted = {"least": least, "most": most, "fraction": fraction}
+    accepted = {"least": least, "most": most, "fraction": fraction, "kind": kind}
     return field(default=default, metadata={**shown, **accepted, "parameters": parameters})
 
 

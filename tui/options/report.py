@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tui.options.estimate import RESULTS_PANEL, ResultsOptions
 from tui.options.field import option
+from tui.options.input_files import InputFile
 from tui.options.shared import OUTPUT_PANEL, BudgetOptions, ProfileOptions
 
 
 @dataclass(frozen=True)
-class ReportOptions(BudgetOptions, ProfileOptions):
+class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
     """`report`."""
 
     output: str | None = option(
@@ -20,6 +22,14 @@ class ReportOptions(BudgetOptions, ProfileOptions):
         panel=OUTPUT_PANEL,
         metavar="FILE",
     )
+    svg: str | None = option(
+        None,
+        "Write each chart as an .svg file of its own too, for a paper; those of the last time are replaced. "
+        "A .md report then shows these files.",
+        "--svg",
+        panel=OUTPUT_PANEL,
+        metavar="FOLDER",
+    )
     top: int = option(20, "List the N largest kernel groups.", "--top", "-n", metavar="N", least=1)
     charts: int = option(
         4, "Draw the durations of the N largest kernel groups.", "--charts", metavar="N", least=0, most=100
@@ -28,3 +38,17 @@ class ReportOptions(BudgetOptions, ProfileOptions):
         200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0
     )
     compare: bool = option(False, "Compare all methods too; that takes longer.", "--compare")
+    results: tuple[InputFile, ...] = option(
+        (),
+        "What a simulator wrote of the plan's launches, as for `estimate` (repeat).",
+        "--results",
+        panel=RESULTS_PANEL,
+        metavar="FILE",
+    )
+    plan: InputFile | None = option(
+        None,
+        "The plan file of --results, where these options do not make it, as one that was topped up.",
+        "--plan",
+        panel=RESULTS_PANEL,
+        metavar="PLAN",
+    )

@@ -9,6 +9,7 @@ from scalemodel.measurements import MpkiUnit, Scaling
 from tui.options.choices import Theme
 from tui.options.field import argument, height_option, option, width_option
 from tui.options.input_files import InputFile
+from tui.options.numbers import NumberKind
 from tui.options.shared import OUTPUT_PANEL, OutputOptions, theme_option
 
 _MEASURED = "What was measured"
@@ -124,7 +125,11 @@ class ScalePredictOptions(ScaleOptions):
         fraction=True,
     )
     peak_ipc_per_sm: float | None = option(
-        None, "The most an SM can do: bounds a cliff's gain.", "--peak-ipc-per-sm", panel=_MEASURED
+        None,
+        "The most an SM can do: bounds a cliff's gain.",
+        "--peak-ipc-per-sm",
+        kind=NumberKind.OTHER,
+        panel=_MEASURED,
     )
     target: tuple[str, ...] = option(
         (), "Sizes to predict, by commas (or repeat).", "--target", "-t", panel=_RULES, metavar="SIZES"

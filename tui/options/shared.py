@@ -17,6 +17,7 @@ from tui.options.choices import (
 )
 from tui.options.field import argument, option
 from tui.options.input_files import FeatureFile, InputFile
+from tui.options.numbers import NumberKind
 
 OUTPUT_PANEL = "Output"
 _REGION = "Which launches"
@@ -175,6 +176,7 @@ class PlanningOptions(RegionOptions):
         None,
         "joint: least degrees of freedom expected of the interval (8).",
         "--min-freedom",
+        kind=NumberKind.OTHER,
         panel=PLAN_PANEL,
         metavar="N",
     )
@@ -219,6 +221,7 @@ class SlowdownOptions(MethodOptions):
         None,
         "Seconds of simulation for a second on the GPU: the plan in hours of one machine.",
         "--slowdown",
+        kind=NumberKind.OTHER,
         panel=PLAN_PANEL,
         metavar="X",
     )

@@ -85,6 +85,22 @@ def scratch_file() -> Iterator[Path]:
         yield path
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that `write_folder` could not fill, before a long work.
+
+    Raises
+    ------
+    OptionError : it is a file, or the command reads it.
+    OSError : nothing can be written there.
+    """
+    _check_folders([folder, *folder.parents])
+    if why_not_written(folder / "any") is not None:
+        raise OptionError(f"{folder} is what the command reads", remedy="give another folder")
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(13, "nothing can be written there", str(there))
+
+
 def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> list[str]:
     """Write (relative path, content) below a folder and return the paths; scripts (.sh) can be run.
 

@@ -18,8 +18,9 @@ from typing import Any, TextIO
 from sampling.json_text import finite, json_text
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
-from tui.output.files import new_file
+from tui.output.files import new_file, write_text
 from tui.terminal import tty as terminal
+from tui.terminal.diagnostics import note
 from tui.terminal.printable import data_for_terminal, printable, printable_lines
 from tui.version import __version__
 
@@ -40,12 +41,14 @@ class Canvas:
     Attributes
     ----------
     dots : what dots of charts are made of; None: braille, or ASCII with `ascii_only`.
+    is_terminal : whether somebody looks at it there, where longer lines than its own are hard to read.
     """
 
     width: int
     ascii_only: bool
     color: bool
     dots: terminal.Dots | None = None
+    is_terminal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,7 @@ def canvas_for(options: OutputOptions, stream: TextIO) -> Canvas:
         ascii_only=terminal.ascii_only(options.ascii, os.environ, stream.encoding),
         color=terminal.use_color(options.color.value, stream, os.environ),
         dots=terminal.dots(options.ascii, os.environ, stream.encoding),
+        is_terminal=terminal.is_terminal(stream),
     )
 
 
@@ -208,3 +212,17 @@ def write_stdout(text: str) -> None:
     """Write a command's product to stdout: as it is, but for what must not steer a terminal."""
     sys.stdout.write(_shown(text, sys.stdout))
     sys.stdout.flush()
+
+
+def write_product(text: str, options: OutputOptions, what: str) -> None:
+    """Write a command's product to the file of ``-o``, which a note says, or to stdout.
+
+    Raises
+    ------
+    OptionError, OSError : see `new_file`.
+    """
+    if options.output == STDOUT:
+        write_stdout(text)
+        return
+    write_text(text, Path(str(options.output)))
+    note(f"{what} written to {options.output}", quiet=options.quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,12 @@ from tui.charts import quantities
 from tui.charts.histogram_data import histogram_data, useful_bins
 from tui.charts.sinks import plain
 from tui.engine.timelines import GroupTimeline
-from tui.report.drawings import Bars, Curve, cells_of
+from tui.report.drawings import Bars, Curve, Points, cells_of
 from tui.report.sections import Figure
 from tui.text import facts
+from tui.text.comparison.order import merged
+from tui.text.comparison.rows import Row
+from tui.text.comparison.scatter import comparison_scatter
 from tui.text.histogram import group_histogram
 from tui.text.timeline import course, group_timeline
 from tui.text.trade_off import TradeOff
@@ -47,7 +51,8 @@ def duration_figure(study: Study, group: int) -> Figure:
         f"{mean} in the mean, in {facts.strata_text(len(strata))}."
     )
     grid = group_histogram(study, group, _TEXT_WIDTH, _TEXT_HEIGHT, log=log, ascii_only=True)
-    return Figure(_title(study, group), description, Bars(data, names, log), plain(grid))
+    name = f"durations-{group + 1}"
+    return Figure(name, _title(study, group), description, Bars(data, names, log), plain(grid))
 
 
 def timeline_figure(timeline: GroupTimeline) -> Figure:
@@ -57,6 +62,7 @@ def timeline_figure(timeline: GroupTimeline) -> Figure:
     log = _is_wide(int(launches.duration_ns.min()), int(launches.duration_ns.max()))
     names = tuple(quantities.duration_range(low, high) for low, high in strata)
     return Figure(
+        "over-the-run",
         _title(study, timeline.group),
         f"Durations of the launches in the order in which they were issued. {course(launches)}.",
         cells_of(launches, strata, timeline.drawn_ids, names, log=log),
@@ -76,10 +82,37 @@ def trade_off_figure(known: TradeOff) -> Figure:
         )
         ends = f" From {first} to {last}."
     return Figure(
+        "trade-off",
         "Speedup over epsilon",
         f"Expected speedup of a plan by the method {known.method} over the error that is allowed.{ends}",
         Curve(epsilon, speedup, known.target.epsilon),
         plain(known.chart(_TEXT_WIDTH, _TEXT_HEIGHT, ascii_only=True)),
+    )
+
+
+def comparison_figure(rows: Sequence[Row]) -> Figure | None:
+    """Return the methods by speedup and error; None where there is nothing to draw."""
+    there = [
+        each
+        for each in merged([row for row in rows if row["applicable"]])
+        if each.row["speedup"] is not None and each.row["error_mean"] is not None
+    ]
+    if not there:
+        return None
+    drawn = Points(
+        np.array([each.row["speedup"] for each in there], dtype=np.float64),
+        np.array([each.row["error_mean"] for each in there], dtype=np.float64),
+        tuple(each.label for each in there),
+    )
+    best = max(there, key=lambda each: each.row["speedup"])
+    return Figure(
+        "comparison",
+        "Speedup against error",
+        "Mean error of the total over repeated draws, by the speedup of each method's plan; further down and "
+        f"to the right is better. The largest speedup, {quantities.ratio(best.row['speedup'])}, "
+        f"has {best.label}.",
+        drawn,
+        plain(comparison_scatter(rows, _TEXT_WIDTH, _TEXT_HEIGHT, ascii_only=True)),
     )
 
 

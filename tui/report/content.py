@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from tui.charts import quantities
 from tui.options.choices import CompareSort
 from tui.options.report import ReportOptions
-from tui.report.charts import duration_figure, group_name, timeline_figure, trade_off_figure
+from tui.report.charts import (
+    comparison_figure,
+    duration_figure,
+    group_name,
+    timeline_figure,
+    trade_off_figure,
+)
 from tui.report.facts import Facts
 from tui.report.plan_section import plan_section
+from tui.report.results import results_blocks
 from tui.report.sections import Block, Commands, Listing, Report, Section, Table
 from tui.terminal.tables import Column
 from tui.text import facts as shown
@@ -46,6 +53,8 @@ def _sections(facts: Facts, options: ReportOptions) -> Iterator[Section]:
     if facts.timeline is not None:
         yield Section("Over the run", (timeline_figure(facts.timeline),))
     yield plan_section(facts)
+    if facts.simulated is not None:
+        yield Section("Simulated", tuple(results_blocks(facts.simulated, options)))
     yield Section("Trade-off", tuple(_trade_off(facts)))
     yield Section("Methods compared", tuple(_comparison(facts, options)))
     yield Section("Names in full", (_names(facts, options.top),))
@@ -150,6 +159,14 @@ def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Block]:
     if found.can_run:
         columns = tuple(comparison_columns(found.can_run, _ANY_WIDTH))
         yield Table("All methods on this profile, best first", columns)
+        yield (
+            "Simulated, bound and group are what a method promises of the simulated total, of the "
+            "profile's own and of any kernel group's. Mean, p95 and max are errors of the profile's total "
+            "over repeated draws; within is the share of draws that are off by at most "
+            f"{quantities.share(options.epsilon)}."
+        )
+        figure = comparison_figure(rows)
+        yield from () if figure is None else (figure,)
     yield from facts.compared.notes
     if found.cannot_run:
         yield "These methods cannot run on it:"

@@ -66,7 +66,16 @@ class Curve:
     chosen: float
 
 
-Drawing = Bars | Cells | Curve
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Methods by the speedups of their plans and the mean errors of repeated draws; both (n,)."""
+
+    speedup: FloatArray
+    error: FloatArray
+    names: tuple[str, ...]
+
+
+Drawing = Bars | Cells | Curve | Points
 
 
 def cells_of(

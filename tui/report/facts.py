@@ -8,7 +8,7 @@ from sampling.methods.registry import method_named, method_names
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.study import Study
-from sampling.plan.trade_off import default_epsilons
+from sampling.plan.trade_off import default_epsilons, point_of
 from sampling.progress import Progress
 from tui.engine.budgets import PlanCosts, binding_of, plan_costs, study_within_budget
 from tui.engine.comparing import comparison_of
@@ -19,6 +19,7 @@ from tui.engine.unused_options import note_unused_epsilon
 from tui.options.command_line import options_of
 from tui.options.commands import CompareOptions
 from tui.options.report import ReportOptions
+from tui.report.results import SimulatedTotals, check_results_options, simulated_totals
 from tui.text.comparison.rows import NotedRows, workload_rows
 from tui.text.trade_off import TradeOff
 
@@ -33,6 +34,7 @@ class Facts:
     timeline : of the largest kernel group; None without durations.
     traded : None where the method has no trade-off, or the profile no durations.
     compared : None where it is not asked for.
+    simulated : None where no results are given.
     """
 
     study: Study
@@ -42,6 +44,7 @@ class Facts:
     timeline: GroupTimeline | None
     traded: TradeOff | None
     compared: NotedRows | None
+    simulated: SimulatedTotals | None
 
 
 def facts_of(options: ReportOptions, progress: Progress) -> Facts:
@@ -49,12 +52,15 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
 
     Raises
     ------
-    SamplingError : see `study_within_budget`.
+    SamplingError : see `study_within_budget` and `simulated_totals`.
     """
+    check_results_options(options)
     note_unused_epsilon(options)
     study = study_within_budget(options.profiles, options)
     has_durations = study.counts.has_durations
     plan = drawn_plan(study.counts, study.design, options.seed)
+    # First of all: of wrong files one hears before the long work.
+    simulated = simulated_totals(study, plan, options, progress) if options.results else None
     judgement = None
     if options.judge and has_durations:
         judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
@@ -71,17 +77,18 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
         timeline,
         _traded(study, options, costs, progress) if is_traded else None,
         _compared(study, options, progress) if options.compare else None,
+        simulated,
     )
 
 
-def _traded(study: Study, options: ReportOptions, costs: PlanCosts, progress: Progress) -> TradeOff | None:
-    """Return what a plan costs around the plan's own epsilon; None where there is no plan at any."""
+def _traded(study: Study, options: ReportOptions, costs: PlanCosts, progress: Progress) -> TradeOff:
+    """Return what a plan costs around the plan's own epsilon, the plan itself among them."""
     # Of a plan within a budget the epsilon is the one that was found.
     target = replace(target_of(options), epsilon=study.design.target.epsilon)
     epsilons = default_epsilons(target.epsilon)
-    points, missing = traded(study, options, target, epsilons, progress)
-    if not points:
-        return None
+    others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
+    points, missing = traded(study, options, target, others, progress)
+    points = (point_of(study.design, target.epsilon), *points)
     return TradeOff(options.method, target, epsilons, points, missing, replace(costs, binding=None))
 
 

@@ -14,6 +14,8 @@ from tui.version import __version__
 
 # Should a name ever get past the escaping, the browser still neither loads nor runs anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+# Tables of more are set closer, so that a page of 800 pixels or of A4 has room for them.
+_MOST_COLUMNS = 8
 
 
 def html_text(report: Report) -> str:
@@ -72,7 +74,7 @@ def _block(block: Block, number: int) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     yield f'<div class="wide" role="region" tabindex="0" aria-label="{in_html(table.caption)}">'
-    yield "<table>"
+    yield '<table class="dense">' if len(table.columns) > _MOST_COLUMNS else "<table>"
     yield f"<caption>{in_html(table.caption)}</caption>"
     if any(column.heading for column in table.columns[1:] if column.heading != "value"):
         heads = "".join(f"<th{_aligned(column)}{_scope(column)}</th>" for column in table.columns)

@@ -1,8 +1,9 @@
-"""A report as Markdown: tables, and charts as text."""
+"""A report as Markdown: tables, and charts as text, or as pictures where they lie beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote
 
 from tui.report.escaping import fenced, in_markdown
 from tui.report.sections import Block, Commands, Figure, Listing, Report, Table
@@ -18,16 +19,19 @@ def _parts(report: Report) -> Iterator[str]:
     yield in_markdown(report.about)
     for section in report.sections:
         yield f"## {in_markdown(section.title)}"
-        yield from map(_block, section.blocks)
+        yield from (_block(block, report.images) for block in section.blocks)
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, images: Mapping[str, str]) -> str:
     match block:
         case Table():
             return _table(block)
         case Figure():
             title, words = in_markdown(block.title), in_markdown(block.description)
-            return f"**{title}**\n\n{words}\n\n{fenced(block.text)}"
+            chart = fenced(block.text)
+            if block.name in images:
+                chart = f"![{title}]({quote(images[block.name])})"
+            return f"**{title}**\n\n{words}\n\n{chart}"
         case Commands():
             return fenced("\n".join(block.lines))
         case Listing():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from tui.report.drawings import Drawing
 from tui.terminal.tables import Column
@@ -43,11 +43,13 @@ class Figure:
 
     Attributes
     ----------
+    name : of its file, without the suffix; the same for the same chart of any profile.
     description : what it shows, for those who do not see it.
     drawing : its numbers.
     text : the same chart as lines of text.
     """
 
+    name: str
     title: str
     description: str
     drawing: Drawing
@@ -72,8 +74,16 @@ class Report:
     Attributes
     ----------
     about : what the profile is, in a line below the title.
+    images : where charts lie as files, from the report's own folder on, by the name of the chart.
     """
 
     title: str
     about: str
     sections: tuple[Section, ...]
+    images: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """All charts, in their order."""
+        for section in self.sections:
+            yield from (block for block in section.blocks if isinstance(block, Figure))

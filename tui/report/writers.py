@@ -1,14 +1,20 @@
-"""Which form a report has, by the name of its file."""
+"""Where a report goes: its form by the name of its file, and each chart as a file of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sampling.errors import OptionError
+from tui.options.report import ReportOptions
+from tui.output.files import check_folder, new_file, write_folder
 from tui.report.html import html_text
 from tui.report.markdown import markdown_text
 from tui.report.sections import Report
+from tui.report.svg.picture import picture_text
 
 _WRITERS: dict[str, Callable[[Report], str]] = {
     ".html": html_text,
@@ -28,8 +34,68 @@ def writer_for(path: str) -> Callable[[Report], str]:
     suffix = Path(path).suffix.lower()
     if suffix not in _WRITERS:
         given = f"not {suffix}" if suffix else "and this has no suffix"
+        charts = ", or --svg FOLDER for each chart as a file" if suffix == ".svg" else ""
         raise OptionError(
             f"-o {path}: a report ends in .html or .md, {given}",
-            remedy="give -o FILE.html for drawn charts, or -o FILE.md for charts as text",
+            remedy=f"give -o FILE.html for drawn charts, or -o FILE.md for charts as text{charts}",
         )
     return _WRITERS[suffix]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written.
+
+    Attributes
+    ----------
+    size_bytes : of the report; 0 where there are only charts.
+    charts : the paths of the charts' own files.
+    """
+
+    size_bytes: int
+    charts: tuple[str, ...]
+
+
+@contextmanager
+def report_files(options: ReportOptions) -> Iterator[Callable[[Report], Written]]:
+    """Give what writes a report's files, once it is sure that they can be written; all of them or none.
+
+    Raises
+    ------
+    OptionError : no file is named, or one that is no report; or see `new_file` and `write_folder`.
+    OSError : one cannot be written.
+    """
+    output, folder = options.output, options.svg
+    if output is None and folder is None:
+        raise OptionError(
+            "report needs -o FILE.html or -o FILE.md", remedy="or --svg FOLDER for the charts alone"
+        )
+    with ExitStack() as opened:
+        text_of, path = None, None
+        if output is not None:
+            text_of, path = writer_for(output), opened.enter_context(new_file(Path(output)))
+        if folder is not None:
+            check_folder(Path(folder))
+
+        def write(report: Report) -> Written:
+            size = 0
+            if path is not None and text_of is not None:
+                text = text_of(replace(report, images=_images(report, options)))
+                size = path.write_bytes(text.encode("utf-8", "backslashreplace"))
+            charts = [] if folder is None else write_folder(Path(folder), _pictures(report), force=True)
+            return Written(size, tuple(charts))
+
+        yield write
+
+
+def _pictures(report: Report) -> list[tuple[str, str]]:
+    """Return the name and the content of each chart's own file."""
+    return [(f"{figure.name}.svg", picture_text(figure)) for figure in report.figures]
+
+
+def _images(report: Report, options: ReportOptions) -> dict[str, str]:
+    """Return where the charts' own files are, seen from the report."""
+    if options.output is None or options.svg is None:
+        return {}
+    there = os.path.relpath(Path(options.svg).resolve(), Path(options.output).resolve().parent)
+    return {figure.name: (Path(there) / f"{figure.name}.svg").as_posix() for figure in report.figures}

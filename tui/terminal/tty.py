@@ -16,6 +16,8 @@ _MOST_WIDTH, _MOST_DIGITS = 10_000, 9
 """Wider than any terminal; a chart as wide as a slip in ``COLUMNS`` would not fit in memory."""
 
 _TERMS_WITHOUT_UNICODE = frozenset({"linux", "dumb", "vt100"})
+# They place no cursor: Emacs shells and consoles of editors.
+_TERMS_WITHOUT_SCREEN = frozenset({"dumb", "unknown"})
 # Their fonts have the blocks of the old PC character set, and no braille.
 _TERMS_WITH_BLOCKS = frozenset(
     {"linux", "cygwin", "putty", "putty-256color", "eterm", "eterm-color", "fbterm"}
@@ -150,5 +152,33 @@ def is_terminal(stream: Stream | None) -> bool:
 
 
 def is_interactive() -> bool:
-    """Whether a person can see and answer: stdin, stdout and stderr are all terminals."""
+    """Whether a person can see a full screen and answer: all streams are terminals, and `TERM` has one."""
+    return _are_terminals() and os.environ.get("TERM") not in _TERMS_WITHOUT_SCREEN
+
+
+def _are_terminals() -> bool:
     return all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def why_no_app() -> tuple[str, str]:
+    """Return why no app can be opened here, and what would open it."""
+    if _are_terminals():
+        why = f"TERM={os.environ.get('TERM')} has no full screen"
+        return why, "set TERM to what the terminal is, such as xterm-256color"
+    return "there is no terminal to open the app in", "over SSH, use `ssh -t`"
+
+
+def instead_of_app(instead: str, by_name: str) -> str:
+    """Return why something is printed in place of the app.
+
+    Parameters
+    ----------
+    instead : what is printed.
+    by_name : what to give by its name where standard input is not the keyboard.
+    """
+    if _are_terminals():
+        why, remedy = why_no_app()
+        return f"{why}, so this is the {instead}; to open the app, {remedy}"
+    if is_terminal(sys.stdout) and is_terminal(sys.stderr):
+        return f"keys cannot be read from standard input, so this is the {instead}; give {by_name}"
+    return f"no terminal, so this is the {instead}; `ssh -t` opens the app"

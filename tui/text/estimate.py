@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -117,44 +118,72 @@ def estimate_text(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
 ) -> str:
     """Return the figures in words, and the table of kernel groups where it is asked for."""
-    return "\n".join(_lines(found, larger, options, canvas))
+    lines = _lines(found, larger, options, canvas)
+    return (
+        "\n".join(_wrapped(line, canvas.width) for line in lines) if canvas.is_terminal else "\n".join(lines)
+    )
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Return a line of words as lines of at most `width`, a table as it is."""
+    if len(line) <= width or "\n" in line:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line.lstrip(), width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False
+    )
 
 
 def _lines(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
 ) -> Iterator[str]:
-    plan = found.plan
-    simulated = len(plan.drawn) - found.main.launches_missing
-    yield (
-        f"{simulated:,} of the plan's {counted(len(plan.drawn), 'launch', 'launches')} simulated, for "
-        f"{counted(plan.launches, 'launch', 'launches')}"
-    )
+    yield simulated_text(found)
     for total in found.totals:
-        yield f"{total.metric}: {_interval_text(total)}"
+        yield f"{total.metric}: {interval_text(total)}"
         yield from (f"  {note}" for note in total.notes)
     for ratio in (*found.ratios, *(() if found.speedup is None else (found.speedup,))):
-        yield f"{ratio.name}: {_ratio_text(ratio)}"
-    yield from _part_lines(found)
-    yield from _seen_lines(found)
+        yield f"{ratio.name}: {ratio_text(ratio)}"
+    yield from part_lines(found)
+    yield from seen_lines(found)
     if options.groups:
         groups = group_listing(found)
         yield groups.text(canvas.width, ascii_only=canvas.ascii_only) if len(groups.labels) else NO_GROUPS
         yield from places_named(found)
     if options.target is not None:
-        met = found.main.is_within(options.target)
-        asked = quantities.share(options.target)
-        yield f"within {asked} as asked for" if met else unmet_text(found.main, options.target)
+        yield target_text(found.main, options.target)
     if larger is not None:
-        added_ns = sum(launch.duration_ns or 0 for launch in larger.added)
-        yield (
-            f"next: {counted(len(larger.added), 'launch', 'launches')} more, "
-            f"{quantities.duration(added_ns)} of profile time; "
-            f"{quantities.duration(larger.sampled_duration_ns)} with what was simulated"
-        )
+        yield next_text(larger)
     yield from found.notes
 
 
-def _interval_text(total: Estimate) -> str:
+def simulated_text(found: PlanEstimate) -> str:
+    """Return how much of the plan was simulated."""
+    plan = found.plan
+    simulated = len(plan.drawn) - found.main.launches_missing
+    return (
+        f"{simulated:,} of the plan's {counted(len(plan.drawn), 'launch', 'launches')} simulated, for "
+        f"{counted(plan.launches, 'launch', 'launches')}"
+    )
+
+
+def target_text(total: Estimate, target: float) -> str:
+    """Return whether a total is as narrow as asked for."""
+    met = total.is_within(target)
+    return f"within {quantities.share(target)} as asked for" if met else unmet_text(total, target)
+
+
+def next_text(larger: ToppedUp) -> str:
+    """Return how much more the next round is to simulate."""
+    added_ns = sum(launch.duration_ns or 0 for launch in larger.added)
+    return (
+        f"next: {counted(len(larger.added), 'launch', 'launches')} more, "
+        f"{quantities.duration(added_ns)} of profile time; "
+        f"{quantities.duration(larger.sampled_duration_ns)} with what was simulated"
+    )
+
+
+def interval_text(total: Estimate) -> str:
+    """Return a total and how far its interval reaches, in words."""
     half_width = total.half_width
     if half_width is None:
         return f"{total.total:,.0f}"
@@ -169,7 +198,8 @@ def _interval_text(total: Estimate) -> str:
     )
 
 
-def _ratio_text(ratio: Ratio) -> str:
+def ratio_text(ratio: Ratio) -> str:
+    """Return a ratio and its interval, or why there is none."""
     if ratio.value is None:
         return ratio.reason or "none"
     text = f"{ratio.value.ratio:.4g}"
@@ -178,7 +208,8 @@ def _ratio_text(ratio: Ratio) -> str:
     return text if ratio.reason is None else f"{text}; {ratio.reason}"
 
 
-def _part_lines(found: PlanEstimate) -> Iterator[str]:
+def part_lines(found: PlanEstimate) -> Iterator[str]:
+    """Yield what the interval consists of, where some cycles are projected."""
     parts = found.parts
     if parts is None:
         return
@@ -195,7 +226,8 @@ def _part_lines(found: PlanEstimate) -> Iterator[str]:
         yield f"  the error of projections is {parts.note}"
 
 
-def _seen_lines(found: PlanEstimate) -> Iterator[str]:
+def seen_lines(found: PlanEstimate) -> Iterator[str]:
+    """Yield the spreads that the results show, beside those that the plan declared."""
     seen = found.seen
     if seen is None:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ import numpy as np
 from sampling.plan.study import Study
 from tui.charts import quantities
 from tui.output.writer import Canvas
+from tui.terminal.printable import printable
 from tui.text import facts
+
+_LABEL = 14
 
 
 def info_results(study: Study) -> dict[str, Any]:
@@ -38,7 +42,7 @@ def _streams(study: Study) -> int | None:
     if "stream" not in profile.columns:
         return None
     seen: set[tuple[int, int]] = set()
-    for selection in study.counts.selected:
+    for selection in study.counted:
         stream = profile.read(selection.span, ("stream",))["stream"][selection.rows]
         seen.update((selection.span.sequence, number) for number in np.unique(stream).tolist())
     return len(seen)
@@ -46,8 +50,16 @@ def _streams(study: Study) -> int | None:
 
 def info_text(study: Study, results: dict[str, Any], canvas: Canvas) -> str:
     """Return the same as lines, and the findings."""
-    body = "\n".join(f"{label:<14}{text}" for label, text in info_lines(results))
+    body = "\n".join(_line(label, text, canvas) for label, text in info_lines(results))
     return f"{body}\n\n{facts.findings_text(study, canvas)}"
+
+
+def _line(label: str, text: str, canvas: Canvas) -> str:
+    """Return a line; on a terminal that is too narrow for it, several."""
+    line = f"{label:<{_LABEL}}{printable(text, ascii_only=canvas.ascii_only)}"
+    if not canvas.is_terminal:
+        return line
+    return textwrap.fill(line, canvas.width, subsequent_indent=" " * _LABEL, break_on_hyphens=False)
 
 
 def info_lines(results: dict[str, Any]) -> list[tuple[str, str]]:

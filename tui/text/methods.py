@@ -38,7 +38,13 @@ def methods_text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
     indent = max(map(len, names)) + 2
     lines = []
     for name, row in zip(names, rows, strict=True):
-        lines.append(f"{name:<{indent}}{row['source']}")
+        lines += textwrap.wrap(
+            row["source"],
+            canvas.width,
+            initial_indent=f"{name:<{indent}}",
+            subsequent_indent=" " * indent,
+            break_on_hyphens=False,
+        )
         asked = [*row["needs"], *([] if row["needs_durations"] else ["no durations"])]
         needs = f"needs {', '.join(asked)}" if asked else ""
         for text in filter(None, (needs, *_settings(row))):

@@ -8,7 +8,7 @@ import numpy as np
 
 from sampling.text import counted
 from tui.charts import quantities
-from tui.report.drawings import Bars, Cells, Curve, Drawing
+from tui.report.drawings import Bars, Cells, Curve, Drawing, Points
 from tui.report.style import SERIES
 from tui.report.svg.axes import (
     BOTTOM,
@@ -21,6 +21,7 @@ from tui.report.svg.axes import (
     digit_ticks,
     time_ticks,
 )
+from tui.report.svg.named_points import points_of
 
 _MOST_ENTRIES = 12
 # How solid a cell is by its launches, as shares of the fullest one.
@@ -38,10 +39,15 @@ def svg_of(drawing: Drawing) -> Iterator[str]:
             return _cells(drawing)
         case Curve():
             return _curve(drawing)
+        case Points():
+            return points_of(drawing)
 
 
 def legend_of(drawing: Drawing) -> Legend:
     """Return (mark, words) for each colour and mark; a mark is a picture of 12 by 12."""
+    if isinstance(drawing, Points):
+        # Each has its name beside it.
+        return []
     if isinstance(drawing, Curve):
         return [('<circle class="chosen" cx="6" cy="6" r="4.5"/>', f"the plan: epsilon {drawing.chosen:g}")]
     entries = [

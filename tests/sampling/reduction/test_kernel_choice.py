@@ -1,0 +1,133 @@
+"""A kernel group is found by the label that a table shows, where that leaves no doubt which one it is."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sampling.errors import OptionError
+from sampling.reduction.grouping import KernelGroup
+from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
+from tui.text.labels.kernel_labels import KernelLabels
+from tui.text.labels.places import place_names
+
+SGEMM = "volta_sgemm_{}_sliced1x4_tn"
+ADD = (
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<{}>, "
+    "at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<{}>)"
+)
+CUTLASS = "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_{}_16x5_{}_align4>(T1::Params)"
+NAMES = [
+    *(SGEMM.format(tile) for tile in ("64x32", "128x32", "32x128")),
+    *(ADD.format(kind, kind) for kind in ("float", "c10::Half", "double")),
+    *(CUTLASS.format(tile, form) for tile in ("128x64", "64x128") for form in ("nn", "tn")),
+    "relu",
+    "Relu_backward",
+]
+
+
+def group(name: str, grid: int, block: int = 64, device: int = 0) -> KernelGroup:
+    where = f"process {7 + device} device {device}"
+    key = f"{name} <<<{grid}x4x3, {block}x1x1>>> {where}"
+    return KernelGroup(key, name, (grid, 4, 3), (block, 1, 1), 7 + device, device)
+
+
+def counts(groups: list[KernelGroup]) -> Any:
+    return SimpleNamespace(groups=groups)
+
+
+def labels(groups: list[KernelGroup]) -> KernelLabels:
+    return KernelLabels(groups, place_names((each.process, each.device) for each in groups))
+
+
+ANY_GROUPS = st.lists(
+    st.tuples(
+        st.sampled_from(NAMES), st.sampled_from([8, 16]), st.sampled_from([64, 128]), st.integers(0, 1)
+    ),
+    min_size=1,
+    max_size=14,
+    unique=True,
+).map(lambda rows: [group(*row) for row in rows])
+
+
+@settings(max_examples=40)
+@given(ANY_GROUPS, st.sampled_from([None, 28, 32, 48, 64]), st.booleans())
+def test_a_shown_label_finds_its_group_or_is_refused_and_never_finds_another(
+    groups: list[KernelGroup], room: int | None, ascii_only: bool
+) -> None:
+    shown = labels(groups)
+    for index in range(len(groups)):
+        label = shown.label(index, room, ascii_only=ascii_only)
+        assert choose_kernel(counts(groups), f"#{index + 1} {label}").group == index
+        found = meant(groups, label)
+        if isinstance(found, str):
+            # In little room what differs may be left out; several may have what is left then.
+            assert "is the label of several" in found
+        else:
+            assert found.group == index or found.others
+
+
+def meant(groups: list[KernelGroup], label: str) -> KernelChoice | str:
+    """What a label is taken for, or why it is refused."""
+    try:
+        return choose_kernel(counts(groups), label)
+    except OptionError as error:
+        return str(error)
+
+
+def test_labels_with_room_for_what_differs_leave_no_doubt() -> None:
+    groups = [group(name, grid, device=device) for name in NAMES for grid in (8, 16) for device in (0, 1)]
+    shown = labels(groups)
+    assert [choose_kernel(counts(groups), shown.label(index)).group for index in range(len(groups))] == list(
+        range(len(groups))
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "rank"),
+    [
+        ("volta_sgemm_64x32\N{HORIZONTAL ELLIPSIS}1x4_tn 8x4x3", 1),
+        ("volta_sgemm..32x128..tn 8x4x3", 3),
+        ("vectorized.. CUDAFunctor_add,Half 8x4x3", 5),
+        ("#5 vectorized.. CUDAFunctor_add,Half 8x4x3", 5),
+        ("#5", 5),
+        ("#11 relu", 11),
+        ("relu 8x4x3", 11),
+    ],
+)
+def test_examples(wanted: str, rank: int) -> None:
+    assert choose_kernel(counts([group(name, 8) for name in NAMES]), wanted).group == rank - 1
+
+
+def test_words_of_a_label_are_whole_unless_letters_are_left_out() -> None:
+    groups = counts([group(name, 8) for name in ("my_relu", "relu", "relu_backward")])
+    assert choose_kernel(groups, "relu 8x4x3").group == 1
+    assert choose_kernel(groups, "my..relu 8x4x3 [64]").group == 0
+    assert choose_kernel(groups, "relu..ward 8x4x3").group == 2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ("vectorized.. 8x4x3", "is the label of several kernel groups: #4, #5, #6"),
+        ("#4 relu", "#4 is void at::native::vectorized_elementwise_kernel"),
+        ("volta_sgem_64x32", "near: volta_sgemm_64x32_sliced1x4_tn (#1)"),
+        ("relu 99x4x3", "near: relu (#11)"),
+        ("..", "no kernel group's key contains it"),
+        ("8x4x4", "no kernel group's key contains it"),
+        ("gpu0", "no kernel group's key contains it"),
+        ("", None),
+    ],
+)
+def test_what_is_in_doubt_is_refused_with_what_is_near(wanted: str, said: str | None) -> None:
+    groups = counts([group(name, 8) for name in NAMES])
+    if said is None:
+        assert choose_kernel(groups, wanted).group == 0
+        return
+    with pytest.raises(OptionError) as refused:
+        choose_kernel(groups, wanted)
+    assert said in f"{refused.value}"
