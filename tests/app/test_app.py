@@ -433,7 +433,9 @@ async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch)
     for key in ("escape", "q"):
         cancelled = threading.Event()
 
-        def never_ends(_profiles: Any, _options: Any, progress: Any, cancelled: Any = cancelled) -> Study:
+        def never_ends(
+            _profiles: Any, _options: Any, progress: Any, *_: Any, cancelled: Any = cancelled
+        ) -> Study:
             try:
                 while True:
                     progress(1, 4, "reading on and on")
