@@ -6,8 +6,8 @@ from dataclasses import fields
 
 import pytest
 
-from tests.app.driving import screen_text, wait_for
-from tests.app.plan_driving import form_of, running
+from tests.app.driving import opened, screen_text, wait_for
+from tests.app.plan_driving import form_of
 from tui.app.plan.option_fields import OPTION_FIELDS, OptionField
 from tui.options.commands import SampleOptions
 
@@ -21,7 +21,7 @@ def test_an_option_has_the_help_of_its_flag_and_it_fits_80_columns(field: Option
 
 
 async def test_the_sentence_follows_the_cursor_at_80_by_24(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+    async with opened(gpt, view="Plan") as (app, pilot):
         for key in ("", "j", "j", "j", "G", "k"):
             if key:
                 await pilot.press(key)
@@ -33,7 +33,7 @@ async def test_the_sentence_follows_the_cursor_at_80_by_24(gpt: str) -> None:
 
 
 async def test_in_a_narrow_column_it_is_wrapped(gpt: str) -> None:
-    async with running(gpt, (200, 60)) as (app, pilot):
+    async with opened(gpt, (200, 60), view="Plan") as (app, pilot):
         await pilot.press(*"jjjjjjj")
         field = form_of(app).field
         assert len(field.help) > 46

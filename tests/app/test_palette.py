@@ -13,11 +13,12 @@ from sampling.methods.registry import method_names
 from sampling.simulators.registry import exporter_names
 from tests.app.driving import App, Running, opened, planned, screen_text, view_of, wait_for
 from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
+from tui.app.app import KernelPointApp
 from tui.app.palette.entries import entries
 from tui.app.palette.search import closeness, found
 from tui.app.plan.option_fields import OPTION_FIELDS
 from tui.app.plan.option_form import OptionForm
-from tui.app.views import VIEWS
+from tui.app.views import VIEWS, View, view_named
 from tui.options.commands import OpenOptions
 
 
@@ -67,6 +68,16 @@ def test_every_action_of_every_view_is_there_once_with_its_view_and_key(here: st
 def test_what_one_types_is_found_from_any_view(here: str, typed: str, first: str) -> None:
     hits = [each.title for each in found(commands(here), typed)]
     assert (hits or [""])[0] == first
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
+def test_whatever_is_listed_can_be_run(view: View) -> None:
+    listed = list(entries(view.name, view.screen.SCOPES, has_profile=True))
+    for entry in listed:
+        screen = view.screen if entry.view is None else view_named(entry.view).screen
+        name = entry.action.partition("(")[0]
+        of = KernelPointApp if name.startswith("app.") else screen
+        assert hasattr(of, f"action_{name.removeprefix('app.')}"), entry
 
 
 def test_method_finds_the_option_the_trees_of_another_and_every_method() -> None:

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.driving import opened, screen_text, wait_for
-from tests.app.plan_driving import form_of, go_to, retype, running
+from tests.app.driving import opened, screen_text, view_of, wait_for
+from tests.app.plan_driving import form_of, retype
 from tui.app.app import KernelPointApp
 from tui.app.state import Session
+from tui.options.commands import OpenOptions
 
 
 async def test_at_an_option_the_words_go_with_the_next_key_and_the_value_when_one_leaves(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+    async with opened(gpt, view="Plan") as (app, pilot):
         await retype(pilot, app, "epsilon", "5")
         await wait_for(pilot, lambda: "did you mean 0.05" in screen_text(app), "why not")
         await pilot.press("y")
@@ -26,15 +27,10 @@ async def test_at_an_option_the_words_go_with_the_next_key_and_the_value_when_on
 
 
 async def test_what_the_engine_refuses_is_said_once(gpt: str) -> None:
-    async with running(gpt, (120, 40)) as (app, pilot):
-        await retype(pilot, app, "set", "pks.k_max=3")
-        await go_to(pilot, app, "method")
-        await pilot.press("left")
-        await wait_for(pilot, lambda: form_of(app).is_refused, "no features")
-        refused = form_of(app).attempt
-        assert refused is not None
-        assert refused.problem is not None
-        words = refused.problem[:20]
+    async with opened(gpt, (120, 40), view="Plan", options=OpenOptions(method="random")) as (app, pilot):
+        await pilot.press("right")
+        await wait_for(pilot, lambda: form_of(app).is_refused, "pks needs features")
+        words = "pks needs metrics"
         await wait_for(pilot, lambda: screen_text(app).count(words) == 2, "at the option and in the line")
         await pilot.press("w")
         await wait_for(pilot, lambda: words not in screen_text(app), "both are read")
@@ -42,7 +38,8 @@ async def test_what_the_engine_refuses_is_said_once(gpt: str) -> None:
 
 async def test_a_place_to_write_to(gpt: str) -> None:
     Path("plan.json").write_text("mine")
-    async with running(gpt) as (app, pilot):
+    async with opened(gpt, view="Plan") as (app, pilot):
+        await wait_for(pilot, lambda: view_of(app).is_ready, "the plan")
         await pilot.press("S", "ctrl+a", "ctrl+k", *"plan.json", "enter")
         await wait_for(pilot, lambda: "plan.json exists; give another name" in screen_text(app), "why not")
         await pilot.press("left")
@@ -63,7 +60,8 @@ async def test_a_recording_before(gpt: str) -> None:
 
 
 async def test_results(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+    async with opened(gpt, view="Plan") as (app, pilot):
+        await wait_for(pilot, lambda: view_of(app).is_ready, "the plan")
         await pilot.press("o", "enter")
         await wait_for(pilot, lambda: "no file of results is named" in screen_text(app), "why not")
         await pilot.press("right")

@@ -79,10 +79,10 @@ async def click_head(app: App, pilot: Running, table: type[Widget], head: str) -
 async def test_groups_by_the_reverse_key_and_by_clicks(gpt: str, tmp_path: Path) -> None:
     async with opened(gpt) as (app, pilot):
         table = app.screen.query_one(GroupTable)
-        assert " share↓" in screen_text(app)
+        assert " total↓" in screen_text(app)
         await pilot.press("R")
         await wait_for(pilot, lambda: "by total, smallest first" in screen_text(app), "it is said")
-        await wait_for(pilot, lambda: " share↑" in screen_text(app), "and marked")
+        await wait_for(pilot, lambda: " total↑" in screen_text(app), "and marked")
         assert table.listed.groups == tuple(reversed(range(22)))
         assert (table.highlighted, app.session.selected) == (21, 21), "at the top"
         view = view_of(app)

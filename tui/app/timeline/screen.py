@@ -284,6 +284,10 @@ class TimelineScreen(ViewScreen):
             self._choice = None
             self.app.plan(options)
 
+    def action_choose(self) -> None:
+        """Make the range under the cursor the region; the key works in its pane, the palette anywhere."""
+        self.query_one(RangeTree).action_choose()
+
     def action_leave(self) -> None:
         """Show all launches of the group; where all are shown, give the region from before back."""
         if not self._part.is_whole:
@@ -311,9 +315,7 @@ class TimelineScreen(ViewScreen):
         self._change(lambda shown: shown.panned(direction))
 
     def action_whole(self) -> None:
-        """Show all launches of the group; where they are shown, leave the key to others."""
-        if self._part.is_whole:
-            raise SkipAction
+        """Show all launches of the group."""
         self._change(lambda shown: Shown.whole(shown.launches))
 
     def action_group(self, step: int) -> None:
