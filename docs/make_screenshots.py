@@ -25,7 +25,7 @@ from tui.options.commands import OpenOptions
 
 PROJECT = Path(__file__).resolve().parent.parent
 SCREENSHOTS = Path(__file__).parent / "screenshots"
-SIZES = ((80, 24), (120, 40))
+SIZES = ((80, 24), (120, 40), (200, 60))
 PROFILE = "gpt2-like.json.gz"
 
 _QUIET_SECONDS = 0.4
