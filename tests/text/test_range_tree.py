@@ -58,12 +58,11 @@ def test_a_row_says_name_launches_time_and_share(listed: RangeList, forest: Rang
     assert closed[1].split()[0] == "+"
 
 
-@pytest.mark.parametrize("width", [24, 40, 64, 80, 120, 200])
+@pytest.mark.parametrize("width", [0, 1, 5, 9, 24, 40, 64, 80, 120, 200])
 def test_rows_fit_and_names_keep_their_numbers(forest: RangeForest, width: int) -> None:
     rows = forest.walked(())
     grid = tree_grid(forest, rows, None, width, TreeMarks(), ascii_only=True)
     assert grid.width == width
-    assert left_of(width, has_ranges=True) < width
     if width >= 80:
         text = plain(grid).splitlines()
         assert all(f"#{number} " in text[number + 1] for number in (0, 9, 50))

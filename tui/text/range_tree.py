@@ -26,7 +26,8 @@ TOO_MANY = (
 
 _LEAST_ALIGNED = 64
 _LEFTS = ((160, 60), (110, 52), (0, 36))
-_LEAST_NAME = 20
+# Without room for so many cells of a name, there is none for a column.
+_DROPPED_FIRST = (("launches", 20), ("time", 8), ("share", 8))
 _MOST_INDENTS = 6
 _TAIL = 6
 _OPEN, _CLOSED = ("▾", "-"), ("▸", "+")
@@ -135,10 +136,11 @@ def tree_grid(
         "share": [quantities.share(int(listed.duration_ns[path]) / total_ns) for path in paths],
     }
     widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
-    if room - sum(each + 2 for each in widths.values()) < _LEAST_NAME:
-        del widths["launches"]
+    for column, least in _DROPPED_FIRST:
+        if room - sum(each + 2 for each in widths.values()) < least:
+            del widths[column]
     grid = blank(width, len(paths) + 1)
-    names = room - sum(each + 2 for each in widths.values())
+    names = max(room - sum(each + 2 for each in widths.values()), 0)
     _put_row(grid, 0, "  range", [(name, name, cells) for name, cells in widths.items()], names, HEADING)
     for row, path in enumerate(paths, start=1):
         style = SELECTED if path == marks.cursor else LABEL
@@ -171,6 +173,8 @@ def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int, *, ascii
         name = f"iteration {name}"
     place = f"{chosen}{'  ' * min(int(listed.paths.depth[path]), _MOST_INDENTS)}{mark} "
     name, room = printable(name, ascii_only=ascii_only), width - len(place)
+    if room < 1:
+        return place[:width]
     if len(name) > room:
         cut = "..." if ascii_only else "\N{HORIZONTAL ELLIPSIS}"
         tail = min(_TAIL, max(room - len(cut) - 1, 0))
