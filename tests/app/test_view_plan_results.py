@@ -102,7 +102,7 @@ async def test_what_to_run_next_is_the_larger_plan_of_estimate(gpt: str) -> None
         assert screen.known is not None
         assert screen.known.larger is not None
         drawn = {str(launch.id) for launch in screen.known.larger.added}
-        row = screen_text(app).splitlines()[14].split()
+        row = screen_text(app).splitlines()[15].split()
         assert row[0] in drawn
         await pilot.press("Y")
         await wait_for(
