@@ -165,7 +165,7 @@ async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
         assert place(app) == (0, 0), "there is none before the first"
         await press(app, pilot, "e")
         assert place(app) == (0, whole.taken)
-        assert "all" in screen_text(app).split("\n")[1]
+        assert "all" in screen_text(app).split("\n")[2]
         await press(app, pilot, "right_curly_bracket", "right_curly_bracket")
         assert place(app) == (2, 0)
         await press(app, pilot, "left_curly_bracket")
@@ -454,7 +454,7 @@ async def test_every_size_has_all_that_matters(gpt: str) -> None:
                 rows = screen_text(app).split("\n")
                 assert max(map(len, rows)) <= size[0]
                 stop = stop_in(app)
-                assert f"[2] #{stop.group + 1} " in rows[1]
+                assert f"[2] #{stop.group + 1} " in rows[2]
                 assert rows[-3].rstrip() == figures(app).rstrip()
                 assert "this" in figures(app)
                 words = "split to its end" if stop.node is None else (stop.node.path or "root")
