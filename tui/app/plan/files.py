@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,8 +16,11 @@ from tui.engine.studies import plan_options
 from tui.options.command_line import PLAN_NAME
 from tui.options.flags import error_text
 from tui.options.input_files import why_not_written
-from tui.options.places import is_writable
+from tui.options.places import is_there, is_writable
 from tui.output.files import write_folder, write_text
+
+_LONGEST_NAME = 255
+"""Bytes of a file's name that the usual file systems take."""
 
 
 def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
@@ -29,6 +33,8 @@ def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
     """
     if not name:
         return "a name is missing"
+    if is_there(path.parent) and len(os.fsencode(path.name)) > _LONGEST_NAME:
+        return "the name is too long"
     if is_folder and path.is_dir() and not any(path.iterdir()):
         return None
     if path.exists():
