@@ -16,7 +16,7 @@ from tui.engine.studies import plan_options
 from tui.options.command_line import PLAN_NAME
 from tui.options.flags import error_text
 from tui.options.input_files import why_not_written
-from tui.options.places import is_there, is_writable
+from tui.options.places import is_writable
 from tui.output.files import write_folder, write_text
 
 _LONGEST_NAME = 255
@@ -31,10 +31,8 @@ def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
     name : of the path, as it was typed.
     is_folder : whether a folder is to be written, which may exist if it is empty.
     """
-    if not name:
-        return "a name is missing"
-    if is_there(path.parent) and len(os.fsencode(path.name)) > _LONGEST_NAME:
-        return "the name is too long"
+    if not name or len(os.fsencode(path.name)) > _LONGEST_NAME:
+        return "the name is too long" if name else "a name is missing"
     if is_folder and path.is_dir() and not any(path.iterdir()):
         return None
     if path.exists():
