@@ -16,6 +16,7 @@ from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
 from sampling.estimation.topped_up_plan import ToppedUp
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.results import SimulatedLaunches
+from tui.app.plan.files import why_not_there
 from tui.app.plan.results.asked import Answers, options_asked
 from tui.app.plan.results.form import plan_hint
 from tui.app.plan.results.presenter import (
@@ -254,4 +255,6 @@ def test_it_is_said_whether_the_plan_is_read_or_saved_first(tmp_path: Path) -> N
     assert "is not there: the plan as shown is saved so first" in plan_hint(str(path))[0]
     path.touch()
     assert "is read: the plan that was simulated" in plan_hint(str(path))[0]
+    assert "is not there" in plan_hint("n" * 300)[0], "a name that no file can have"
+    assert why_not_there("n" * 300, Path("n" * 300), is_folder=False) == "the name is too long"
     assert plan_hint("") == ("The file of the plan that was simulated",)

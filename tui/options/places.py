@@ -14,6 +14,14 @@ def is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
+def is_there(path: Path) -> bool:
+    """Return whether a file or folder is there; none is under a name that the system does not take."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def other_folders() -> Iterator[Path]:
     """Yield the folders to write to where the current one takes no file: home, the temporary one."""
     # An account may have no home.

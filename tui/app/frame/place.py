@@ -16,7 +16,7 @@ from sampling.errors import SamplingError
 from tui.app.frame.field_words import FieldWords
 from tui.app.frame.line import PaneTitle
 from tui.options.flags import error_text
-from tui.options.places import place_for
+from tui.options.places import is_there, place_for
 
 
 class PlaceInput(Input):
@@ -87,7 +87,7 @@ class PlaceScreen(Screen[Path | None]):
         path = Path(event.value.strip()).expanduser()
         if not event.value.strip():
             self._say("a name is missing")
-        elif path.exists():
+        elif is_there(path):
             self._say(f"{path} exists")
         else:
             self._try(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,6 +19,9 @@ from tui.options.input_files import why_not_written
 from tui.options.places import is_writable
 from tui.output.files import write_folder, write_text
 
+_LONGEST_NAME = 255
+"""Bytes of a file's name that the usual file systems take."""
+
 
 def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
     """Return why the path cannot be written; None if it can.
@@ -27,8 +31,8 @@ def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
     name : of the path, as it was typed.
     is_folder : whether a folder is to be written, which may exist if it is empty.
     """
-    if not name:
-        return "a name is missing"
+    if not name or len(os.fsencode(path.name)) > _LONGEST_NAME:
+        return "the name is too long" if name else "a name is missing"
     if is_folder and path.is_dir() and not any(path.iterdir()):
         return None
     if path.exists():

@@ -12,6 +12,7 @@ from tui.app.overrides_file import printed_options
 from tui.app.state import Session
 from tui.options.command_line import PLAN_NAME
 from tui.options.estimate import EstimateOptions
+from tui.options.places import is_there
 from tui.options.shared import OutputOptions
 from tui.options.typed import typed_options
 
@@ -81,7 +82,7 @@ def _files(text: str) -> tuple[str, ...]:
     for word in words:
         name = str(Path(word).expanduser()) if word.startswith("~") else word
         # A file whose own name has such a mark is meant by it.
-        found = [] if Path(name).exists() else sorted(glob.glob(name))  # noqa: PTH207 - takes absolute ones too
+        found = [] if is_there(Path(name)) else sorted(glob.glob(name))  # noqa: PTH207 - takes absolute ones too
         names += found or [name]
     return tuple(names)
 

@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from tui.app.frame.field_words import FieldWords
 from tui.app.plan.results.asked import Answers
 from tui.app.session_app import SessionApp
+from tui.options.places import is_there
 
 _NAMES = tuple(field.name for field in fields(Answers))
 _LABELS = {
@@ -180,6 +181,6 @@ def plan_hint(name: str) -> tuple[str, ...]:
     """Return what happens with a plan file of this name, the longest form first."""
     if not name:
         return ("The file of the plan that was simulated",)
-    if Path(name).expanduser().exists():
+    if is_there(Path(name).expanduser()):
         return f"{name} is read: the plan that was simulated", f"{name} is read"
     return f"{name} is not there: the plan as shown is saved so first", f"{name} is to be saved first"
