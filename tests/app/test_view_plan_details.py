@@ -122,7 +122,7 @@ async def test_launches_are_looked_for_only_where_they_are_asked_for(
         await settled(app, pilot)
         assert looked == []
         await pilot.press("t")
-        await wait_for(pilot, lambda: "1-7 of" in screen_text(app), "the launches")
+        await wait_for(pilot, lambda: "1-6 of" in screen_text(app), "the launches")
         assert len(looked) == 1
         first = sorted(launch.id for launch in details_of(app).located or ())
         await go_to(pilot, app, "seed")
@@ -190,7 +190,7 @@ async def test_the_copied_command_prints_the_copied_text(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
         for pane, words in (
             (PlanPane.FIGURES, "sample {} --method joint"),
-            (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 8"),
+            (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 7"),
             (PlanPane.STRATA, "sample {} --method joint --list strata"),
             (PlanPane.LAUNCHES, "sample {} --method joint --list launches"),
             (PlanPane.FINDINGS, "sample {} --method joint"),

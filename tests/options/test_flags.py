@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import sampling
+import tui.options.commands  # noqa: F401 - its options have the flags that are meant
 from sampling.errors import OptionError, PlanFileError, ProfileError
 from sampling.plan.findings.finding import Finding
 from sampling.strata.target import Target

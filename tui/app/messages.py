@@ -1,4 +1,4 @@
-"""What the worker that reads and plans tells the app."""
+"""What the worker that reads and plans tells the app, and tables of several views their screens."""
 
 from __future__ import annotations
 
@@ -64,3 +64,10 @@ class LiesBeside(Message):
     """What lies beside the profile, in a line each."""
 
     lines: tuple[str, ...]
+
+
+@dataclass
+class HeadClicked(Message):
+    """The head of a table's column was clicked."""
+
+    heading: str

@@ -14,8 +14,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.app.compare.presenter import CompareLine, Shown, compare_lines
-from tui.app.frame.heads import HeadClicked, head_at
+from tui.app.frame.heads import head_at
 from tui.app.frame.words import Words
+from tui.app.messages import HeadClicked
 from tui.charts.sinks import style_name
 from tui.terminal.printable import printable
 

@@ -36,9 +36,10 @@ from tui.app.compare.presenter import (
 )
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
-from tui.app.frame.heads import HeadClicked, sorted_by_head
+from tui.app.frame.heads import sorted_by_head
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.view import ViewScreen
+from tui.app.messages import HeadClicked
 from tui.app.state import Session
 from tui.options.choices import CompareSort
 from tui.options.commands import CompareOptions

@@ -14,7 +14,8 @@ from textual.widget import Widget
 from sampling.difference.difference import Difference
 from sampling.difference.matching import Status
 from tui.app.difference.presenter import MOST_ROWS, KernelTable, kernel_table
-from tui.app.frame.heads import HeadClicked, head_at
+from tui.app.frame.heads import head_at
+from tui.app.messages import HeadClicked
 from tui.charts.glyphs import cluster_style
 from tui.charts.grid import PLAIN
 from tui.charts.sinks import style_name

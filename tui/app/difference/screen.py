@@ -37,9 +37,10 @@ from tui.app.difference.presenter import (
 from tui.app.difference.prompt import BeforeGiven, BeforeLeft, BeforePrompt
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
-from tui.app.frame.heads import HeadClicked, sorted_by_head
+from tui.app.frame.heads import sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
+from tui.app.messages import HeadClicked
 from tui.app.plan.files import failure_words
 from tui.app.state import Session
 from tui.options.choices import DifferenceSort

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
-
-from textual.message import Message
 
 from tui.options.choices import SortWord
 from tui.terminal.tables import Column
@@ -17,13 +15,6 @@ _MARKS = {True: ("↓", "v"), False: ("↑", "^")}
 _WORDS = re.compile(r"\S+")
 
 Sort = TypeVar("Sort", bound=SortWord)
-
-
-@dataclass
-class HeadClicked(Message):
-    """The head of a column was clicked."""
-
-    heading: str
 
 
 def mark_of(*, falls: bool, ascii_only: bool) -> str:

@@ -17,7 +17,7 @@ from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.frame import wording
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
-from tui.app.frame.heads import HeadClicked, sorted_by_head
+from tui.app.frame.heads import sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
@@ -43,6 +43,7 @@ from tui.app.groups.presenter import (
     table_title,
 )
 from tui.app.groups.run_pane import RunPane
+from tui.app.messages import HeadClicked
 from tui.app.state import Session, next_sort
 from tui.options.choices import GroupSort
 
