@@ -22,6 +22,7 @@ from tui.terminal.tables import Column
 from tui.text import facts as shown
 from tui.text.comparison.order import blocks, promises
 from tui.text.comparison.table import comparison_columns
+from tui.text.group_tables import of_group
 from tui.text.info import info_lines, info_results
 from tui.text.selection import heading_lines, part_of_study
 from tui.text.summary import following_commands
@@ -93,8 +94,8 @@ def _groups(facts: Facts, top: int) -> Iterator[Block]:
         Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
     ]
     of_plan = [
-        Column("strata", [shown.of_group(row, "clusters") for row in rows]),
-        Column("drawn", [shown.of_group(row, "samples") for row in rows]),
+        Column("strata", [of_group(row, "clusters") for row in rows]),
+        Column("drawn", [of_group(row, "samples") for row in rows]),
     ]
     # Strata of some methods span kernel groups, which then have none of their own.
     has_own = study.groups.samples is not None

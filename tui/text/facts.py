@@ -17,10 +17,8 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.coverage import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
-from tui.charts.bar import bar
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
-from tui.terminal.tables import Column, table
 from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.places import Place, place_lines, place_names
 from tui.text.promise import promise_words
@@ -30,11 +28,6 @@ _IN_TIME = ("total_duration_ns", "share", "mean_ns", "std_ns", "cov", "min_ns", 
 
 #: What stands for a finding's severity.
 MARKS = {"warning": "!", "note": "i"}
-
-_BAR = 8
-
-#: What stands for the strata and the launches of a kernel group that is pooled with others.
-POOLED = "pool"
 
 
 def group_row(study: Study, index: int) -> dict[str, Any]:
@@ -66,83 +59,6 @@ def group_row(study: Study, index: int) -> dict[str, Any]:
 
 def _list(dimensions: tuple[int, int, int] | None) -> list[int] | None:
     return None if dimensions is None else list(dimensions)
-
-
-def of_group(row: dict[str, Any], what: str) -> str:
-    """Return how many strata or drawn launches a group has; those of a pool are no one group's.
-
-    Parameters
-    ----------
-    row : as `group_row` returns it.
-    what : ``"clusters"`` or ``"samples"``.
-    """
-    if row["pooled"]:
-        return POOLED
-    return "-" if row[what] is None else quantities.count(row[what])
-
-
-def groups_table(study: Study, rows: list[dict[str, Any]], *, ascii_only: bool) -> str:
-    """Return kernel groups as a table with all figures and the whole key."""
-    share, *others, drawn = _group_columns(rows)[1:]
-    columns = [
-        _ranks(rows),
-        share,
-        *(share_columns(study, rows, ascii_only=ascii_only) if study.counts.has_durations else ()),
-        Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
-        *others,
-        Column("strata", [of_group(row, "clusters") for row in rows]),
-        drawn,
-        Column("kernel group", [row["key"] for row in rows], to_right=False),
-    ]
-    return table(columns)
-
-
-def share_columns(study: Study, rows: list[dict[str, Any]], *, ascii_only: bool) -> list[Column]:
-    """Return the shares as bars, and the running share in order of time."""
-    of, groups = study.groups, [row["rank"] - 1 for row in rows]
-    bars = [share_bar(study, group, _BAR, ascii_only=ascii_only) for group in groups]
-    return [
-        # As wide in any list, so that bars of two lists can be compared.
-        Column("", [drawn.ljust(_BAR) for drawn in bars], to_right=False),
-        Column("cum", [quantities.share(float(of.running_share[group])) for group in groups]),
-    ]
-
-
-def share_bar(study: Study, group: int, cells: int, *, ascii_only: bool) -> str:
-    """Return a kernel group's share as a bar; that of the largest group takes all cells."""
-    share = study.groups.share
-    return bar(float(share[group]) / (float(share[0]) or 1.0), cells, ascii_only=ascii_only)
-
-
-def groups_text(study: Study, rows: list[dict[str, Any]], *, ascii_only: bool) -> str:
-    """Return the table of `groups_table`, and what the devices are called elsewhere."""
-    lines = [groups_table(study, rows, ascii_only=ascii_only)]
-    return "\n".join([*lines, *([""] if devices_named(study) else []), *devices_named(study)])
-
-
-def short_groups_table(study: Study, rows: list[dict[str, Any]], canvas: Canvas) -> str:
-    """Return kernel groups as a table no wider than the canvas, with labels in place of keys."""
-    columns = _group_columns(rows)
-    taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
-    room = max(canvas.width - taken, 12)
-    labels = [group_label(study, row["rank"] - 1, room, ascii_only=canvas.ascii_only) for row in rows]
-    return table([*columns, Column("kernel group", labels, to_right=False)], ascii_only=canvas.ascii_only)
-
-
-def _ranks(rows: list[dict[str, Any]]) -> Column:
-    return Column("rank", [f"#{row['rank']}" for row in rows])
-
-
-def _group_columns(rows: list[dict[str, Any]]) -> list[Column]:
-    drawn = [of_group(row, "samples") for row in rows]
-    return [
-        _ranks(rows),
-        Column("share", [quantities.share(row["share"]) for row in rows]),
-        Column("launches", [quantities.count(row["launches"]) for row in rows]),
-        Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
-        Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
-        Column("drawn", drawn),
-    ]
 
 
 def group_label(study: Study, index: int, room: int | None = None, *, ascii_only: bool = False) -> str:

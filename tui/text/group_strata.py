@@ -14,6 +14,7 @@ from tui.charts.glyphs import cluster_style, cluster_symbol
 from tui.charts.grid import HEADING, LABEL, Grid, blank, put
 from tui.terminal.tables import Column
 from tui.text import facts
+from tui.text.group_tables import POOLED
 
 _GAP = 2
 _BAR = 8
@@ -82,7 +83,7 @@ def strata_grid(study: Study, group: int, width: int, *, ascii_only: bool) -> Gr
         Column("launches", [quantities.count(each.launches) for each in strata]),
         Column("mean", [quantities.duration(each.mean_ns) for each in strata]),
         Column("CoV", [quantities.UNKNOWN if each.cov is None else f"{each.cov:.3f}" for each in strata]),
-        Column("drawn", [facts.POOLED if each.drawn is None else str(each.drawn) for each in strata]),
+        Column("drawn", [POOLED if each.drawn is None else str(each.drawn) for each in strata]),
         Column("of its time", [quantities.share(each.share) for each in strata]),
     ]
     widths = [max(map(len, (column.heading, *column.cells))) for column in columns]

@@ -1,4 +1,4 @@
-"""What `groups` prints: whole keys where it is read on, and no wider than the terminal that shows it."""
+"""Tables of kernel groups: whole keys where they are read on, no wider than a terminal that shows them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from typing import Any
 
 from sampling.plan.study import Study
 from tui.charts import quantities
+from tui.charts.bar import bar
 from tui.output.writer import Canvas
 from tui.terminal.tables import Column, table
 from tui.text import facts
 
+#: What stands for the strata and the launches of a kernel group that is pooled with others.
+POOLED = "pool"
+
+_BAR = 8
 _GAP = 2
 # A name in fewer columns says little; figures that others tell make room for it, these first.
 _LEAST_NAME, _LEAST_OF_ALL = 30, 12
 _DROPPED_FIRST = ("strata", "total", "", "cum", "CoV")
+_IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
 _IN_FULL = "names in full: kernelpoint groups ... | cat, or --format csv"
 
 Row = dict[str, Any]
@@ -25,14 +31,53 @@ def groups_text(study: Study, rows: list[Row], canvas: Canvas) -> str:
     keys_wide = max((len(row["key"]) for row in rows), default=0)
     columns = _columns(study, rows, ascii_only=canvas.ascii_only)
     if not canvas.is_terminal or keys_wide <= canvas.width - _taken(columns):
-        return facts.groups_text(study, rows, ascii_only=canvas.ascii_only)
+        return whole_groups_text(study, rows, ascii_only=canvas.ascii_only)
     for heading in _DROPPED_FIRST:
         if canvas.width - _taken(columns) < _LEAST_NAME:
             columns = [each for each in columns if each.heading != heading]
     room = max(canvas.width - _taken(columns), _LEAST_OF_ALL)
-    names = [facts.group_label(study, row["rank"] - 1, room, ascii_only=canvas.ascii_only) for row in rows]
-    drawn = table([*columns, Column("kernel group", names, to_right=False)], ascii_only=canvas.ascii_only)
+    drawn = _with_names(study, rows, columns, room, ascii_only=canvas.ascii_only)
     return "\n".join([drawn, "", *facts.devices_named(study), _IN_FULL])
+
+
+def whole_groups_text(study: Study, rows: list[Row], *, ascii_only: bool) -> str:
+    """Return the table with all figures and whole keys, and what the devices are called elsewhere."""
+    keys = Column("kernel group", [row["key"] for row in rows], to_right=False)
+    drawn = table([*_columns(study, rows, ascii_only=ascii_only), keys])
+    named = facts.devices_named(study)
+    return "\n".join([drawn, "", *named]) if named else drawn
+
+
+def short_groups_table(study: Study, rows: list[Row], canvas: Canvas) -> str:
+    """Return kernel groups as a table no wider than the canvas, with labels in place of keys."""
+    whole = _columns(study, rows, ascii_only=canvas.ascii_only)
+    columns = [each for each in whole if each.heading in _IN_SHORT]
+    room = max(canvas.width - _taken(columns), _LEAST_OF_ALL)
+    return _with_names(study, rows, columns, room, ascii_only=canvas.ascii_only)
+
+
+def share_bar(study: Study, group: int, cells: int, *, ascii_only: bool) -> str:
+    """Return a kernel group's share as a bar; that of the largest group takes all cells."""
+    share = study.groups.share
+    return bar(float(share[group]) / (float(share[0]) or 1.0), cells, ascii_only=ascii_only)
+
+
+def of_group(row: Row, what: str) -> str:
+    """Return how many strata or drawn launches a group has; those of a pool are no one group's.
+
+    Parameters
+    ----------
+    row : as `facts.group_row` returns it.
+    what : ``"clusters"`` or ``"samples"``.
+    """
+    if row["pooled"]:
+        return POOLED
+    return "-" if row[what] is None else quantities.count(row[what])
+
+
+def _with_names(study: Study, rows: list[Row], columns: list[Column], room: int, *, ascii_only: bool) -> str:
+    names = [facts.group_label(study, row["rank"] - 1, room, ascii_only=ascii_only) for row in rows]
+    return table([*columns, Column("kernel group", names, to_right=False)], ascii_only=ascii_only)
 
 
 def _taken(columns: Sequence[Column]) -> int:
@@ -41,7 +86,7 @@ def _taken(columns: Sequence[Column]) -> int:
 
 
 def _columns(study: Study, rows: list[Row], *, ascii_only: bool) -> list[Column]:
-    shares = facts.share_columns(study, rows, ascii_only=ascii_only) if study.counts.has_durations else ()
+    shares = _share_columns(study, rows, ascii_only=ascii_only) if study.counts.has_durations else ()
     return [
         Column("rank", [f"#{row['rank']}" for row in rows]),
         Column("share", [quantities.share(row["share"]) for row in rows]),
@@ -50,6 +95,17 @@ def _columns(study: Study, rows: list[Row], *, ascii_only: bool) -> list[Column]
         Column("launches", [quantities.count(row["launches"]) for row in rows]),
         Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
         Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
-        Column("strata", [facts.of_group(row, "clusters") for row in rows]),
-        Column("drawn", [facts.of_group(row, "samples") for row in rows]),
+        Column("strata", [of_group(row, "clusters") for row in rows]),
+        Column("drawn", [of_group(row, "samples") for row in rows]),
+    ]
+
+
+def _share_columns(study: Study, rows: list[Row], *, ascii_only: bool) -> list[Column]:
+    """Return the shares as bars, and the running share in order of time."""
+    of, groups = study.groups, [row["rank"] - 1 for row in rows]
+    bars = [share_bar(study, group, _BAR, ascii_only=ascii_only) for group in groups]
+    return [
+        # As wide in any list, so that bars of two lists can be compared.
+        Column("", [drawn.ljust(_BAR) for drawn in bars], to_right=False),
+        Column("cum", [quantities.share(float(of.running_share[group])) for group in groups]),
     ]

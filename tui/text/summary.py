@@ -18,6 +18,7 @@ from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
 from tui.output.writer import Canvas
 from tui.text import facts
 from tui.text.binding import binding_text, cost_rows, hours_lines
+from tui.text.group_tables import short_groups_table
 from tui.text.header import MOST_SHARE
 from tui.text.promise import pooled_row, promise_words
 
@@ -102,7 +103,7 @@ def summary_text(
         f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
         held if len(held) <= canvas.width else amounts,
         "",
-        facts.short_groups_table(study, rows, canvas),
+        short_groups_table(study, rows, canvas),
         *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
         *facts.devices_named(study),
         "",

@@ -23,6 +23,7 @@ from tui.charts.histogram_data import histogram_data, useful_bins
 from tui.charts.sparkline import sparkline
 from tui.options.choices import GroupSort
 from tui.text import facts
+from tui.text.group_tables import of_group, share_bar
 
 MOST_OF_TIME = 0.8
 """The bars of the groups that together take this share of the time are in colour."""
@@ -203,7 +204,7 @@ def _cell(study: Study, group: int, column: GroupColumn, *, ascii_only: bool) ->
 
 
 def _of_row(name: str, study: Study, group: int) -> str:
-    return facts.of_group(facts.group_row(study, group), name)
+    return of_group(facts.group_row(study, group), name)
 
 
 _FIGURES: dict[str, Callable[[Study, int], Any]] = {
@@ -222,7 +223,7 @@ _FIGURES: dict[str, Callable[[Study, int], Any]] = {
 def _bar(study: Study, group: int, cells: int, *, ascii_only: bool) -> Runs:
     """Return a group's share of the largest group's; in colour where it is one of those that take most."""
     of = study.groups
-    drawn = facts.share_bar(study, group, cells, ascii_only=ascii_only)
+    drawn = share_bar(study, group, cells, ascii_only=ascii_only)
     # The group that reaches it is one of them.
     is_of_most = float(of.running_share[group] - of.share[group]) < MOST_OF_TIME
     return [(drawn, cluster_style(0) if is_of_most else AXIS)]

@@ -17,6 +17,7 @@ from tui.options.commands import GroupsOptions, HistogramOptions, TimelineOption
 from tui.output.writer import Canvas
 from tui.text import facts
 from tui.text.group_list import GroupList, list_groups
+from tui.text.group_tables import whole_groups_text
 from tui.text.histogram import group_histogram, histogram_text
 from tui.text.range_tree import RangeForest
 from tui.text.timeline import timeline_text
@@ -105,7 +106,7 @@ def chart_text(session: Session, study: Study, size: tuple[int, int]) -> str:
 def table_text(study: Study, listed: GroupList, *, ascii_only: bool) -> str:
     """Return the listed groups with all columns and whole keys, as `groups` prints them."""
     rows = [facts.group_row(study, index) for index in listed.groups]
-    return facts.groups_text(study, rows, ascii_only=ascii_only) + "\n" if rows else ""
+    return whole_groups_text(study, rows, ascii_only=ascii_only) + "\n" if rows else ""
 
 
 def chart_command(session: Session, size: tuple[int, int]) -> str:

@@ -10,7 +10,6 @@ from textual import on, work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.message import Message
 from textual.worker import get_current_worker
 
 from sampling.plan.study import Study
@@ -22,46 +21,21 @@ from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
-from tui.app.planning import CancelledError, throttled
 from tui.app.state import Session
 from tui.app.timeline.presenter import Shown, chart_title, ranges_title, shown_range, timeline_command
 from tui.app.timeline.ranges_pane import RangeChosen, RangeReached, RangeTree, RangeZoomed
+from tui.app.timeline.reading import RangesRead, ReadingSaid, TimelineRead, tell_ranges, tell_timeline
 from tui.app.timeline.region_choice import RegionChoice
 from tui.charts.grid import Grid
 from tui.charts.run_axis import RunAxis
 from tui.charts.timeline import LEFT, RIGHT
 from tui.engine.studies import region_of
-from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
+from tui.engine.timelines import GroupTimeline, is_quickly_listed
 from tui.options.commands import SampleOptions
 from tui.output.writer import Canvas
 from tui.terminal import tty as terminal
 from tui.text.range_tree import RangeForest, above_chart, left_of
-from tui.text.timeline import course_forms, group_timeline, timeline_text, with_clusters
-
-
-class TimelineRead(Message):
-    """The launches of a kernel group are read."""
-
-    def __init__(self, timeline: GroupTimeline) -> None:
-        super().__init__()
-        self.timeline = timeline
-
-
-class RangesRead(Message):
-    """The ranges of a region are read: a tree of them, or why there is none."""
-
-    def __init__(self, region: Region, above: RangeForest | str) -> None:
-        super().__init__()
-        self.region, self.above = region, above
-
-
-class ReadingSaid(Message):
-    """What is read, and how far it is; for the pane of ranges, or for the chart."""
-
-    def __init__(self, done: int, total: int, what: str, *, ranges: bool) -> None:
-        super().__init__()
-        self.words = f"{what}, {100 * done / total:.0f} %" if total else what
-        self.ranges = ranges
+from tui.text.timeline import course_forms, group_timeline, timeline_text
 
 
 class TimelineScreen(ViewScreen):
@@ -138,17 +112,7 @@ class TimelineScreen(ViewScreen):
     @work(thread=True, exit_on_error=False, exclusive=True, group="timeline")
     def _read(self, study: Study, group: int, seed: int) -> None:
         worker = get_current_worker()
-
-        def said(done: int, total: int, what: str) -> None:
-            self.post_message(ReadingSaid(done, total, what, ranges=False))
-
-        try:
-            progress = throttled(said, lambda: worker.is_cancelled)
-            timeline = with_clusters(timeline_of_group(study, group, seed, progress))
-        except CancelledError:
-            return
-        if not worker.is_cancelled:
-            self.post_message(TimelineRead(timeline))
+        tell_timeline(study, group, seed, self.post_message, lambda: worker.is_cancelled)
 
     @on(ReadingSaid)
     def _say_reading(self, event: ReadingSaid) -> None:
@@ -198,15 +162,7 @@ class TimelineScreen(ViewScreen):
     @work(thread=True, exit_on_error=False, group="ranges")
     def _read_ranges(self, profile: Profile, region: Region) -> None:
         worker = get_current_worker()
-
-        def said(done: int, total: int, what: str) -> None:
-            self.post_message(ReadingSaid(done, total, what, ranges=True))
-
-        try:
-            listed = ranges_in(profile, region, throttled(said, lambda: worker.is_cancelled))
-        except CancelledError:
-            return
-        self.post_message(RangesRead(region, above_chart(listed)))
+        tell_ranges(profile, region, self.post_message, lambda: worker.is_cancelled)
 
     @on(RangesRead)
     def _take_ranges(self, event: RangesRead) -> None:
