@@ -74,7 +74,7 @@ async def test_a_budget_finds_the_epsilon_that_sample_finds_a_key_takes_it_and_u
         assert hours.drawn == pytest.approx(expected["machine_hours"])
         command = await check_round_trip(pilot, app, 80)
         assert f"--epsilon {expected['epsilon']:g}" in command
-        assert "--slowdown 1000000.0" in command
+        assert "--slowdown 1e6" in command
         await pilot.press("u")
         await wait_for(pilot, lambda: "epsilon is 0.05 again" in words_of(app), "it says so")
         await settled(app, pilot)

@@ -91,6 +91,21 @@ def test_only_what_differs_from_the_defaults_is_written() -> None:
     assert named == f"kernelpoint sample run.sqlite --method {options.method} -o plan.json"
 
 
+@pytest.mark.parametrize(
+    ("slowdown", "typed"),
+    [
+        (1e6, "1e6"),
+        (20.0, "20"),
+        (2.5e12, "2.5e12"),
+        (1234567.0, "1234567.0"),
+        (0.1 + 0.2, "0.30000000000000004"),
+    ],
+)
+def test_numbers_are_written_as_a_person_types_them(slowdown: float, typed: str) -> None:
+    line = command_line("sample", SampleOptions(profiles=("run.csv",), slowdown=slowdown))
+    assert line.endswith(f"--slowdown {typed}")
+
+
 def test_words_are_quoted_for_a_shell() -> None:
     options = HistogramOptions(profiles=("my run.sqlite",), kernel="#1")
     assert command_line("histogram", options) == "kernelpoint histogram 'my run.sqlite' --kernel '#1'"

@@ -45,6 +45,12 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
     return " ".join(_quoted(word, ascii_only=options.ascii) for word in words)
 
 
+def _typed(value: object) -> str:
+    """Return a value as a person would type it: 1e6 for 1000000.0, where that is the same number."""
+    short = f"{value:g}".replace("e+0", "e") if isinstance(value, float) else str(value)
+    return short if not isinstance(value, float) or float(short) == value else str(value)
+
+
 def _quoted(word: str, *, ascii_only: bool) -> str:
     r"""Return a word as a shell reads it; what cannot be shown is ``$'\033'``, which bash and zsh know."""
     if printable(word, ascii_only=ascii_only) == word:
@@ -79,7 +85,7 @@ def _words(option: Field[Any], value: Any) -> Iterator[str]:
     elif value is True:
         yield option.metadata["flags"][0]
     elif value is not None and value is not False:
-        yield from _flag_and_value(option.metadata["flags"], str(value))
+        yield from _flag_and_value(option.metadata["flags"], _typed(value))
 
 
 def _flag_and_value(flags: tuple[str, ...], text: str) -> list[str]:
