@@ -6,6 +6,7 @@ import shlex
 import subprocess
 from dataclasses import fields, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,6 +34,8 @@ def parsed(line: str) -> Any:
 
 # What cannot be printed is quoted as bash knows it, and `shlex` does not.
 TEXT = st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" "), min_size=1, max_size=12)
+# Of a folder that is there, like "/", every file is an input, which no output may replace.
+FILE = TEXT.filter(lambda name: not Path(name).is_dir())
 SAMPLE_OPTIONS = st.builds(
     SampleOptions,
     format=st.sampled_from(OutputFormat),
@@ -52,7 +55,7 @@ SAMPLE_OPTIONS = st.builds(
     noise_floor=st.none() | st.floats(0, 1),
     with_replacement=st.booleans(),
     set=st.lists(TEXT, max_size=2).map(tuple),
-    profiles=st.lists(TEXT, min_size=1, max_size=3).map(tuple),
+    profiles=st.lists(FILE, min_size=1, max_size=3).map(tuple),
     method=TEXT,
     judge=st.integers(0, 500),
     binding=st.booleans(),

@@ -47,8 +47,10 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
 
 def _typed(value: object) -> str:
     """Return a value as a person would type it: 1e6 for 1000000.0, where that is the same number."""
-    short = f"{value:g}".replace("e+0", "e") if isinstance(value, float) else str(value)
-    return short if not isinstance(value, float) or float(short) == value else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    short = f"{value:g}".replace("e+0", "e").replace("e+", "e")
+    return short if float(short) == value else repr(value)
 
 
 def _quoted(word: str, *, ascii_only: bool) -> str:
