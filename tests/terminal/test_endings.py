@@ -101,7 +101,7 @@ async def test_a_full_disk_is_said_with_the_file_and_leaves_nothing(
         for view, keys, broken, name in (
             ("Groups", "w", "write_text", "kernelpoint-groups.txt"),
             ("Plan", "S enter", "write_text", "plan.json"),
-            ("Plan", "x enter", "write_bytes", "csv-export/"),
+            ("Plan", "e enter", "write_bytes", "csv-export/"),
         ):
             await app.action_view(view)
             await planned(pilot, app)
@@ -113,6 +113,8 @@ async def test_a_full_disk_is_said_with_the_file_and_leaves_nothing(
                 await wait_for(pilot, lambda: "No space left on device" in screen_text(app), "why not")
             assert f"not written: {tmp_path}/{name}" in screen_text(app)
             assert list(tmp_path.iterdir()) == []
+            # Another place is asked for.
+            await pilot.press("escape")
 
 
 async def test_a_folder_that_cannot_be_made_is_said_like_a_file(
@@ -124,6 +126,6 @@ async def test_a_folder_that_cannot_be_made_is_said_like_a_file(
     async with opened(gpt, (200, 40), view="Plan") as (app, pilot):
         await planned(pilot, app)
         monkeypatch.setattr(Path, "mkdir", read_only)
-        await pilot.press("x", "enter")
+        await pilot.press("e", "enter")
         words = f"not written: {tmp_path / 'csv-export'}: cannot be written (Read-only file system)"
         await wait_for(pilot, lambda: words in screen_text(app), "the whole path and why")
