@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sampling.plan.comparison import Comparison, MethodComparison
+from sampling.plan.same_plan import plan_key
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.tables.column_map import ColumnMap
@@ -34,6 +36,7 @@ def no_comparison_outlives_its_test() -> Iterator[None]:
 
 _READ: dict[tuple[str, ...], Profile] = {}
 _COMPARED: dict[tuple[object, ...], Comparison] = {}
+_FIRST: dict[tuple[object, ...], str] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +77,12 @@ class ComparedOnce:
     def compare(self, method: str, grouping: Any) -> Comparison:
         key = (*self._key, method)
         if key not in _COMPARED:
-            _COMPARED[key] = self._comparison.compare(method, grouping)
+            compared = self._comparison.compare(method, grouping)
+            if compared.design is not None:
+                # Methods before it may be of a comparison that was cancelled, which this one knows nothing of.
+                first = _FIRST.setdefault((*self._key, grouping, plan_key(compared.design)), method)
+                compared = replace(compared, same_as=None if first == method else first)
+            _COMPARED[key] = compared
         return _COMPARED[key]
 
 
