@@ -79,7 +79,7 @@ class ComparedOnce:
         if key not in _COMPARED:
             compared = self._comparison.compare(method, grouping)
             if compared.design is not None:
-                # Methods before it may be of a comparison that was cancelled, which this one knows nothing of.
+                # Methods before it may be of a comparison that was cancelled, unknown to this one.
                 first = _FIRST.setdefault((*self._key, grouping, plan_key(compared.design)), method)
                 compared = replace(compared, same_as=None if first == method else first)
             _COMPARED[key] = compared
