@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,10 +25,12 @@ from tests.app.driving import (
     wait_for,
 )
 from tui.app.frame.chart import Chart
+from tui.app.planning import load_study, plan_again
 from tui.app.timeline.presenter import LEAST_SHOWN, Shown
 from tui.app.timeline.ranges_pane import RangeTree
 from tui.app.timeline.region_choice import RegionChoice
 from tui.app.timeline.screen import TimelineScreen
+from tui.engine.timelines import timeline_of_group
 from tui.options.commands import OpenOptions, SampleOptions
 
 
@@ -145,3 +148,19 @@ def test_what_is_shown_is_never_empty_nor_outside(launches: int, keys: list[str]
     for _ in range(8):
         shown = shown.zoomed_out()
     assert shown.is_whole
+
+
+def test_another_group_has_the_launches_that_its_plan_draws(resnet: str) -> None:
+    """What the plan draws is looked up once for all groups of a study, and anew for another one."""
+    options = SampleOptions(profiles=(resnet,))
+    read = load_study(options, {}, _unheard)
+    again = plan_again(read, options, replace(options, seed=1), {}, _unheard)
+    first = timeline_of_group(read, 0, 0)
+    assert np.array_equal(timeline_of_group(read, 1, 0, before=first).drawn_ids, first.drawn_ids)
+    reseeded = timeline_of_group(again, 1, 1, before=first).drawn_ids
+    assert np.array_equal(reseeded, timeline_of_group(again, 1, 1).drawn_ids)
+    assert not np.array_equal(reseeded, first.drawn_ids)
+
+
+def _unheard(done: int, total: int, what: str) -> None:
+    """Drop a report."""

@@ -68,13 +68,28 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
     return _within(replace(found, by=options.by.value), options.window)
 
 
-def timeline_of_group(study: Study, group: int, seed: int, progress: Progress | None = None) -> GroupTimeline:
-    """Return the launches of a kernel group, and which launches the plan draws with a seed."""
-    plan = drawn_plan(study.counts, study.design, seed)
+def timeline_of_group(
+    study: Study,
+    group: int,
+    seed: int,
+    progress: Progress | None = None,
+    *,
+    before: GroupTimeline | None = None,
+) -> GroupTimeline:
+    """Return the launches of a kernel group, and which launches the plan draws with a seed.
+
+    Parameters
+    ----------
+    before : of another group; where it is of the same study, what that draws is not looked for again.
+    """
     launches = launches_of_group(study.profile, study.counts, group, progress)
-    drawn = locate(study.profile, study.counts, plan, progress)
+    if before is not None and before.study is study:
+        drawn_ids = before.drawn_ids
+    else:
+        plan = drawn_plan(study.counts, study.design, seed)
+        drawn_ids = locate(study.profile, study.counts, plan, progress).id
     gaps = idle_gaps(study.profile, study.counts, group, progress)
-    return GroupTimeline(study, group, launches, drawn.id, gaps=gaps)
+    return GroupTimeline(study, group, launches, drawn_ids, gaps=gaps)
 
 
 def is_quickly_listed(study: Study) -> bool:

@@ -104,7 +104,7 @@ class RunPane(Vertical):
         )
 
     def _read_aside(self, study: Study, group: int, seed: int) -> None:
-        timeline = with_clusters(timeline_of_group(study, group, seed))
+        timeline = with_clusters(timeline_of_group(study, group, seed, before=self._timeline))
         known = self._above
         above = known[1] if known is not None and known[0] is study.counts else _above(study)
         self.post_message(RunRead(timeline, above))

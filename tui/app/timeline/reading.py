@@ -43,11 +43,23 @@ class ReadingSaid(Message):
         self.ranges = ranges
 
 
-def tell_timeline(study: Study, group: int, seed: int, tell: Tell, is_cancelled: Callable[[], bool]) -> None:
-    """Read the launches of a kernel group; they are sent as a message, unless they are no longer wanted."""
+def tell_timeline(
+    study: Study,
+    group: int,
+    seed: int,
+    before: GroupTimeline | None,
+    tell: Tell,
+    is_cancelled: Callable[[], bool],
+) -> None:
+    """Read the launches of a kernel group; they are sent as a message, unless they are no longer wanted.
+
+    Parameters
+    ----------
+    before : what is shown.
+    """
     try:
         progress = _telling(tell, is_cancelled, ranges=False)
-        timeline = with_clusters(timeline_of_group(study, group, seed, progress))
+        timeline = with_clusters(timeline_of_group(study, group, seed, progress, before=before))
     except CancelledError:
         return
     if not is_cancelled():

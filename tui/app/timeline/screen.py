@@ -112,7 +112,7 @@ class TimelineScreen(ViewScreen):
     @work(thread=True, exit_on_error=False, exclusive=True, group="timeline")
     def _read(self, study: Study, group: int, seed: int) -> None:
         worker = get_current_worker()
-        tell_timeline(study, group, seed, self.post_message, lambda: worker.is_cancelled)
+        tell_timeline(study, group, seed, self._timeline, self.post_message, lambda: worker.is_cancelled)
 
     @on(ReadingSaid)
     def _say_reading(self, event: ReadingSaid) -> None:
