@@ -171,7 +171,8 @@ _SIMULATION = (
     OtherFile(
         all_of(is_json, matches(rb'"kind":\s*"plan"'), matches(rb'"schema":')),
         "a plan written by kernelpoint, not a profile",
-        "give the profile that it was made from; plans go to `kernelpoint export` and `judge`",
+        "give the profile that it was made from, the plan alone, or `open PROFILE --plan`; plans go to "
+        "`kernelpoint export` and `judge` too",
     ),
     OtherFile(
         matches(rb"^(kernel-\d+[\w.-]*\.traceg?\S*|MemcpyHtoD,0x)"),

@@ -69,3 +69,14 @@ def test_stretches_of_time_have_a_column_each_at_least() -> None:
     axis = axis_of([0, 999], "time", 10)
     found = axis.stretches(np.array([100, 510, 995]), np.array([300, 512, 1999]))
     assert found == [(1, 3), (5, 6), (9, 10)]
+
+
+@pytest.mark.parametrize("first", [0, 9_999, 10_000, 12_345_678])
+@pytest.mark.parametrize("launches", [1, 8, 5_000])
+@pytest.mark.parametrize("columns", [20, 69, 159])
+def test_the_first_launch_is_named_whatever_its_id(first: int, launches: int, columns: int) -> None:
+    ids = first + 6 * np.arange(launches)
+    axis = RunAxis(GroupLaunches(ids, np.ones(launches, dtype=np.int64), None), "launch", columns)
+    ticks = axis.ticks(10, 10 + columns)
+    assert ticks
+    assert ticks[0].text == f"launch {first:,}"

@@ -16,6 +16,7 @@ from sampling.plan.written_plan import find_planned_launches
 from tests.cli.conftest import Kernelpoint, cycles_of
 from tui.app import planning
 from tui.app.running import session_of
+from tui.engine.beside import beside_profile
 from tui.engine.opened_plans import find_profile, open_plan, options_of_plan, plan_notes
 from tui.engine.plan_heads import is_plan
 from tui.engine.studies import study_as_asked
@@ -156,3 +157,43 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
     (words,) = ready.notes
     assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
     assert "topped up" in words
+
+
+def test_nor_beside_its_results(kernelpoint: Kernelpoint) -> None:
+    plan = made(kernelpoint)
+    results = cycles_of(plan, Path("cycles.csv"))
+    run = kernelpoint(plan, results, "--epsilon", "0.3")
+    assert (run.code, run.out) == (2, "")
+    assert "--epsilon is said by the plan plan.json" in run.err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"options": {"group_by": "zzz"}}, "'zzz' is not a valid"),
+        ({"profile": {"files": []}}, "names no profile; name the profile: `kernelpoint open PROFILE"),
+    ],
+)
+def test_what_means_nothing_in_it_is_refused(
+    kernelpoint: Kernelpoint, change: dict[str, dict[str, object]], words: str
+) -> None:
+    document = json.loads(made(kernelpoint).read_text())
+    for part, values in change.items():
+        document[part] |= values
+    # Another name for each: commands that read the same names are run once.
+    odd = f"odd-{next(iter(change))}.json"
+    Path(odd).write_text(json.dumps(document))
+    run = kernelpoint(odd)
+    assert run.code == 3
+    assert words in run.err
+    assert run.err.count("\n") == 1
+
+
+def test_a_plan_beside_is_said_if_it_is_whole_and_another_file(kernelpoint: Kernelpoint) -> None:
+    plan = made(kernelpoint)
+    Path("cut.json").write_bytes(plan.read_bytes()[:600])
+    study = study_as_asked(("run.csv",), OpenOptions())
+    assert beside_profile(("run.csv",), study, ()) == (
+        "plan.json lies beside: `kernelpoint plan.json` opens it",
+    )
+    assert beside_profile(("run.csv",), study, (str(plan.resolve()),)) == ()

@@ -38,7 +38,8 @@ class LoadingScreen(Screen[None]):
         """Show how far the work is."""
         # A whole path would push its own name out of the line.
         for profile in self._session.profiles:
-            what = what.replace(profile, Path(profile).name)
+            if what.endswith(f" {profile}"):
+                what = what.removesuffix(profile) + (Path(profile).name or profile)
         self.query_one("#what", Static).update(self._shown(what))
         # Work of unknown length has no bar: the full bar of the step before would stay.
         self.query_one("#bar", Static).update(self._bar(min(done / total, 1.0)) if total else "")

@@ -114,9 +114,11 @@ class RunAxis:
                 low, high, lambda ns: left + (ns - low) * (self.columns - 1) // step, left, right
             )
         # Whole launches from tick to tick: of a few launches not every tick would have its own.
-        step = max(-(-_COLUMNS_A_TICK * len(launches) // self.columns), 1)
+        first, last = f"launch {count(int(launches.id[0]))}", count(int(launches.id[-1]))
+        # The first label is the longest: the next one stands clear of it.
+        apart = max(_COLUMNS_A_TICK, len(first) + 2 + len(last) // 2)
+        step = max(-(-apart * len(launches) // self.columns), 1)
         shown = range(0, len(launches), step)
         at = [left - -row * self.columns // len(launches) for row in shown]
-        labels = [count(int(launches.id[row])) for row in shown]
-        labels[0] = f"launch {labels[0]}"
-        return place(at, labels, left, right)
+        labels = [first, *(count(int(launches.id[row])) for row in shown[1:])]
+        return place(at, labels, left, right) or place(at[:1], labels[:1], left, right)

@@ -83,7 +83,7 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
     ----------
     others : the profile where the plan is an option, else the results.
     """
-    from tui.engine.opened_plans import open_plan, options_of_plan
+    from tui.engine.opened_plans import open_plan, options_of_plan, refuse_what_the_plan_says
     from tui.options.command_line import options_of
     from tui.options.input_files import input_files, reading
 
@@ -96,6 +96,7 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
         from tui.commands import estimate
         from tui.options.estimate import EstimateOptions
 
+        refuse_what_the_plan_says(path, options)
         estimate.run(options_of(EstimateOptions, options, plan=path, results=results))
         note(_why_no_app("estimate"), quiet=options.quiet)
         return

@@ -20,6 +20,7 @@ from tui.options.commands import OpenOptions
 _MOST_LISTED, _MOST_OPENED, _MOST_BYTES = 5_000, 100, 1 << 20
 _PATH = re.compile(r'"path":\s*("(?:[^"\\]|\\.)*")')
 _MOST_NAMED = 3
+_TAIL_BYTES = 64
 
 
 def beside_profile(profiles: Collection[str], study: Study, opened: Collection[str]) -> tuple[str, ...]:
@@ -35,12 +36,14 @@ def beside_profile(profiles: Collection[str], study: Study, opened: Collection[s
     keys = {group.key for group in study.counts.groups}
     plans: list[str] = []
     decided: list[tuple[str, int]] = []
+    known = {Path(each).resolve() for each in opened}
     for path in _json_files({Path(), *(Path(profile).parent for profile in profiles)}):
-        if str(path) in {str(Path(each)) for each in opened}:
+        if path.resolve() in known:
             continue
         with suppress(OSError, SamplingError, ValueError):
             if is_plan(str(path)):
-                if _names_in(path) and _names_in(path) <= names:
+                of_files = _names_in(path)
+                if of_files and of_files <= names and _is_whole(path):
                     plans.append(str(path))
             elif number := _decisions_on(path, keys):
                 decided.append((str(path), number))
@@ -61,6 +64,13 @@ def _names_in(path: Path) -> set[str]:
     """Return the names of the files that a plan was made from, as far as they stand at its beginning."""
     head = head_of(path).decode("utf-8", "replace").partition('"options"')[0]
     return {Path(json.loads(text)).name for text in _PATH.findall(head)}
+
+
+def _is_whole(path: Path) -> bool:
+    """Return whether an object of JSON ends where its file does; one that was cut off does not."""
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
+        return file.read().rstrip().endswith(b"}")
 
 
 def _decisions_on(path: Path, keys: Collection[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -15,11 +16,11 @@ from sampling.plan.other_recording.plan_judgement import find_original
 from sampling.plan.overrides_file import read_overrides
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.plan.plan_options import recorded_selection
 from sampling.plan.study import Study
 from sampling.profile.file_state import content_sha256
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
-from sampling.reduction.group_by import GroupBy
 from sampling.strata.target import Target
 from sampling.text import counted
 from tui.options.commands import OpenOptions
@@ -81,8 +82,10 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
 
     Raises
     ------
-    PlanFileError : one of them is in neither.
+    PlanFileError : one of them is in neither, or the plan names none.
     """
+    if not plan.files:
+        raise PlanFileError("names no profile", path=plan.path, remedy=_naming_it(plan))
     return tuple(_found(plan, str(file.get("path", "")), str(file.get("sha256", ""))) for file in plan.files)
 
 
@@ -98,8 +101,13 @@ def _found(plan: PlanFile, recorded: str, sha256: str) -> str:
     raise PlanFileError(
         f"made from {what}, which lies neither beside it nor where it lay",
         path=plan.path,
-        remedy=f"name the profile: `kernelpoint open PROFILE --plan {plan.path}`",
+        remedy=_naming_it(plan),
     )
+
+
+def _naming_it(plan: PlanFile) -> str:
+    profiles = "PROFILE" if len(plan.files) <= 1 else "PROFILE..."
+    return f"name the profile: `kernelpoint open {profiles} --plan {shlex.quote(plan.path)}`"
 
 
 def _places(plan_path: str, recorded: str) -> Iterator[Path]:
@@ -117,14 +125,9 @@ def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
     OptionError : something was typed that only the plan can say.
     PlanFileError : an option of the plan, or a split decision in it, means nothing.
     """
-    for option in fields(given):
-        if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default:
-            flag = next(each for each in option.metadata["flags"] if each.startswith("--"))
-            raise OptionError(
-                f"{flag} is said by the plan {opened.path}",
-                remedy=f"change it in the app, or open the profile: `kernelpoint open PROFILE {flag} ...`",
-            )
+    refuse_what_the_plan_says(opened.path, given)
     recorded = opened.plan.options
+    grouping, _ = recorded_selection(recorded, opened.path)
     changes: dict[str, Any] = {name: recorded[name] for name in _COPIED if recorded.get(name) is not None}
     for name in ("device", "process"):
         changes[name] = tuple(map(str, recorded.get(name, ())))
@@ -136,13 +139,29 @@ def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
         **_of_some_methods(opened.plan),
         profiles=opened.profiles,
         seed=recorded.get("seed", 0),
-        group_by=GroupBy(recorded.get("group_by", GroupBy.LAUNCH)),
-        pool_devices=bool(recorded.get("pool_devices", False)),
+        group_by=grouping.by,
+        pool_devices=grouping.pool_devices,
         min_duration=recorded.get("min_duration"),
         columns=recorded.get("columns"),
         features=tuple(_feature_file(opened.path, each) for each in recorded.get("features", ())),
         overrides=opened.path if _has_decisions(opened) else None,
     )
+
+
+def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
+    """Refuse options beside a plan that say how it was made.
+
+    Raises
+    ------
+    OptionError : one of them was typed.
+    """
+    for option in fields(given):
+        if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default:
+            flag = next(each for each in option.metadata["flags"] if each.startswith("--"))
+            raise OptionError(
+                f"{flag} is said by the plan {path}",
+                remedy=f"change it in the app, or open the profile: `kernelpoint open PROFILE {flag} ...`",
+            )
 
 
 def _has_decisions(opened: OpenedPlan) -> bool:
@@ -178,7 +197,8 @@ def check_profile(opened: OpenedPlan, profile: Profile) -> None:
     if made_from(profile, plan):
         return
     refuse_other_order(profile, plan)
-    remedy = f"give that profile; `kernelpoint judge {opened.path} PROFILE` tries it on another recording"
+    judging = f"`kernelpoint judge {shlex.quote(opened.path)} PROFILE`"
+    remedy = f"give that profile; {judging} tries it on another recording"
     named = ", ".join(opened.profiles)
     try:
         if plan.sequences:

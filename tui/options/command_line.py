@@ -45,7 +45,7 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
     return " ".join(_quoted(word, ascii_only=options.ascii) for word in words)
 
 
-def _typed(value: object) -> str:
+def typed_value(value: object) -> str:
     """Return a value as a person would type it: 1e6 for 1000000.0, where that is the same number."""
     if not isinstance(value, float):
         return str(value)
@@ -87,7 +87,7 @@ def _words(option: Field[Any], value: Any) -> Iterator[str]:
     elif value is True:
         yield option.metadata["flags"][0]
     elif value is not None and value is not False:
-        yield from _flag_and_value(option.metadata["flags"], _typed(value))
+        yield from _flag_and_value(option.metadata["flags"], typed_value(value))
 
 
 def _flag_and_value(flags: tuple[str, ...], text: str) -> list[str]:

@@ -14,6 +14,13 @@ def is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
+def home_expanded(text: str) -> Path:
+    """Return a path with ~ as a shell replaces it; that of nobody stays as it is."""
+    with suppress(RuntimeError):
+        return Path(text).expanduser()
+    return Path(text)
+
+
 def is_there(path: Path) -> bool:
     """Return whether a file or folder is there; none is under a name that the system does not take."""
     try:

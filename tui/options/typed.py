@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from sampling.errors import OptionError
 from sampling.text import nearest
+from tui.options.numbers import why_no_number
 from tui.options.shared import OutputOptions
 
 
@@ -61,7 +62,7 @@ def _value(flag: str, option: Field[Any], hint: Any, text: str) -> Any:
     try:
         number = float(text)
     except ValueError as error:
-        raise OptionError(f"{flag}: {text!r} is no number") from error
+        raise OptionError(f"{flag}: {why_no_number(text, option.metadata['kind'])}") from error
     if option.metadata["fraction"] and not 0 <= number < 1:
         raise OptionError(f"{flag} is a fraction from 0 up to 1, not {text}")
     return number

@@ -78,12 +78,13 @@ def strata_grid(study: Study, group: int, width: int, *, ascii_only: bool) -> Gr
     A stratum has the symbol and the colour of its bars in the histogram.
     """
     strata = group_strata(study, group)
+    unknown = POOLED if study.groups.pooled[group] else quantities.UNKNOWN
     columns = [
         Column("durations", [quantities.duration_range(each.low_ns, each.high_ns) for each in strata]),
         Column("launches", [quantities.count(each.launches) for each in strata]),
         Column("mean", [quantities.duration(each.mean_ns) for each in strata]),
         Column("CoV", [quantities.UNKNOWN if each.cov is None else f"{each.cov:.3f}" for each in strata]),
-        Column("drawn", [POOLED if each.drawn is None else str(each.drawn) for each in strata]),
+        Column("drawn", [unknown if each.drawn is None else str(each.drawn) for each in strata]),
         Column("of its time", [quantities.share(each.share) for each in strata]),
     ]
     widths = [max(map(len, (column.heading, *column.cells))) for column in columns]

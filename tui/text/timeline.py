@@ -184,9 +184,9 @@ def gap_words(gaps: IdleGaps, least_ns: int, span_ns: int) -> str:
 def course(launches: GroupLaunches) -> str:
     """Return in one line where the launches stand in the run, and how their durations begin and end."""
     number, tenth = len(launches), max(len(launches) // 10, 1)
+    if number == 1:
+        return f"1 launch, id {launches.id[0]:,}: {duration(float(launches.duration_ns[0]))}"
     where = f"{counted(number, 'launch', 'launches')}, ids {launches.id[0]:,} to {launches.id[-1]:,}"
-    if number < 2 * tenth or number == 1:
-        return f"{where}: {duration(float(launches.duration_ns[0]))}"
     first, last = (
         float(launches.duration_ns[rows].mean()) for rows in (slice(None, tenth), slice(-tenth, None))
     )

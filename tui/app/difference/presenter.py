@@ -22,6 +22,7 @@ from tui.options.choices import DifferenceSort
 from tui.options.command_line import options_of
 from tui.options.difference import DifferenceOptions
 from tui.options.parts import part_in_name
+from tui.options.places import home_expanded
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column
@@ -87,7 +88,7 @@ def asked_of(session: Session, before: str) -> DifferenceOptions:
     if before.startswith("@") and not Path(before).exists():
         before = opened + before
     elif before.startswith("~"):
-        before = str(Path(before).expanduser())
+        before = str(home_expanded(before))
     options = options_of(DifferenceOptions, printed_options(session), before=before)
     after, options = part_in_name(opened, options)
     return options_of(DifferenceOptions, options, after=after)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -112,7 +113,7 @@ class PaneTitle(Widget, can_focus=False):
         right = f" {self._right} {rule}" if self._right and len(self._right) + 12 < width else ""
         left = f" {fitted(self._left, max(width - len(right) - 4, 0), ascii_only=self._ascii_only)} "
         line, name = self.rich_style, self.get_component_rich_style("pane-title--name", partial=True)
-        fill = rule * max(width - len(right) - len(left) - 1, 0)
+        fill = rule * max(width - cell_len(right) - cell_len(left) - 1, 0)
         segments = [Segment(rule, line), Segment(left, line + name), Segment(fill + right, line)]
         return Strip(segments).adjust_cell_length(width, line)
 

@@ -16,7 +16,7 @@ from sampling.errors import SamplingError
 from tui.app.frame.field_words import FieldWords
 from tui.app.frame.line import PaneTitle
 from tui.options.flags import error_text
-from tui.options.places import is_there, place_for
+from tui.options.places import home_expanded, is_there, place_for
 
 
 class PlaceInput(Input):
@@ -84,7 +84,7 @@ class PlaceScreen(Screen[Path | None]):
     @on(Input.Submitted)
     def _take(self, event: Input.Submitted) -> None:
         event.stop()
-        path = Path(event.value.strip()).expanduser()
+        path = home_expanded(event.value.strip())
         if not event.value.strip():
             self._say("a name is missing")
         elif is_there(path):

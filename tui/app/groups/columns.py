@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sampling.plan.study import Study
+from sampling.reduction.concentration import MOST
 from tui.charts import quantities
 from tui.charts.glyphs import cluster_style
 from tui.charts.grid import AXIS, PLAIN
@@ -24,9 +25,6 @@ from tui.charts.sparkline import sparkline
 from tui.options.choices import GroupSort
 from tui.text import facts
 from tui.text.group_tables import of_group, share_bar
-
-MOST_OF_TIME = 0.8
-"""The bars of the groups that together take this share of the time are in colour."""
 
 Runs = list[tuple[str, int]]
 """Texts, each with a style of `tui.charts.grid`."""
@@ -225,7 +223,7 @@ def _bar(study: Study, group: int, cells: int, *, ascii_only: bool) -> Runs:
     of = study.groups
     drawn = share_bar(study, group, cells, ascii_only=ascii_only)
     # The group that reaches it is one of them.
-    is_of_most = float(of.running_share[group] - of.share[group]) < MOST_OF_TIME
+    is_of_most = float(of.running_share[group] - of.share[group]) < MOST
     return [(drawn, cluster_style(0) if is_of_most else AXIS)]
 
 

@@ -103,7 +103,11 @@ class GroupsScreen(ViewScreen):
     def on_screen_resume(self) -> None:
         """Go to the group that another view went to."""
         # Only now: while this view is open, the cursor may be further on than the session.
-        self.query_one(GroupTable).select(self.session.selected)
+        table, selected = self.query_one(GroupTable), self.session.selected
+        table.select(selected)
+        if self.session.search and selected is not None and selected not in table.listed.groups:
+            # The filter leaves out the group that another view went to.
+            self.query_one(SearchInput).value = ""
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Show what differs from what is shown."""

@@ -23,6 +23,7 @@ from tui.app.plan.budget.fitting import (
 from tui.app.plan.budget.prompt import BudgetGiven, BudgetLeft, BudgetPrompt, BudgetTaken
 from tui.app.plan.steps import Steps
 from tui.app.plan.writing import WritingScreen
+from tui.options.command_line import typed_value
 from tui.options.commands import SampleOptions
 
 _WORKERS = "budget"
@@ -77,7 +78,7 @@ class CheaperScreen(WritingScreen):
             self.app.say(self.details.why_no_trade_off)
             return
         prompt, slowdown = self.query_one(BudgetPrompt), self.session.options.slowdown
-        prompt.ask(BudgetAnswers(prompt.answers.budget, "" if slowdown is None else f"{slowdown:g}"))
+        prompt.ask(BudgetAnswers(prompt.answers.budget, "" if slowdown is None else typed_value(slowdown)))
 
     @on(BudgetGiven)
     def _find_epsilon(self, event: BudgetGiven) -> None:
@@ -128,6 +129,9 @@ class CheaperScreen(WritingScreen):
     @on(BudgetTaken)
     def _take_fitted(self, event: BudgetTaken) -> None:
         event.stop()
+        if self.session.doing is not None or event.fitted.study is not self.session.study:
+            self.query_one(BudgetPrompt).forget("the plan has changed since; enter finds the epsilon anew")
+            return
         self._take_options(event.fitted.options)
 
     def _take_options(self, options: SampleOptions) -> None:

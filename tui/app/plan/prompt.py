@@ -17,7 +17,7 @@ from tui.app.frame.field_words import FieldWords
 from tui.app.plan.files import why_not_there
 from tui.app.session_app import SessionApp
 from tui.options.command_line import PLAN_NAME, free_name
-from tui.options.places import place_for
+from tui.options.places import home_expanded, place_for
 
 
 @dataclass
@@ -151,7 +151,7 @@ class PlanPrompt(Vertical):
     def _take(self, event: Input.Submitted) -> None:
         event.stop()
         name = event.value.strip()
-        path = Path(name).expanduser()
+        path = home_expanded(name)
         problem = why_not_there(name, path, is_folder=self._target is not None)
         if problem is None:
             self.post_message(PlaceGiven(path, self._target))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 from textual import events, on, work
@@ -27,6 +26,7 @@ from tui.app.scale.words import ScaleWords
 from tui.app.state import Session
 from tui.charts.scale import prediction_chart
 from tui.options.command_line import command_line
+from tui.options.places import home_expanded
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale import status
@@ -260,7 +260,7 @@ class ScaleScreen(ViewScreen):
         if text in {"", "-"}:
             self._refuse(["the name of a CSV or TOML is meant; esc leaves", "a CSV or TOML is meant"])
             return
-        self._path = str(Path(text).expanduser()) if text.startswith("~") else text
+        self._path = str(home_expanded(text)) if text.startswith("~") else text
         self._tell([f"reading {text}"])
         self._read(self._path)
 

@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.app.actions import RANGES, bindings
+from tui.app.session_app import SessionApp
 from tui.app.timeline.tree_cursor import TreeCursor
 from tui.charts.grid import Grid, runs
 from tui.charts.run_axis import RunAxis
@@ -22,6 +23,7 @@ from tui.terminal.printable import printable
 from tui.text.range_tree import RangeForest, TreeMarks, tree_grid
 
 _HEADING_ROWS = 1
+_NO_RANGES = "there are no ranges to choose from here"
 
 
 @dataclass
@@ -50,6 +52,8 @@ class RangeTree(Widget, can_focus=True):
 
     BINDINGS = bindings(RANGES)
     DEFAULT_CSS = "RangeTree { height: 1fr; }"
+
+    app: SessionApp
 
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
@@ -142,12 +146,16 @@ class RangeTree(Widget, can_focus=True):
 
     def action_zoom_to(self) -> None:
         """Ask for the chart to show the range."""
-        if self._tree is not None:
+        if self._tree is None:
+            self.app.say(_NO_RANGES, failed=True)
+        else:
             self.post_message(RangeZoomed(self._tree.path))
 
     def action_choose(self) -> None:
         """Ask for the range to be the region."""
-        if self._tree is not None:
+        if self._tree is None:
+            self.app.say(_NO_RANGES, failed=True)
+        else:
             self.post_message(RangeChosen(self._tree.path))
 
     def on_click(self, event: events.Click) -> None:

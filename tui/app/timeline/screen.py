@@ -87,6 +87,10 @@ class TimelineScreen(ViewScreen):
         if study is not None:
             self._follow_ranges(session, study)
         if study is None or group is None:
+            self._wanted = self._timeline = None
+            self._part = Shown.whole(1)
+            self.query_one("#timeline-pane PaneTitle", PaneTitle).show("[6] no kernel group")
+            self.query_one("#course", Line).show([""])
             self.query_one(Chart).say("no kernel group is in focus: choose one in view 1")
             return
         if self._wanted != (study, group):

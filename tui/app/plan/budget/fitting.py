@@ -34,12 +34,14 @@ class Fitted:
 
     Attributes
     ----------
+    study : from which it was found.
     answers : what it fits.
     options : with its epsilon and the slowdown; the budget is not among them, for these make the same plan.
     speedup : that is expected.
     bound : of the simulated total, else of the profile's; None where none is promised.
     """
 
+    study: Study
     answers: BudgetAnswers
     options: SampleOptions
     speedup: float | None
@@ -144,7 +146,7 @@ def tell_fitting(
     design = found.design
     options = replace(asked, epsilon=design.target.epsilon, budget=None)
     bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
-    tell(BudgetFound(Fitted(answers, options, found.speedup, hours, bound)))
+    tell(BudgetFound(Fitted(study, answers, options, found.speedup, hours, bound)))
 
 
 def fitted_words(fitted: Fitted) -> str:

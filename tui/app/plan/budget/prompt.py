@@ -117,6 +117,11 @@ class BudgetPrompt(Vertical):
         self.call_after_refresh(self.query_one(FieldWords).refuse, words)
         self.app.until_next_key(self._explain_focused)
 
+    def forget(self, words: str) -> None:
+        """Say why the plan that was found is not taken."""
+        self._fitted = None
+        self.refuse(words)
+
     def _explain_focused(self) -> None:
         for name in _LABELS:
             if self._field(name).has_focus:

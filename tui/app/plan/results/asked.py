@@ -12,7 +12,7 @@ from tui.app.overrides_file import printed_options
 from tui.app.state import Session
 from tui.options.command_line import PLAN_NAME
 from tui.options.estimate import EstimateOptions
-from tui.options.places import is_there
+from tui.options.places import home_expanded, is_there
 from tui.options.shared import OutputOptions
 from tui.options.typed import typed_options
 
@@ -49,7 +49,7 @@ def options_asked(answers: Answers, session: Session) -> EstimateOptions:
     OptionError : a name is missing or cannot be read as a shell reads it, the target is no fraction, or
         another option means nothing.
     """
-    plan = str(Path(answers.plan.strip()).expanduser()) if answers.plan.strip() else ""
+    plan = str(home_expanded(answers.plan.strip())) if answers.plan.strip() else ""
     results, manifests, against = map(_files, (answers.results, answers.manifests, answers.against))
     others = typed_options(EstimateOptions, answers.others, OTHERS)
     if not plan:
@@ -80,7 +80,7 @@ def _files(text: str) -> tuple[str, ...]:
         raise OptionError(f"{text}: {str(error).lower()}", remedy="close the quotes") from error
     names: list[str] = []
     for word in words:
-        name = str(Path(word).expanduser()) if word.startswith("~") else word
+        name = str(home_expanded(word)) if word.startswith("~") else word
         # A file whose own name has such a mark is meant by it.
         found = [] if is_there(Path(name)) else sorted(glob.glob(name))  # noqa: PTH207 - takes absolute ones too
         names += found or [name]

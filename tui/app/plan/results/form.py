@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,7 +15,7 @@ from textual.widgets import Input, Static
 from tui.app.frame.field_words import FieldWords
 from tui.app.plan.results.asked import Answers
 from tui.app.session_app import SessionApp
-from tui.options.places import is_there
+from tui.options.places import home_expanded, is_there
 
 _NAMES = tuple(field.name for field in fields(Answers))
 _LABELS = {
@@ -181,6 +180,6 @@ def plan_hint(name: str) -> tuple[str, ...]:
     """Return what happens with a plan file of this name, the longest form first."""
     if not name:
         return ("The file of the plan that was simulated",)
-    if is_there(Path(name).expanduser()):
+    if is_there(home_expanded(name)):
         return f"{name} is read: the plan that was simulated", f"{name} is read"
     return f"{name} is not there: the plan as shown is saved so first", f"{name} is to be saved first"
