@@ -18,6 +18,7 @@ from tests.app.plan_driving import check_round_trip, details_of, form_of, runnin
 from tui.app.plan.budget import fitting
 from tui.app.plan.budget.fitting import BudgetAnswers, Fitted, fitted_words, options_asked, taken_words
 from tui.app.plan.budget.prompt import BudgetInput, BudgetPrompt
+from tui.app.planning import load_study
 from tui.options.commands import OpenOptions, SampleOptions
 
 BUDGET = "1h"
@@ -79,6 +80,18 @@ async def test_a_budget_finds_the_epsilon_that_sample_finds_a_key_takes_it_and_u
         await wait_for(pilot, lambda: "epsilon is 0.05 again" in words_of(app), "it says so")
         await settled(app, pilot)
         assert app.session.options == before
+
+
+async def test_what_was_found_for_another_plan_is_not_taken(table: str) -> None:
+    async with running(table, options=ROOT) as (app, pilot):
+        await ask(pilot, app, BUDGET, "1e6")
+        await wait_for(pilot, lambda: "enter takes it" in words_of(app), "it is found")
+        app.plan(options=replace(app.session.options, confidence=0.9))
+        await wait_for(pilot, lambda: study_in(app).design.target.confidence == 0.9, "another plan is made")
+        await settled(app, pilot)
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: "the plan has changed since" in words_of(app), "why not")
+        assert (app.session.options.confidence, app.session.options.slowdown) == (0.9, None)
 
 
 async def test_what_is_refused_is_said_at_the_field(table: str) -> None:
@@ -156,10 +169,11 @@ def test_answers_mean_what_the_flags_mean() -> None:
         assert error.value.text.startswith(words)
 
 
-def test_what_is_found_and_taken_in_words() -> None:
-    before = SampleOptions(profiles=("a",))
+def test_what_is_found_and_taken_in_words(table: str) -> None:
+    before = SampleOptions(profiles=(table,))
+    study = load_study(before, {}, lambda *_: None)
     after = replace(before, epsilon=0.0123, slowdown=1e6)
-    fitted = Fitted(BudgetAnswers("8h", "1e6"), after, 45.0, SimulationHours(7.5, 7.9, 0.2), 0.011)
+    fitted = Fitted(study, BudgetAnswers("8h", "1e6"), after, 45.0, SimulationHours(7.5, 7.9, 0.2), 0.011)
     assert fitted_words(fitted) == (
         "epsilon 0.0123 fits 8h: 45.0x, the total within 1.1 %; 7.90 h of one machine expected, 7.50 h for "
         "this draw, 12.0 min for the longest launch"
