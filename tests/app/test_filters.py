@@ -115,7 +115,7 @@ async def test_what_is_refused_is_said_at_its_row_and_the_old_plan_stays(two_dev
         assert isinstance(app.screen, FiltersScreen)
         await pilot.press("escape")
         await wait_for(pilot, lambda: not isinstance(app.screen, FiltersScreen), "the view")
-        assert app.session.options == app.given
+        assert app.session.options == app.opened.options
 
 
 async def test_u_brings_back_what_the_command_line_gave(two_devices: str) -> None:
@@ -132,7 +132,7 @@ async def test_u_brings_back_what_the_command_line_gave(two_devices: str) -> Non
         await planned(pilot, app)
         await pilot.press("u")
         await says(pilot, app, "Kept: 60 of 80 launches, 88.9 % of the time")
-        assert app.session.options == replace(app.given, epsilon=0.2)
+        assert app.session.options == replace(app.opened.options, epsilon=0.2)
         await planned(pilot, app)
         await pilot.press("u")
         await says(pilot, app, "the filters are as they were given")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sampling.errors import AnalysisError
+from sampling.splitting.tree import Verdict
 from tests.app.driving import opened as opened_app
 from tests.app.driving import printed, screen_text, wait_for
 from tests.app.plan_driving import details_of, settled
@@ -60,10 +61,10 @@ async def test_a_plan_opens_in_view_3_and_its_results_over_it() -> None:
         await pilot.press("escape")
         await wait_for(pilot, lambda: not isinstance(app.screen, ResultsScreen), "back to the plan")
         assert " of plan.json " in screen_text(app)
-        assert (
-            whose_options(replace(app.session, options=SampleOptions()), app.given)
-            == "not those of plan.json"
-        )
+        others = {"options": SampleOptions()}, {"overrides": {"k": {"": Verdict.KEEP}}}
+        for changes in others:
+            changed: Session = replace(app.session, **changes)  # type: ignore[arg-type]
+            assert whose_options(changed, app.opened) == "not those of plan.json"
         await pilot.press("o")
         assert screen_text(app).count("Results of plan.json") == 1, "they are still there"
 

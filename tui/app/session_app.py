@@ -46,7 +46,7 @@ class SessionApp(App[None]):
     Attributes
     ----------
     session : what is shown; see `change`, `plan` and `decide`.
-    given : the options that the app was opened with.
+    opened : the session that the app was opened with.
     remedies : those of findings that were applied.
     failure : why the app ended, if the user did not end it.
     is_interrupted : whether the user interrupted the reading.
@@ -65,7 +65,7 @@ class SessionApp(App[None]):
         self._generation = 0
         self._bound: Study | None = None
         self._shown = session
-        self.given = session.options
+        self.opened = session
         self.remedies = Remedies()
         self._at_next_key: list[Callable[[], object]] = []
 

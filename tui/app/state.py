@@ -134,12 +134,6 @@ def undoable(session: Session) -> Undoable:
     return Undoable(session.overrides, session.options.method, session.options.group_by)
 
 
-def next_sort(sort: GroupSort) -> GroupSort:
-    """Return the order that follows, the first after the last."""
-    orders = list(GroupSort)
-    return orders[(orders.index(sort) + 1) % len(orders)]
-
-
 def decisions(overrides: Overrides) -> int:
     """Return how many split decisions there are."""
     return sum(map(len, overrides.values()))

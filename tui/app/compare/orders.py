@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tui.app.frame.heads import next_in
 from tui.options.choices import CompareSort
 from tui.text.comparison.order import falls
 
@@ -11,8 +12,7 @@ _ERRORS = frozenset({CompareSort.MEAN, CompareSort.P95, CompareSort.MAX})
 
 def next_sort(sort: CompareSort) -> CompareSort:
     """Return the order that follows, the first after the last and after those that clicks alone ask for."""
-    place = _IN_TURN.index(sort) + 1 if sort in _IN_TURN else 0
-    return _IN_TURN[place % len(_IN_TURN)]
+    return next_in(_IN_TURN, sort)
 
 
 def order_words(sort: CompareSort, *, reverse: bool) -> str:

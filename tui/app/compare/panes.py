@@ -11,9 +11,9 @@ from textual import events
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from tui.app.compare.presenter import CompareLine, Shown, compare_lines
+from tui.app.frame.by_wheel import ByWheel
 from tui.app.frame.heads import head_at
 from tui.app.frame.words import Words
 from tui.app.messages import HeadClicked
@@ -31,7 +31,7 @@ class PageChanged(Message):
     """The visible methods changed."""
 
 
-class CompareTable(Widget, can_focus=True):
+class CompareTable(ByWheel, can_focus=True):
     """Methods that can run, with the columns that have room, and those that cannot; a text before."""
 
     DEFAULT_CSS = "CompareTable { height: 1fr; }"
@@ -109,16 +109,6 @@ class CompareTable(Widget, can_focus=True):
             self.post_message(HeadClicked(head_at(self._lines(self.size.width)[0], event.x)))
         elif event.y >= _HEADING_ROWS and at < len(methods):
             self._put_on(methods[at])
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Go on."""
-        event.stop()
-        self.move(1)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Go back."""
-        event.stop()
-        self.move(-1)
 
     def render_line(self, y: int) -> Strip:
         """The heading, or one method."""

@@ -9,11 +9,11 @@ from rich.style import Style
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from sampling.difference.difference import Difference
 from sampling.difference.matching import Status
 from tui.app.difference.presenter import MOST_ROWS, KernelTable, kernel_table
+from tui.app.frame.by_wheel import ByWheel
 from tui.app.frame.heads import head_at
 from tui.app.messages import HeadClicked
 from tui.charts.glyphs import cluster_style
@@ -31,7 +31,7 @@ class KernelHighlighted(Message):
     """The cursor is on another kernel."""
 
 
-class DifferenceTable(Widget, can_focus=True):
+class DifferenceTable(ByWheel, can_focus=True):
     """Kernels, what changed most first, with the columns that have room."""
 
     DEFAULT_CSS = "DifferenceTable { height: 1fr; }"
@@ -110,16 +110,6 @@ class DifferenceTable(Widget, can_focus=True):
             self.post_message(HeadClicked(head_at(heading, event.x)))
         elif event.y >= _HEADING_ROWS and row < self._rows:
             self._put_on(row)
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Go on."""
-        event.stop()
-        self.move(1)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Go back."""
-        event.stop()
-        self.move(-1)
 
     def render_line(self, y: int) -> Strip:
         """The heading, a kernel, or a row of the text."""

@@ -155,12 +155,6 @@ def _aligned(column: Column) -> list[str]:
     return [text.rjust(width) if column.to_right else text.ljust(width) for text in texts]
 
 
-def next_sort(sort: DifferenceSort) -> DifferenceSort:
-    """Return the order that follows, the first after the last."""
-    orders = list(DifferenceSort)
-    return orders[(orders.index(sort) + 1) % len(orders)]
-
-
 def table_title(
     found: Difference | None,
     doing: str,

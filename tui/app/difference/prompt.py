@@ -13,6 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from tui.app.frame.field import FieldInput
 from tui.app.frame.line import Line
 from tui.app.session_app import SessionApp
 
@@ -35,7 +36,7 @@ class BeforeLeft(Message):
     """The user goes on without."""
 
 
-class BeforeInput(Input):
+class BeforeInput(FieldInput):
     """The field for the name."""
 
     BINDINGS = [  # noqa: RUF012

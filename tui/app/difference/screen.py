@@ -29,7 +29,6 @@ from tui.app.difference.presenter import (
     asked_of,
     chart_title,
     draw_kernel,
-    next_sort,
     printed_text,
     sides_lines,
     table_title,
@@ -37,7 +36,7 @@ from tui.app.difference.presenter import (
 from tui.app.difference.prompt import BeforeGiven, BeforeLeft, BeforePrompt
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
-from tui.app.frame.heads import sorted_by_head
+from tui.app.frame.heads import next_in, sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.messages import HeadClicked
@@ -274,7 +273,7 @@ class DifferenceScreen(ViewScreen):
 
     def action_sort(self) -> None:
         """Sort by the next column."""
-        self._sort(next_sort(self._order[0]), reverse=False)
+        self._sort(next_in(tuple(DifferenceSort), self._order[0]), reverse=False)
 
     def action_reverse(self) -> None:
         """Sort by the same the other way round."""

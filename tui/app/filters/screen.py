@@ -123,7 +123,7 @@ class FiltersScreen(Screen[None]):
 
     def action_as_given(self) -> None:
         """Filter as the command line said."""
-        given, options = self.app.given, self.app.session.options
+        given, options = self.app.opened.options, self.app.session.options
         names = [each.field.name for each in self._filters]
         wanted = replace(options, **{name: getattr(given, name) for name in names})
         self.query_one(OptionForm).forget()

@@ -41,6 +41,12 @@ def marked(columns: Sequence[Column], names: Sequence[str], *, falls: bool, asci
     ]
 
 
+def next_in(orders: Sequence[Sort], sort: Sort) -> Sort:
+    """Return the order that follows, the first after the last and after one that is not among them."""
+    place = orders.index(sort) + 1 if sort in orders else 0
+    return orders[place % len(orders)]
+
+
 def head_at(heading: str, x: int) -> str:
     """Return the head nearest to a cell of a row of heads, each of one word."""
     heads = list(_WORDS.finditer(heading))

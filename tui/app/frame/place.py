@@ -13,13 +13,14 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from sampling.errors import SamplingError
+from tui.app.frame.field import FieldInput
 from tui.app.frame.field_words import FieldWords
 from tui.app.frame.line import PaneTitle
 from tui.options.flags import error_text
 from tui.options.places import home_expanded, is_there, place_for
 
 
-class PlaceInput(Input):
+class PlaceInput(FieldInput):
     """The field for the path."""
 
     BINDINGS = [Binding("escape", "screen.leave", "Leave it", key_display="esc")]  # noqa: RUF012
@@ -39,12 +40,6 @@ class PlaceScreen(Screen[Path | None]):
     DEFAULT_CSS = """
     PlaceScreen Horizontal { height: 1; }
     PlaceScreen Horizontal Static { width: auto; text-style: bold; }
-    PlaceScreen PlaceInput, PlaceScreen PlaceInput:focus {
-        background: ansi_default; background-tint: transparent; width: 1fr;
-    }
-    PlaceScreen PlaceInput > .input--cursor {
-        background: ansi_default; color: ansi_default; text-style: reverse;
-    }
     """
 
     def __init__(

@@ -25,6 +25,7 @@ from tui.text.timeline import timeline_text
 MOST_ROWS = 100_000
 """The most rows of the table: more would make listing, copying and writing slow."""
 
+_CHART_OPTIONS = {"histogram": HistogramOptions, "timeline": TimelineOptions}
 _SORT_NAMES = {GroupSort.COV: "CoV"}
 _HEADS = {GroupSort.TOTAL: ("total", "share"), GroupSort.COV: ("CoV",), GroupSort.NAME: ("kernel group",)}
 # A title that is as long ends with the grid in 80 columns.
@@ -109,23 +110,23 @@ def table_text(study: Study, listed: GroupList, *, ascii_only: bool) -> str:
     return whole_groups_text(study, rows, ascii_only=ascii_only) + "\n" if rows else ""
 
 
-def chart_command(session: Session, size: tuple[int, int]) -> str:
-    """Return the `histogram` command of the selected group, as large as it is drawn.
+def chart_command(session: Session, size: tuple[int, int], command: str = "histogram") -> str:
+    """Return the `histogram` or `timeline` command of the selected group, as large as it is drawn.
 
     Raises
     ------
     OSError : the file of split decisions cannot be written.
     """
     kernel, (width, height) = f"#{(session.selected or 0) + 1}", size
-    options = options_of(
-        HistogramOptions,
+    options: HistogramOptions | TimelineOptions = options_of(
+        _CHART_OPTIONS[command],
         options_with_overrides(session),
         kernel=kernel,
         log=session.log,
         width=width,
         height=height,
     )
-    return command_line("histogram", options)
+    return command_line(command, options)
 
 
 def table_command(session: Session, listed: GroupList) -> str:
@@ -163,22 +164,3 @@ def run_text(
     width, height = size
     canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
     return timeline_text(timeline, canvas, height, log=session.log, above=above) + "\n"
-
-
-def run_command(session: Session, size: tuple[int, int]) -> str:
-    """Return the `timeline` command of the selected group, as large as it is drawn.
-
-    Raises
-    ------
-    OSError : the file of split decisions cannot be written.
-    """
-    kernel, (width, height) = f"#{(session.selected or 0) + 1}", size
-    options = options_of(
-        TimelineOptions,
-        options_with_overrides(session),
-        kernel=kernel,
-        log=session.log,
-        width=width,
-        height=height,
-    )
-    return command_line("timeline", options)

@@ -17,7 +17,7 @@ from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.frame import wording
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
-from tui.app.frame.heads import sorted_by_head
+from tui.app.frame.heads import next_in, sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
@@ -37,14 +37,13 @@ from tui.app.groups.presenter import (
     draw_group,
     key_within,
     listed_groups,
-    run_command,
     table_command,
     table_text,
     table_title,
 )
 from tui.app.groups.run_pane import RunPane
 from tui.app.messages import HeadClicked
-from tui.app.state import Session, next_sort
+from tui.app.state import Session
 from tui.options.choices import GroupSort
 
 _DELAY_SECONDS = 0.08
@@ -187,7 +186,7 @@ class GroupsScreen(ViewScreen):
 
     def action_sort(self) -> None:
         """Sort by the next column, and go to what is first by it."""
-        self._sort(next_sort(self.session.sort), reverse=False)
+        self._sort(next_in(tuple(GroupSort), self.session.sort), reverse=False)
 
     def action_reverse(self) -> None:
         """Sort by the same the other way round."""
@@ -227,7 +226,7 @@ class GroupsScreen(ViewScreen):
         """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""
         session = self.app.planned
         if self._is_run_meant():
-            return run_command(session, self.query_one(RunPane).chart.printed_size)
+            return chart_command(session, self.query_one(RunPane).chart.printed_size, "timeline")
         if self._is_chart_meant():
             return chart_command(session, self._histogram.printed_size)
         return table_command(session, self.query_one(GroupTable).listed)

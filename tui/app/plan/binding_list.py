@@ -9,10 +9,10 @@ from rich.style import Style
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from sampling.plan.binding import Relaxation
 from tui.app.actions import BINDS, bindings
+from tui.app.frame.by_wheel import ByWheel
 from tui.charts.grid import fitted
 
 _MARK_CELLS = 2
@@ -25,7 +25,7 @@ class StepTaken(Message):
     step: Relaxation
 
 
-class BindingList(Widget, can_focus=True):
+class BindingList(ByWheel, can_focus=True):
     """Options that bind, with a cursor; a text in their place while there are none."""
 
     BINDINGS = bindings(BINDS)
@@ -47,9 +47,13 @@ class BindingList(Widget, can_focus=True):
             self._place = min(self._place, max(len(steps) - 1, 0))
             self.refresh()
 
-    def action_move(self, rows: int) -> None:
-        """Move the cursor, at most to the first or last row."""
+    def move(self, rows: int) -> None:
+        """Move the cursor down by so many rows (up if negative), at most to the last or first."""
         self._put_on(self._place + rows)
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor."""
+        self.move(rows)
 
     def _put_on(self, place: int) -> None:
         self._place = min(max(place, 0), max(len(self._steps) - 1, 0))
@@ -64,16 +68,6 @@ class BindingList(Widget, can_focus=True):
         """Put the cursor there."""
         if 1 <= event.y <= len(self._steps):
             self._put_on(event.y - 1)
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Go on."""
-        event.stop()
-        self.action_move(1)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Go back."""
-        event.stop()
-        self.action_move(-1)
 
     def render_line(self, y: int) -> Strip:
         """The heading, or one option; the words that stand for them."""

@@ -10,15 +10,15 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Input
 
+from tui.app.frame.field import FieldInput
 from tui.app.plan.option_fields import OptionField
 from tui.charts.grid import fitted
 
 _LABEL = 19
 
 
-class OptionInput(Input):
+class OptionInput(FieldInput):
     """The field in which a value is typed: every letter and digit is text."""
 
     BINDINGS = [  # noqa: RUF012

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from sampling.simulators.registry import exporter_names
+from tui.app.frame.field import FieldInput
 from tui.app.frame.field_words import FieldWords
 from tui.app.plan.files import why_not_there
 from tui.app.session_app import SessionApp
@@ -53,7 +54,7 @@ class FileWritten(Message):
     plan: Path | None
 
 
-class PlaceInput(Input):
+class PlaceInput(FieldInput):
     """The field for the name."""
 
     BINDINGS = [  # noqa: RUF012

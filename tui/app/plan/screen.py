@@ -81,7 +81,7 @@ class PlanScreen(CheaperScreen):
 
     def on_mount(self) -> None:
         """Lay out, and keep showing which rows of a table are visible."""
-        self._title("#options-pane").show("[3] Options", whose_options(self.session, self.app.given))
+        self._title("#options-pane").show("[3] Options", whose_options(self.session, self.app.opened))
         self._explain_option()
         self._arrange()
         for table in self.query(PlanList):
@@ -124,7 +124,7 @@ class PlanScreen(CheaperScreen):
             self._work.begin(session, study, self._details)
         else:
             self.work_on()
-        self._title("#options-pane").show("[3] Options", whose_options(session, self.app.given))
+        self._title("#options-pane").show("[3] Options", whose_options(session, self.app.opened))
         self._panes.show_binding(session)
         self._show_titles()
 

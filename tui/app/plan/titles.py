@@ -6,9 +6,8 @@ from pathlib import Path
 
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.presenter import PlanPane
-from tui.app.state import Session
+from tui.app.state import Session, same_overrides
 from tui.charts.quantities import count
-from tui.options.commands import SampleOptions
 from tui.text.trade_off import level_forms, missing_forms
 
 _NAMES = {
@@ -42,17 +41,18 @@ def _cells(name: str, state: str) -> int:
     return len(name) + 4 + (len(state) + 3 if state else 0)
 
 
-def whose_options(session: Session, given: SampleOptions) -> str:
-    """Return whose the options are where a plan file was opened; else the keys that change them.
+def whose_options(session: Session, opened: Session) -> str:
+    """Return whose the options and split decisions are where a plan file was opened; else the keys.
 
     Parameters
     ----------
-    given : the options that the app was opened with.
+    opened : the session that the app was opened with.
     """
     if session.plan is None:
         return "enter, + -"
     name = Path(session.plan.path).name
-    return f"of {name}" if session.options == given else f"not those of {name}"
+    is_as_opened = session.options == opened.options and same_overrides(session.overrides, opened.overrides)
+    return f"of {name}" if is_as_opened else f"not those of {name}"
 
 
 def figures_states(session: Session, *, is_short: bool) -> tuple[str, ...]:

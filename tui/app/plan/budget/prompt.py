@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from tui.app.frame.field import FieldInput
 from tui.app.frame.field_words import FieldWords
 from tui.app.plan.budget.fitting import BudgetAnswers, Fitted, fitted_words
 from tui.app.session_app import SessionApp
@@ -43,7 +44,7 @@ class BudgetLeft(Message):
     """The user wants nothing found, or leaves it."""
 
 
-class BudgetInput(Input):
+class BudgetInput(FieldInput):
     """One field; its id is the name of its answer."""
 
     BINDINGS = [  # noqa: RUF012
@@ -71,10 +72,6 @@ class BudgetPrompt(Vertical):
     BudgetPrompt { height: auto; max-height: 8; }
     BudgetPrompt Horizontal { height: 1; }
     BudgetPrompt Horizontal Static { width: auto; text-style: bold; }
-    BudgetInput, BudgetInput:focus { background: ansi_default; background-tint: transparent; width: 1fr; }
-    BudgetInput > .input--cursor, BudgetInput:focus > .input--cursor {
-        background: ansi_default; color: ansi_default; text-style: reverse;
-    }
     """
 
     app: SessionApp

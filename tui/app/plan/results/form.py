@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from tui.app.frame.field import FieldInput
 from tui.app.frame.field_words import FieldWords
 from tui.app.plan.results.asked import Answers
 from tui.app.session_app import SessionApp
@@ -65,7 +66,7 @@ class FormLeft(Message):
     """The user decided to open nothing."""
 
 
-class ResultsInput(Input):
+class ResultsInput(FieldInput):
     """One field; its id is the name of its answer."""
 
     BINDINGS = [  # noqa: RUF012

@@ -19,7 +19,7 @@ def opened_again(details: PlanDetails, before: ResultsScreen | None, saved: Path
 
     Parameters
     ----------
-    saved : the file of the plan shown; None if it was not saved since `before`.
+    saved : the file that a plan was written to last; None if none was since `before`.
     """
     opened, is_read_now = details.session.plan, False
     answers, known = Answers(target=f"{details.session.options.epsilon:g}"), None
