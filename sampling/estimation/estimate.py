@@ -5,26 +5,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.interval import Uncertainty
-from sampling.estimation.moderated import moderated, moderated_uncertainty, spreads_of_totals
+from sampling.errors import AnalysisError
+from sampling.estimation.interval import PRIOR, Interval, Spreads, interval, spreads_of_totals
 from sampling.estimation.moments import Moments, moments
-from sampling.estimation.plain import plain
 from sampling.estimation.sample import Sample
-from sampling.estimation.top_up import sizes_for, topped_up_half_width
-from sampling.text import Wording, counted
+from sampling.estimation.top_up import sizes_for
+from sampling.text import counted
 
-IntervalName = Literal["moderated", "plain"]
 
-_INTERVALS = {"moderated": moderated, "plain": plain}
-# Below this many degrees of freedom an interval rests on few comparisons, and says so.
-_FEW = 5
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the sample says of the spread that the plan declared.
+
+    Attributes
+    ----------
+    variance_ratio : the variance seen over the one declared; 1 where nothing was seen.
+    degrees_of_freedom : behind it, times the share of the variance that they are of; 0: nothing was seen.
+    share : how much of the declared variance was seen at least twice.
+    declared_share : how much of the interval rests on what was declared.
+    exceeds : whether more was seen than was declared and chance explains, one time in a hundred.
+    """
+
+    variance_ratio: float
+    degrees_of_freedom: float
+    share: float
+    declared_share: float
+    exceeds: bool
 
 
 # Two estimates are the same only if they are one object: comparing would compare arrays.
@@ -44,6 +55,8 @@ class Estimate:
     share_missing : the share of profile time that these stand for; more than 0 makes the total incomplete.
         None where the profile has no durations.
     launches_missing : launches of the plan without this metric.
+    seen : what the sample says of the declared spread; None where there is no interval, or no launch was
+        left out.
     notes : what the user should know of it.
     """
 
@@ -58,6 +71,7 @@ class Estimate:
     emptied: IntArray
     share_missing: float | None
     launches_missing: int
+    seen: Seen | None
     notes: tuple[str, ...]
 
     @property
@@ -81,68 +95,53 @@ class Estimate:
 
 
 def estimate(
-    sample: Sample,
-    metric: str,
-    confidence: float = 0.95,
-    interval: IntervalName = "moderated",
-    *,
-    topped_up_to: float | None = None,
+    sample: Sample, metric: str, confidence: float = 0.95, *, topped_up_to: float | None = None
 ) -> Estimate:
-    """Return the total of a metric over all launches, with its interval.
+    """Return the total of a metric over all launches, by the ratio estimator, with its interval.
 
     Parameters
     ----------
     sample : launches whose metric is NaN count as missing; their stratum is weighted anew.
     confidence : a fraction.
-    topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is a little
-        wider, and no narrower than that.
+    topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is no narrower,
+        for sampling stopped where it was narrow, which is partly chance.
 
     Raises
     ------
-    OptionError : there is no such metric or interval.
+    OptionError : there is no such metric.
     AnalysisError : no launch has the metric.
     """
-    made = _fitted(sample, metric, interval)
-    totals, uncertainty = _INTERVALS[interval](made.moments)
-    return _estimate(made, metric, confidence, totals, uncertainty, topped_up_to)
+    made = _fitted(sample, metric)
+    return _estimate(made, metric, confidence, interval(made.spreads), topped_up_to)
 
 
-def estimate_groups(
-    sample: Sample, metric: str, confidence: float = 0.95, interval: IntervalName = "moderated"
-) -> dict[int, Estimate]:
+def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> dict[int, Estimate]:
     """Return the estimate of each kernel group's own total, by its number in `Sample.group`.
 
-    A moderated interval uses the spreads of all strata, a plain one those of the group alone. Groups without
-    a launch that has the metric are left out.
+    What a group shows is drawn towards what the whole sample shows. Groups without a launch that has the
+    metric are left out.
 
     Raises
     ------
     OptionError, AnalysisError : as `estimate`.
     """
-    made = _fitted(sample, metric, interval)
-    spreads = spreads_of_totals(made.moments)
-    estimates = {}
-    for group in np.unique(made.moments.group).tolist():
-        strata = made.known.group == group
-        inside = np.flatnonzero(made.moments.group == group)
-        of_group = _Fitted(made.known.of_strata(strata), made.there[strata], made.moments.of_strata(inside))
-        if interval == "plain":
-            totals, uncertainty = plain(of_group.moments)
-        else:
-            totals = of_group.moments.totals(1.0)
-            size = totals / of_group.moments.launches
-            uncertainty = moderated_uncertainty(of_group.moments, size, spreads.of_strata(inside))
-        estimates[group] = _estimate(of_group, metric, confidence, totals, uncertainty, None)
+    made = _fitted(sample, metric)
+    whole, estimates = interval(made.spreads).factor, {}
+    for code, group in enumerate(np.unique(made.moments.group).tolist()):
+        strata, inside = made.known.group == group, np.flatnonzero(made.moments.group == group)
+        of_group = _Fitted(
+            made.known.of_strata(strata),
+            made.there[strata],
+            made.moments.of_strata(inside),
+            made.spreads.of_group(code),
+        )
+        found = interval(of_group.spreads, whole)
+        found = replace(found, of_stratum=found.of_stratum[inside])
+        estimates[group] = _estimate(of_group, metric, confidence, found, None)
     return estimates
 
 
-def next_sizes(
-    sample: Sample,
-    metric: str,
-    epsilon: float,
-    confidence: float = 0.95,
-    interval: IntervalName = "moderated",
-) -> IntArray:
+def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 0.95) -> IntArray:
     """Return (s,) how many launches of each stratum the next round asks for; at least what the plan asks for.
 
     An emptied stratum keeps its plan. The total needs another round while `Estimate.is_within` says no.
@@ -151,8 +150,8 @@ def next_sizes(
     ------
     OptionError, AnalysisError : as `estimate`.
     """
-    made = _fitted(sample, metric, interval)
-    wanted = sizes_for(made.moments, *_INTERVALS[interval](made.moments), epsilon, confidence)
+    made = _fitted(sample, metric)
+    wanted = sizes_for(made.moments, made.spreads, interval(made.spreads), epsilon, confidence)
     sizes = made.planned.copy()
     sizes[made.there] = np.maximum(sizes[made.there], wanted)
     return np.asarray(np.minimum(sizes, made.known.launches))
@@ -160,11 +159,12 @@ def next_sizes(
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    """The launches that have a metric, the strata that have such a launch, and their moments."""
+    """The launches that have a metric, the strata that have such a launch, their moments and spreads."""
 
     known: Sample
     there: BoolArray
     moments: Moments
+    spreads: Spreads
 
     @property
     def planned(self) -> IntArray:
@@ -172,48 +172,47 @@ class _Fitted:
         return self.known.samples if self.known.planned is None else self.known.planned
 
 
-def _fitted(sample: Sample, metric: str, interval: str) -> _Fitted:
-    if interval not in _INTERVALS:
-        raise OptionError(Wording("`interval` is moderated or plain, not {}", interval))
+def _fitted(sample: Sample, metric: str) -> _Fitted:
     known = sample.known(metric)
     there = known.samples > 0
     if not there.any():
         raise AnalysisError(f"no simulated launch of the plan has the metric {metric}")
-    return _Fitted(known, there, moments(known.of_strata(there), metric))
+    made = moments(known.of_strata(there), metric)
+    return _Fitted(known, there, made, spreads_of_totals(made))
 
 
 def _estimate(
-    made: _Fitted,
-    metric: str,
-    confidence: float,
-    totals: FloatArray,
-    uncertainty: Uncertainty,
-    topped_up_to: float | None,
+    made: _Fitted, metric: str, confidence: float, found: Interval, topped_up_to: float | None
 ) -> Estimate:
-    known, is_known = made.known, bool(uncertainty.known)
-    half_width = uncertainty.half_width(confidence)
-    if topped_up_to is not None and float(uncertainty.variance) > 0:
-        half_width = topped_up_half_width(half_width, totals, topped_up_to)
-    total = float(totals.sum())
-    emptied = np.flatnonzero(~made.there)
+    known, totals, nu = made.known, made.moments.totals(1.0), float(found.degrees_of_freedom)
+    total, half_width = float(totals.sum()), float(found.half_width(confidence))
+    if topped_up_to is not None and half_width > 0:
+        half_width = max(half_width, topped_up_to * total)
+    is_known, emptied = not np.isnan(nu), np.flatnonzero(~made.there)
     missing_x = float(np.dot(known.launches[emptied], known.mean_x[emptied]))
     share = missing_x / known.total_x if known.total_x else 0.0
     missing = int(np.maximum(made.planned - known.samples, 0).sum())
-    nu = float(uncertainty.degrees_of_freedom)
     return Estimate(
         metric,
         total,
-        max(0.0, total - float(half_width)) if is_known else None,
-        total + float(half_width) if is_known else None,
+        max(0.0, total - half_width) if is_known else None,
+        total + half_width if is_known else None,
         confidence,
         nu if is_known else None,
         _spread_out(totals, made.there, np.nan),
-        _spread_out(uncertainty.of_stratum, made.there, 0.0),
+        _spread_out(found.of_stratum, made.there, 0.0),
         emptied,
         share,
         missing,
-        tuple(_notes(is_known, nu, missing, len(emptied), share)),
+        _seen(found) if np.isfinite(nu) else None,
+        tuple(_notes(is_known, missing, len(emptied), share)),
     )
+
+
+def _seen(found: Interval) -> Seen:
+    behind = float(found.seen_freedom)
+    ratio, share = float(found.variance_ratio), float(found.share_seen)
+    return Seen(ratio, behind, share, PRIOR / (PRIOR + behind), bool(found.exceeds))
 
 
 def _spread_out(values: FloatArray, there: BoolArray, missing: float) -> FloatArray:
@@ -222,12 +221,10 @@ def _spread_out(values: FloatArray, there: BoolArray, missing: float) -> FloatAr
     return of_all
 
 
-def _notes(is_known: bool, nu: float, missing: int, emptied: int, share: float) -> list[str]:
+def _notes(is_known: bool, missing: int, emptied: int, share: float) -> list[str]:
     notes = []
     if not is_known:
-        notes.append("no interval: no two simulated launches can be compared where launches were left out")
-    elif nu < _FEW:
-        notes.append(f"the interval rests on {nu:.1f} degrees of freedom, fewer than {_FEW}")
+        notes.append("no interval: a total of 0 says nothing of the launches that were left out")
     if missing:
         launches = counted(missing, "launch", "launches")
         notes.append(f"{launches} of the plan without a result; the others of their strata weigh more")

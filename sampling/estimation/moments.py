@@ -5,7 +5,7 @@ The arrays of the sample may have axes before the strata's: many draws of one pl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -25,36 +25,37 @@ class Moments:
 
     Attributes
     ----------
-    launches, mean_x, group, pooled : (s,) as in `Sample`.
+    launches, mean_x, group, declared : (s,) as in `Sample`.
     samples : (..., s) m, how many launches were simulated.
     x, y : (..., s) means of the simulated launches' durations and metric.
     xx, xy, yy : (..., s) sums of products of the deviations from these means.
-    with_replacement : as in `Sample`.
     """
 
     launches: FloatArray
     mean_x: FloatArray
     group: IntArray
-    pooled: BoolArray
+    declared: FloatArray
     samples: FloatArray
     x: FloatArray
     y: FloatArray
     xx: FloatArray
     xy: FloatArray
     yy: FloatArray
-    with_replacement: bool = False
 
     @cached_property
     def left_out(self) -> FloatArray:
-        """(..., s) 1/m - 1/N, or 1/m with replacement; 0 for a stratum simulated whole."""
-        if self.with_replacement:
-            return np.asarray(np.where(self.launches > 1, 1 / self.samples, 0.0))
+        """(..., s) 1/m - 1/N; 0 for a stratum simulated whole."""
         return np.asarray((self.launches - self.samples) / (self.launches * self.samples))
 
     @cached_property
     def is_open(self) -> BoolArray:
         """(..., s) whether some launches of the stratum were left out."""
         return np.asarray(self.left_out > 0)
+
+    @cached_property
+    def is_single(self) -> BoolArray:
+        """(..., s) whether one launch of several was simulated."""
+        return np.asarray(self.is_open & (self.samples == 1))
 
     @cached_property
     def ratio(self) -> FloatArray:
@@ -68,8 +69,7 @@ class Moments:
 
     def of_strata(self, strata: IntArray) -> Moments:
         """Return the moments of some strata."""
-        names = [field.name for field in fields(self) if field.name != "with_replacement"]
-        return replace(self, **{name: getattr(self, name)[..., strata] for name in names})
+        return Moments(*(getattr(self, field.name)[..., strata] for field in fields(self)))
 
     def totals(self, b: FloatArray | float) -> FloatArray:
         """Return (..., s) N ybar (1 + b (Xbar/xbar - 1)); b = 0 is the expansion, b = 1 the ratio estimate.
@@ -107,18 +107,11 @@ def moments_of(sample: Sample, y: FloatArray) -> Moments:
         sample.launches.astype(np.float64),
         sample.mean_x,
         sample.group,
-        sample.pooled,
+        sample.declared,
         m,
         x_mean,
         y_mean,
         sums(dx * dx),
         sums(dx * dy),
         sums(dy * dy),
-        sample.with_replacement,
     )
-
-
-def without_durations(moments: Moments) -> Moments:
-    """Return the moments of a sample whose durations say nothing, so that every estimate is an expansion."""
-    nothing = np.zeros(moments.x.shape)
-    return replace(moments, x=nothing, xx=nothing, xy=nothing)

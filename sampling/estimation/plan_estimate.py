@@ -14,15 +14,14 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.error_budget import ErrorParts, Projections, budgeted, with_projections
-from sampling.estimation.estimate import Estimate, IntervalName, estimate, estimate_groups
-from sampling.estimation.moments import moments
-from sampling.estimation.ratios import RatioEstimate, ratio_of_totals, speedup_between
+from sampling.estimation.estimate import Estimate, estimate, estimate_groups
+from sampling.estimation.ratios import RatioEstimate, ratio_of_totals
 from sampling.estimation.sample import Sample
-from sampling.estimation.seen_spread import SeenSpread, seen_spread
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
 from sampling.simulators.results import SimulatedLaunches
+from sampling.strata.target import Target
 from sampling.text import counted
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
@@ -33,6 +32,8 @@ COVERS = (
     "the intervals cover which launches were simulated; not the simulator's own error, cold caches of "
     "launches simulated alone, or streams that overlap"
 )
+# Declared as none, a spread is still what others are measured by.
+LEAST_DECLARED = 1e-12
 NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
 
 
@@ -56,7 +57,6 @@ class PlanEstimate:
     ratios : IPC, where cycles and instructions are known, and those asked for.
     speedup : cycles of these results over those of the other configuration; None where none was given.
     groups : of each kernel group its key and the total of the first metric.
-    seen : the spreads in the first metric; None where nothing was drawn at random.
     notes : gaps and what was left out, in words.
     parts : of the interval of cycles; None where no launch was projected and no scale model was used.
     results : what the totals are of, projected cycles among them.
@@ -64,13 +64,11 @@ class PlanEstimate:
 
     plan: PlanFile
     results: SimulatedLaunches
-    interval: IntervalName
     totals: tuple[Estimate, ...]
     missing: tuple[tuple[int, ...], ...]
     ratios: tuple[Ratio, ...]
     speedup: Ratio | None
     groups: tuple[tuple[str, Estimate], ...]
-    seen: SeenSpread | None
     notes: tuple[str, ...]
     parts: ErrorParts | None = None
 
@@ -81,35 +79,36 @@ class PlanEstimate:
 
 
 def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
-    """Return the simulated launches in the plan's strata.
+    """Return the simulated launches in the plan's strata, with the spreads that the plan declares.
 
-    A launch that was drawn several times, with replacement, stands there as often.
+    Cycles per nanosecond vary by the noise floor within a stratum, and by the kernel spread too where it
+    spans kernel groups.
     """
     drawn = [
-        (launch.id, index, launch.duration_ns or 0, launch.weight * stratum.samples / stratum.size)
+        (launch.id, index, launch.duration_ns or 0)
         for index, stratum in enumerate(plan.strata)
         for launch in stratum.launches
     ]
-    ids, stratum_of, duration_ns, times = (np.array(column) for column in zip(*drawn, strict=True))
+    ids, stratum_of, duration_ns = (np.array(column) for column in zip(*drawn, strict=True))
     place = np.searchsorted(results.ids, ids)
     there = (place < len(results.ids)) & (results.ids[np.minimum(place, len(results.ids) - 1)] == ids)
-    with_replacement = bool(plan.options.get("with_replacement"))
-    copies = np.maximum(np.rint(times[there]).astype(np.int64), 1) if with_replacement else 1
-    rows = np.repeat(np.flatnonzero(there), copies)
+    rows = np.flatnonzero(there)
     compared = compared_keys(plan)
     number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
     names = tuple(results.metrics)
+    within = float(plan.options.get("noise_floor", Target.noise_floor)) ** 2
+    between = float(plan.options.get("kernel_spread", Target.kernel_spread)) ** 2
+    spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
     return Sample(
         launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
         mean_x=np.array([stratum.mean_ns for stratum in plan.strata]),
         group=np.array([number[key] for key in compared], dtype=np.int64),
-        pooled=np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata]),
+        declared=np.maximum(within + spans * between, LEAST_DECLARED),
         stratum=stratum_of[rows].astype(np.int64),
         x=duration_ns[rows].astype(np.float64),
         y=np.stack([results.metrics[name][place[rows]] for name in names], axis=1),
         metrics=names,
         planned=np.array([stratum.samples for stratum in plan.strata], dtype=np.int64),
-        with_replacement=with_replacement,
     )
 
 
@@ -125,7 +124,6 @@ def estimate_plan(
     against: SimulatedLaunches | None = None,
     ratios: Sequence[tuple[str, str]] = (),
     confidence: float | None = None,
-    interval: IntervalName = "moderated",
     target: float | None = None,
     projection_error: float | None = None,
     scale_error: float = 0.0,
@@ -156,7 +154,7 @@ def estimate_plan(
     if not known:
         raise AnalysisError("the results tell no metric of any launch of the plan")
     totals = tuple(
-        estimate(sample, name, confidence, interval, topped_up_to=topped_up_to)
+        estimate(sample, name, confidence, topped_up_to=topped_up_to)
         if is_random
         else _picked_total(plan, results, name, confidence)
         for name in known
@@ -171,13 +169,11 @@ def estimate_plan(
     return PlanEstimate(
         plan=plan,
         results=results,
-        interval=interval,
         totals=totals,
         missing=tuple(_missing(plan, results, name) for name in known),
-        ratios=tuple(_ratio(sample, pair, confidence, interval, is_random) for pair in (*pairs, *ratios)),
-        speedup=None if against is None else _speedup(plan, results, against, confidence, interval),
-        groups=_groups(plan, sample, main, confidence, interval) if is_random else (),
-        seen=_seen(sample, main) if is_random else None,
+        ratios=tuple(_ratio(sample, pair, confidence, is_random) for pair in (*pairs, *ratios)),
+        speedup=None if against is None else _speedup(plan, results, against, confidence),
+        groups=_groups(plan, sample, main, confidence) if is_random else (),
         notes=(*results.notes, *((against.notes) if against is not None else ()), COVERS),
         parts=parts,
     )
@@ -226,13 +222,12 @@ def _picked_total(plan: PlanFile, results: SimulatedLaunches, metric: str, confi
         emptied=emptied,
         share_missing=share,
         launches_missing=missing,
+        seen=None,
         notes=(NOT_RANDOM, *((f"incomplete: {gone}",) if missing else ())),
     )
 
 
-def _ratio(
-    sample: Sample, pair: tuple[str, str], confidence: float, interval: IntervalName, is_random: bool
-) -> Ratio:
+def _ratio(sample: Sample, pair: tuple[str, str], confidence: float, is_random: bool) -> Ratio:
     name = "ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair)
     if not is_random:
         return Ratio(name, None, NOT_RANDOM)
@@ -241,7 +236,7 @@ def _ratio(
     if not there.any():
         raise AnalysisError(f"no simulated launch of the plan has both {pair[0]} and {pair[1]}")
     try:
-        return Ratio(name, ratio_of_totals(known.of_strata(there), *pair, confidence, interval=interval))
+        return Ratio(name, ratio_of_totals(known.of_strata(there), *pair, confidence))
     except AnalysisError as error:
         return Ratio(name, None, str(error))
 
@@ -251,7 +246,6 @@ def _speedup(
     results: SimulatedLaunches,
     against: SimulatedLaunches,
     confidence: float,
-    interval: IntervalName,
 ) -> Ratio:
     """Return the cycles of these results over those of the other, on the launches that both have."""
     for each in (results, against):
@@ -265,20 +259,15 @@ def _speedup(
     is_there = sample.samples > 0
     if not is_there.any():
         raise AnalysisError("the two results have no launch in common whose cycles both know")
-    value = speedup_between(sample.of_strata(is_there), CYCLES, _OTHER, confidence, interval=interval)
+    value = ratio_of_totals(sample.of_strata(is_there), CYCLES, _OTHER, confidence)
     gone = int((~is_there).sum())
     reason = f"{gone} strata without a launch in both are left out" if gone else None
     return Ratio("speedup", value, reason)
 
 
 def _groups(
-    plan: PlanFile, sample: Sample, metric: str, confidence: float, interval: IntervalName
+    plan: PlanFile, sample: Sample, metric: str, confidence: float
 ) -> tuple[tuple[str, Estimate], ...]:
     keys = list(dict.fromkeys(compared_keys(plan)))
-    found = estimate_groups(sample, metric, confidence, interval)
+    found = estimate_groups(sample, metric, confidence)
     return tuple((keys[group], replace(made, notes=made.notes)) for group, made in found.items())
-
-
-def _seen(sample: Sample, metric: str) -> SeenSpread:
-    known = sample.known(metric)
-    return seen_spread(moments(known.of_strata(known.samples > 0), metric))

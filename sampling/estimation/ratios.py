@@ -12,12 +12,9 @@ import numpy as np
 
 from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
-from sampling.estimation.interval import Uncertainty
-from sampling.estimation.moderated import moderated_uncertainty, relative_spreads, singles_between
-from sampling.estimation.moments import Moments, moments_of, without_durations
-from sampling.estimation.plain import plain_uncertainty
+from sampling.estimation.interval import interval, spreads
+from sampling.estimation.moments import moments_of
 from sampling.estimation.sample import Sample
-from sampling.strata.expected_freedom import LENT
 
 #: From so many times the residual variance without durations on, a metric does not follow them.
 CLEARLY_WORSE = 9.0
@@ -49,10 +46,11 @@ class RatioEstimate:
         return None if self.half_width is None else self.ratio + self.half_width
 
 
-def ratio_of_totals(
-    sample: Sample, numerator: str, denominator: str, confidence: float, *, interval: str = "moderated"
-) -> RatioEstimate:
-    """Return the ratio of the totals of two metrics, such as misses and accesses.
+def ratio_of_totals(sample: Sample, numerator: str, denominator: str, confidence: float) -> RatioEstimate:
+    """Return the ratio R = A/B of the totals of two metrics, such as misses and accesses.
+
+    Both use the durations of all launches as far as they follow them. Residuals are u = a - R b, relative to
+    R b; they are declared to vary as cycles per nanosecond are.
 
     Parameters
     ----------
@@ -62,46 +60,17 @@ def ratio_of_totals(
     ------
     AnalysisError : the denominator's total is not above 0.
     """
-    return ratio_of(sample, sample.values(numerator), sample.values(denominator), confidence, interval)
-
-
-def speedup_between(
-    sample: Sample, before: str, after: str, confidence: float, *, interval: str = "moderated"
-) -> RatioEstimate:
-    """Return the cycles of one simulated configuration over those of another, on the same launches.
-
-    Parameters
-    ----------
-    before, after : the metrics that are the cycles of the two; both simulated the same launches.
-
-    Raises
-    ------
-    AnalysisError : the total of ``after`` is not above 0.
-    """
-    return ratio_of_totals(sample, before, after, confidence, interval=interval)
-
-
-def ratio_of(sample: Sample, a: FloatArray, b: FloatArray, confidence: float, interval: str) -> RatioEstimate:
-    """Return the ratio of the totals of two metrics (n,) each.
-
-    A plain interval's are expansions. The moderated one uses the durations of all launches too, as far as
-    each metric follows them.
-    """
-    if interval != "plain":
-        a, b = calibrated(sample, a), calibrated(sample, b)
+    a, b = (calibrated(sample, sample.values(metric)) for metric in (numerator, denominator))
     weight = (sample.launches / np.maximum(sample.samples, 1))[sample.stratum]
     total_b = float(np.dot(weight, b))
     if not total_b > 0:
         raise AnalysisError("a ratio has a denominator whose total is 0")
     ratio = float(np.dot(weight, a)) / total_b
-    u = without_durations(moments_of(sample, a - ratio * b))
-    size = abs(ratio) * moments_of(sample, b).y
-    of = _plain if interval == "plain" else _moderated
-    uncertainty = of(u, size)
-    if not bool(uncertainty.known):
-        return RatioEstimate(ratio, None, None)
-    half_width = float(uncertainty.half_width(confidence)) / total_b
-    return RatioEstimate(ratio, half_width, float(uncertainty.degrees_of_freedom))
+    u, size = moments_of(sample, a - ratio * b), abs(ratio) * moments_of(sample, b).y
+    relative = np.divide(u.y, size, out=np.zeros(size.shape), where=size > 0)
+    found = interval(spreads(u, u.launches * size, size, u.yy, relative))
+    half_width, nu = float(found.half_width(confidence)) / total_b, float(found.degrees_of_freedom)
+    return RatioEstimate(ratio, *((None, None) if np.isnan(nu) else (half_width, nu)))
 
 
 def calibrated(sample: Sample, y: FloatArray) -> FloatArray:
@@ -118,16 +87,6 @@ def calibrated(sample: Sample, y: FloatArray) -> FloatArray:
         return y
     off = made.ratio[sample.stratum] * (sample.x - made.x[sample.stratum])
     return np.asarray(y - off + (made.totals(1.0) / made.launches - made.y)[sample.stratum])
-
-
-def _plain(u: Moments, _size: FloatArray) -> Uncertainty:
-    return plain_uncertainty(u, u.totals(0.0), u.yy)
-
-
-def _moderated(u: Moments, size: FloatArray) -> Uncertainty:
-    relative = np.divide(u.y, size, out=np.zeros(size.shape), where=size > 0)
-    spreads = relative_spreads(u, u.yy, size, singles_between(u, relative), LENT)
-    return moderated_uncertainty(u, size, spreads)
 
 
 def inverted(total: float, low: float, high: float, known: float) -> tuple[float, float, float | None]:

@@ -20,13 +20,13 @@ class Sample:
     launches : (s,) N, how many launches each stratum has.
     mean_x : (s,) mean profile duration of all of them, nanoseconds.
     group : (s,) number of the stratum's kernel group; the strata of a pool share one.
-    pooled : (s,) whether the stratum spans kernel groups.
+    declared : (s,) the variance of the metric per profiled nanosecond that is declared within the stratum,
+        relative to its square.
     stratum : (n,) of each simulated launch.
     x : (n,) its profile duration, nanoseconds.
     y : (n, k) its metrics, each in its own unit; NaN where a metric is not known.
     metrics : (k,) their names.
     planned : (s,) how many launches of each stratum the plan asks for; None: those that are there.
-    with_replacement : whether the plan draws with replacement; a launch then stands as often as it was drawn.
 
     Raises
     ------
@@ -36,24 +36,23 @@ class Sample:
     launches: IntArray
     mean_x: FloatArray
     group: IntArray
-    pooled: BoolArray
+    declared: FloatArray
     stratum: IntArray
     x: FloatArray
     y: FloatArray
     metrics: tuple[str, ...]
     planned: IntArray | None = None
-    with_replacement: bool = False
 
     def __post_init__(self) -> None:
         strata, rows = len(self.launches), len(self.stratum)
         planned = strata if self.planned is None else len(self.planned)
-        if {len(self.mean_x), len(self.group), len(self.pooled), planned} != {strata}:
+        if {len(self.mean_x), len(self.group), len(self.declared), planned} != {strata}:
             raise OptionError("the strata of a sample have columns of different lengths")
         if len(self.x) != rows or self.y.shape != (rows, len(self.metrics)):
             raise OptionError("the launches of a sample have columns of different lengths")
         if rows and not (self.stratum.min() >= 0 and self.stratum.max() < strata):
             raise OptionError("a simulated launch names a stratum that the sample does not have")
-        if not self.with_replacement and (self.samples > self.launches).any():
+        if (self.samples > self.launches).any():
             raise OptionError("a stratum has more simulated launches than it has launches")
 
     @cached_property
@@ -94,7 +93,7 @@ class Sample:
             launches=self.launches[strata],
             mean_x=self.mean_x[strata],
             group=self.group[strata],
-            pooled=self.pooled[strata],
+            declared=self.declared[strata],
             stratum=(np.cumsum(strata) - 1)[self.stratum[rows]],
             x=self.x[rows],
             y=self.y[rows],

@@ -10,8 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.estimation.interval import Uncertainty, student_t
-from sampling.estimation.moderated import spreads_of_totals
+from sampling.estimation.interval import Interval, Spreads, student_t
 from sampling.estimation.moments import Moments
 
 #: The most that one round adds to the sampled time, as a share of it.
@@ -20,24 +19,13 @@ MOST_ADDED = 0.25
 AIM = 0.9
 #: Fewer degrees of freedom are not believed to last: t is taken at no fewer.
 LEAST_FREEDOM = 4.0
-#: How much wider an interval is given after topping up than its variance says.
-ALLOWANCE = 1.05
-# A stratum's own spread says so little of where launches are needed that the common one counts as so many.
+# A stratum's own spread says so little of where launches are needed that what all say counts as so many.
 _LENT = 20.0
 _BISECTIONS = 30
 
 
-def topped_up_half_width(half_width: FloatArray, totals: FloatArray, epsilon: float) -> FloatArray:
-    """Return (...,) the half-width to give for a sample that was topped up until it came within epsilon.
-
-    Sampling stops where the interval is narrow, which is partly chance: it is a little wider, therefore, and
-    no narrower than was asked for. [Chow, Robbins 1965: intervals of fixed width]
-    """
-    return np.asarray(np.maximum(ALLOWANCE * half_width, epsilon * totals.sum(axis=-1)))
-
-
 def sizes_for(
-    moments: Moments, totals: FloatArray, uncertainty: Uncertainty, epsilon: float, confidence: float
+    moments: Moments, spread: Spreads, found: Interval, epsilon: float, confidence: float
 ) -> IntArray:
     """Return (..., s) how many launches of each stratum the next round has; none fewer than there are.
 
@@ -47,22 +35,22 @@ def sizes_for(
 
     Parameters
     ----------
-    totals, uncertainty : of the interval that is to become narrower.
+    spread, found : of the interval that is to become narrower.
     epsilon : the half-width asked for, as a fraction of the total.
 
     Notes
     -----
-    sd is the moderated relative spread times the mean duration, not times the metric seen: a stratum whose
-    metric came out low by chance would else get fewer launches, stay low, and bias the total.
+    sd is the relative spread, (d q + 20 f kappa^2) / (d + 20) with the words of `interval`, times the mean
+    duration, not times the metric seen: a stratum whose metric came out low by chance would else get fewer
+    launches, stay low, and bias the total.
     """
-    total = totals.sum(axis=-1)
-    # A variance that is not known is that of nothing: a quarter more, then.
-    nu = np.maximum(np.where(uncertainty.known, uncertainty.degrees_of_freedom, LEAST_FREEDOM), LEAST_FREEDOM)
+    total = moments.totals(1.0).sum(axis=-1)
+    nu = np.fmax(found.degrees_of_freedom, LEAST_FREEDOM)
     wanted = (AIM * epsilon * total / student_t(confidence, nu)) ** 2
     x_total = moments.launches * moments.mean_x
     per_x = total / max(float(x_total.sum()), 1e-300)
-    spread = (per_x[..., np.newaxis] * x_total) ** 2 * spreads_of_totals(moments, _LENT).moderated
-    return _least_sizes(moments, spread, wanted)
+    variance = (per_x[..., np.newaxis] * x_total) ** 2 * spread.towards(found.factor, _LENT)
+    return _least_sizes(moments, variance, wanted)
 
 
 def _least_sizes(moments: Moments, spread: FloatArray, wanted: FloatArray) -> IntArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.errors import AnalysisError
-from sampling.estimation.estimate import Estimate, IntervalName, next_sizes
+from sampling.estimation.estimate import Estimate, next_sizes
 from sampling.estimation.plan_estimate import sample_of
 from sampling.json_text import json_rows_text, read_json_object
 from sampling.methods.registry import method_named
@@ -48,7 +48,6 @@ def top_up(
     found: Estimate,
     epsilon: float,
     *,
-    interval: IntervalName = "moderated",
     progress: Progress | None = None,
 ) -> ToppedUp:
     """Return the plan with what one more round should simulate, at most a quarter of its sampled time more.
@@ -59,8 +58,8 @@ def top_up(
 
     Raises
     ------
-    AnalysisError : the plan's launches were picked, drawn with replacement, or drawn in another order than
-        here; its profile is not what it was made from.
+    AnalysisError : the plan's launches were picked, or drawn in another order than here; its profile is not
+        what it was made from.
     ProfileError : its profile cannot be read.
     """
     if not plan.is_random:
@@ -71,16 +70,12 @@ def top_up(
             "a plan of clusters told by features cannot be topped up, for the features are not in it",
             remedy=f"make it again with more launches, {method}.samples or a smaller epsilon",
         )
-    if plan.options.get("with_replacement"):
-        raise AnalysisError(
-            "a plan drawn with replacement cannot be topped up", remedy="make one without replacement"
-        )
     paths = [str(file["path"]) for file in plan.files]
     profile = read_profile(paths, progress, plan.columns(), needs_table=False)
     _check_profile(plan, profile)
     counts = count_durations(profile, *plan.selection(), progress)
     design = planned_design(counts, plan)
-    wanted = next_sizes(sample_of(plan, results), found.metric, epsilon, found.confidence, interval)
+    wanted = next_sizes(sample_of(plan, results), found.metric, epsilon, found.confidence)
     design = replace(design, strata=replace(design.strata, samples=np.maximum(wanted, design.strata.samples)))
     larger = drawn_plan(counts, design, int(plan.options["seed"]))
     launches = planned_launches(profile, larger, locate(profile, counts, larger, progress))
