@@ -15,9 +15,8 @@ Launches = Sequence[tuple[float, float]]
 def _sample(
     *strata: tuple[int, float, Launches],
     group: Sequence[int] | None = None,
-    pooled: Sequence[bool] | None = None,
+    declared: Sequence[float] | None = None,
     planned: Sequence[int] | None = None,
-    replace: bool = False,
 ) -> Sample:
     rows = [(index, x, y) for index, (_, _, launches) in enumerate(strata) for x, y in launches]
     stratum, x, y = (np.array(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
@@ -25,13 +24,12 @@ def _sample(
         launches=np.array([size for size, _, _ in strata]),
         mean_x=np.array([mean for _, mean, _ in strata], dtype=np.float64),
         group=np.arange(len(strata)) if group is None else np.array(group),
-        pooled=np.zeros(len(strata), dtype=np.bool_) if pooled is None else np.array(pooled),
+        declared=np.full(len(strata), 0.05**2) if declared is None else np.array(declared),
         stratum=np.array(stratum, dtype=np.int64),
         x=np.array(x, dtype=np.float64),
         y=np.array(y, dtype=np.float64).reshape(-1, 1),
         metrics=("cycles",),
         planned=None if planned is None else np.array(planned),
-        with_replacement=replace,
     )
 
 

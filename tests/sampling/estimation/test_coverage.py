@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sampling.estimation.moderated import moderated
 
 from benchmarks.intervals import Cell, Draws, Population, cells, population
-from sampling.estimation.moderated import moderated
 from sampling.estimation.moments import moments
 from sampling.estimation.sample import Sample
 from sampling.reduction.group_by import GroupBy

@@ -76,18 +76,15 @@ def test_without_replacement_a_stratum_is_weighted_by_its_size(written: Written)
     assert sample.total_x == pytest.approx(plan.total_duration_ns)
 
 
-def test_a_launch_drawn_twice_stands_twice(written: Written) -> None:
-    plan = written(method="random", settings=["random.launches=3000"])
-    drawn = replace(plan, options={**plan.options, "with_replacement": True})
-    (stratum,) = drawn.strata
-    twice = tuple(
-        replace(launch, weight=launch.weight * (2 if index < 5 else 1))
-        for index, launch in enumerate(stratum.launches[:-5])
-    )
-    drawn = replace(drawn, strata=(replace(stratum, launches=twice),))
-    sample = sample_of(drawn, simulated(drawn))
-    assert sample.samples.tolist() == [stratum.samples]
-    assert np.unique(sample.x, return_counts=True)[1].sum() == stratum.samples
+def test_what_a_plan_declares_is_what_its_strata_start_from(written: Written) -> None:
+    plan = written(epsilon=0.05)
+    plan = replace(plan, options=plan.options | {"noise_floor": 0.1, "kernel_spread": 0.2})
+    declared = sample_of(plan, simulated(plan)).declared
+    assert declared == pytest.approx([0.05 if stratum.pooled else 0.01 for stratum in plan.strata])
+    assert set(np.round(declared, 9)) == {0.05, 0.01}
+    # Of a random plan all kernels are in one stratum; other methods declare nothing of their own.
+    whole = written(method="random", settings=["random.launches=30"])
+    assert sample_of(whole, simulated(whole)).declared == pytest.approx([0.05**2 + 0.3**2])
 
 
 def test_launches_without_a_result_are_named_and_their_time_said(written: Written) -> None:
@@ -121,7 +118,7 @@ def test_picked_launches_give_a_total_and_no_interval(sample_data: Path, written
     assert of(found, "cycles") == pytest.approx(weighted)
     assert found.main.low is None
     assert NOT_RANDOM in found.main.notes
-    assert found.seen is None
+    assert found.main.seen is None
     assert found.groups == ()
     with pytest.raises(AnalysisError, match="picked launches cannot be topped up"):
         top_up(plan, simulated(plan), found.main, 0.05)
@@ -135,8 +132,8 @@ def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
     assert found.speedup is not None
     assert found.speedup.value is not None
     assert found.speedup.value.ratio == pytest.approx(2)
-    # All launches agree, which is no evidence that those left out do.
-    assert found.speedup.value.half_width is None
+    # All launches agree: what is left is the little that was declared of those left out.
+    assert 0 < (found.speedup.value.half_width or 0) < 0.05
     uneven = SimulatedLaunches(other.ids, {"cycles": simulated(plan, 0.1, seed=9).metrics["cycles"]})
     value = estimate_plan(plan, one, against=uneven).speedup
     assert value is not None

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.estimation import top_up
-from sampling.estimation.estimate import estimate, next_sizes
-from sampling.estimation.moderated import moderated
+from sampling.estimation.interval import interval, spreads_of_totals
 from sampling.estimation.moments import Moments, moments
 from sampling.estimation.sample import Sample
-from sampling.estimation.top_up import sizes_for, topped_up_half_width
+from sampling.estimation.top_up import sizes_for
 
 Make = Callable[..., Sample]
 
@@ -31,6 +30,17 @@ def drawn(seed: int, sizes: list[int], launches: list[int], spread: float, sampl
     )
 
 
+def sizes_of(made: Moments, epsilon: float) -> np.ndarray:
+    """Return the sizes of the next round at 95 %."""
+    spread = spreads_of_totals(made)
+    return sizes_for(made, spread, interval(spread), epsilon, 0.95)
+
+
+def half_width_of(made: Moments) -> float:
+    """Return the half-width at 95 %, as a share of the total."""
+    return float(interval(spreads_of_totals(made)).half_width(0.95) / made.totals(1.0).sum())
+
+
 @given(
     seed=st.integers(0, 1000),
     strata=st.lists(st.tuples(st.integers(1, 6), st.integers(0, 300)), min_size=1, max_size=5),
@@ -42,7 +52,7 @@ def test_a_round_adds_one_launch_or_at_most_a_quarter(
     samples = [m for m, _ in strata]
     launches = [m + more for m, more in strata]
     made = moments(drawn(seed, samples, launches, 0.2, sample), "cycles")
-    sizes = sizes_for(made, *moderated(made), epsilon, 0.95)
+    sizes = sizes_of(made, epsilon)
     assert (sizes >= samples).all()
     assert (sizes <= launches).all()
     added = sizes - samples
@@ -55,11 +65,9 @@ def test_sizes_are_neymans_where_a_round_allows_it(sample: Make) -> None:
     """N sd / sqrt(duration): of two strata with one relative spread, N sqrt(duration) of each."""
     rows = [(1.0, 1 + 0.4 * sign) for sign in (-1, 1)] * 20
     made = moments(sample((100_000, 1, rows), (40_000, 9, [(9 * x, 9 * y) for x, y in rows])), "cycles")
-    totals, uncertainty = moderated(made)
-    half_width = float(uncertainty.half_width(0.95)) / totals.sum()
-    sizes = sizes_for(made, totals, uncertainty, half_width * 0.99 / 0.9, 0.95)
-    assert (sizes > 40).any()
-    wide = sizes_for(made, totals, uncertainty, half_width * 0.97 / 0.9, 0.95)
+    half_width = half_width_of(made)
+    assert (sizes_of(made, half_width * 0.99 / 0.9) > 40).any()
+    wide = sizes_of(made, half_width * 0.97 / 0.9)
     # 100,000 sqrt(1) against 40,000 sqrt(9): the second gets more, the first stays until it is due.
     assert wide[1] > wide[0] == 40
 
@@ -67,27 +75,9 @@ def test_sizes_are_neymans_where_a_round_allows_it(sample: Make) -> None:
 def test_the_sizes_give_the_half_width_asked_for(sample: Make) -> None:
     rows = [(1.0, 1 + 0.4 * sign) for sign in (-1, 1)] * 50
     made = moments(sample((100_000, 1, rows)), "cycles")
-    totals, uncertainty = moderated(made)
-    wanted = float(uncertainty.half_width(0.95)) / totals.sum()
-    (size,) = sizes_for(made, totals, uncertainty, wanted, 0.95)
+    (size,) = sizes_of(made, half_width_of(made))
     # The variance goes with 1/m: aiming at 0.9 of it takes 1 / 0.81 as many.
     assert size == pytest.approx(100 / 0.81, abs=2)
-
-
-def test_a_topped_up_interval_is_wider_and_never_below_its_target(sample: Make) -> None:
-    made = moments(sample((100, 10, [(9, 90), (10, 103), (11, 108)])), "cycles")
-    totals, uncertainty = moderated(made)
-    half_width = uncertainty.half_width(0.95)
-    share = float(half_width) / totals.sum()
-    assert topped_up_half_width(half_width, totals, 2 * share) == pytest.approx(2 * half_width)
-    assert topped_up_half_width(half_width, totals, share / 2) == pytest.approx(1.05 * half_width)
-
-
-def test_without_any_spread_sampling_goes_on(sample: Make) -> None:
-    """One launch of each: no interval exists, so there is more to simulate."""
-    one_each = sample((50, 10, [(10, 90)]), (70, 20, [(20, 210)]))
-    assert estimate(one_each, "cycles").high is None
-    assert next_sizes(one_each, "cycles", 0.05).sum() == 3
 
 
 def test_the_sizes_of_many_draws_are_those_of_each(sample: Make) -> None:
@@ -96,15 +86,15 @@ def test_the_sizes_of_many_draws_are_those_of_each(sample: Make) -> None:
     together: Moments = replace(
         draws[0], **{name: np.stack([getattr(draw, name) for draw in draws]) for name in columns}
     )
-    sizes = sizes_for(together, *moderated(together), 0.05, 0.95)
-    assert sizes.tolist() == [sizes_for(each, *moderated(each), 0.05, 0.95).tolist() for each in draws]
+    sizes = sizes_of(together, 0.05)
+    assert sizes.tolist() == [sizes_of(each, 0.05).tolist() for each in draws]
 
 
 def test_what_a_stratum_came_out_at_does_not_decide_its_size(sample: Make) -> None:
     """Two strata alike, one of them low by chance: were it to get fewer launches, it would stay low."""
     low, high = ([(5.0, level * 5.0 * (1 + 0.2 * sign)) for sign in (-1, 1)] for level in (1, 2))
     made = moments(sample((5000, 5, low * 20), (5000, 5, high * 20)), "cycles")
-    sizes = sizes_for(made, *moderated(made), 0.03, 0.95)
+    sizes = sizes_of(made, 0.03)
     assert sizes[0] == sizes[1] > 40
 
 
@@ -115,7 +105,7 @@ def test_two_launches_that_agree_do_not_keep_a_stratum_small(
     monkeypatch.setattr(top_up, "MOST_ADDED", 1e9)
     rows = [(5.0, 5.0 * (1 + 0.2 * sign)) for sign in (-1, 1)]
     made = moments(sample((90_000, 5, [(5, 5), (5, 5)]), *[(90_000, 5, rows)] * 30), "cycles")
-    calm, *others = sizes_for(made, *moderated(made), 0.003, 0.95).tolist()
+    calm, *others = sizes_of(made, 0.003).tolist()
     own = 2 * 0.2**2
     common = 30 * own / 31
     assert set(others) == {others[0]}
