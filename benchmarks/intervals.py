@@ -1,42 +1,41 @@
-"""How often intervals for the simulated total hold, and how wide they are: on real profiles, many draws each.
+"""How often intervals for the simulated total hold, and how wide they are: real profiles, many draws each.
 
-Cycles are made up from a profile's durations: every kernel has its own cycles per nanosecond and every launch
-departs from that, in six ways (`CASES`). A plan is made from the durations, launches are drawn, and the
-interval from their cycles is compared with the sum of cycles of all launches; then the sample is topped up
+`made`: cycles are made up from a profile's durations: every kernel has its own cycles per nanosecond and
+every launch departs from that, in six ways (`CASES`). `real`: one simulated run's cycles are the profile,
+another's the cycles, launch by launch. A plan is made from the durations, launches are drawn, and the
+interval from their cycles is compared with the sum of all launches' cycles; then the sample is topped up
 until the interval is as narrow as asked for. All draws of a cell are estimated at once.
 
-    python benchmarks/intervals.py FOLDER --draws 1000
+    python benchmarks/intervals.py made PROFILES --draws 1000
+    python benchmarks/intervals.py real RUNS --draws 1000
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.estimation.interval import Uncertainty
-from sampling.estimation.moderated import moderated
+from sampling.arrays import FloatArray, IntArray
+from sampling.estimation.interval import Interval, Spreads, interval, spreads_of_totals
 from sampling.estimation.moments import Moments
-from sampling.estimation.plain import plain
-from sampling.estimation.top_up import sizes_for, topped_up_half_width
+from sampling.estimation.top_up import sizes_for
 from sampling.plan.design import make_design
 from sampling.readers.registry import read_profile
+from sampling.readers.tables.column_map import column_map
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.strata.target import Target
 
-Interval = Callable[[Moments], tuple[FloatArray, Uncertainty]]
-
-INTERVALS: dict[str, Interval] = {"plain": plain, "moderated": moderated}
 TARGETS = (0.05, 0.02)
 CONFIDENCE = 0.95
 # Of the recordings in the folder: many and few kernels, much and little to sample.
@@ -48,6 +47,12 @@ PROFILES = {
     "cloverleaf": "nsys-csv/cloverleaf_gpu_trace.csv",
     "gaussian": "nsys-sqlite/rtx3090-gaussian-nsys2022.4.sqlite",
 }
+# Programs that were simulated whole on GPUs of several sizes: their tables, and which columns hold what.
+RUNS = {
+    "solver": ("solver-{}.launches.csv", (8, 16), "name=kernel,duration_ns=cycles"),
+    "heat": ("heat-{}.table.csv", (8, 16, 32), "name=name,duration_ns=duration_ns"),
+    "torch": ("torch-{}.table.csv", (4, 8, 16, 32, 64), "name=name,duration_ns=duration_ns"),
+}
 _CELLS_AT_ONCE = 1_000_000
 _MOST_ROUNDS = 100
 
@@ -58,20 +63,21 @@ class Population:
 
     Attributes
     ----------
-    x, stratum, kernel, when : (n,) duration, stratum, kernel group, and place in the run from 0 to 1 of each
-        launch.
-    launches, mean_x, samples, group, pooled : (s,) of each stratum; the strata of all pools are of one group.
+    x, stratum, kernel, when, row : (n,) duration, stratum, kernel group, place in the run from 0 to 1, and
+        number of each launch.
+    launches, mean_x, samples, group, declared : (s,) of each stratum; those of all pools are of one group.
     """
 
     x: FloatArray
     stratum: IntArray
     kernel: IntArray
     when: FloatArray
+    row: IntArray
     launches: IntArray
     mean_x: FloatArray
     samples: IntArray
     group: IntArray
-    pooled: BoolArray
+    declared: FloatArray
 
     @property
     def total_x(self) -> float:
@@ -79,9 +85,9 @@ class Population:
         return float(self.x.sum())
 
 
-def population(path: Path, group_by: GroupBy, target: Target) -> Population:
+def population(path: Path, group_by: GroupBy, target: Target, columns: str | None = None) -> Population:
     """Plan a profile and return all its launches; strata that last no time are left out."""
-    profile = read_profile([str(path)])
+    profile = read_profile([str(path)], columns=column_map(columns) if columns else None)
     counts = count_durations(profile, Grouping(group_by))
     design = make_design(counts, "joint", target, 0)
     strata, groups = design.strata, design.groups
@@ -101,11 +107,12 @@ def population(path: Path, group_by: GroupBy, target: Target) -> Population:
         (np.cumsum(lasting) - 1)[stratum[kept]],
         listed.group[order][kept],
         (order / len(order))[kept],
+        order[kept],
         strata.launches[rows],
         strata.mean_ns[rows],
         strata.samples[rows],
         np.where(pooled, len(groups.is_pool), strata.group[rows]),
-        pooled,
+        target.noise_floor**2 + pooled * target.kernel_spread**2,
     )
 
 
@@ -205,7 +212,7 @@ class Draws:
             made.launches.astype(np.float64),
             mean_x,
             made.group,
-            made.pooled,
+            made.declared,
             samples.astype(np.float64),
             (1 + x) * mean_x,
             (self._mean[draws] + y) * mean_x,
@@ -231,11 +238,7 @@ class Outcome:
 
 
 def outcome(
-    draws: Draws,
-    truth: FloatArray,
-    interval: Interval,
-    epsilon: float | None,
-    most_rounds: int = _MOST_ROUNDS,
+    draws: Draws, truth: FloatArray | float, epsilon: float | None, most_rounds: int = _MOST_ROUNDS
 ) -> Outcome:
     """Return the interval of the plan's own sizes, or of those topped up until it is within epsilon."""
     made = draws.made
@@ -244,29 +247,25 @@ def outcome(
     going = np.arange(draws.draws) if epsilon is not None else np.zeros(0, dtype=np.int64)
     while len(going) and rounds.max() < most_rounds:
         moments = draws.moments(samples[going], going)
-        totals, uncertainty = interval(moments)
-        half_width = _half_width(totals, uncertainty, rounds[going], epsilon)
-        wide = half_width > (epsilon or 0.0) * totals.sum(axis=-1) * (1 + 1e-9)
-        sizes = sizes_for(moments, totals, uncertainty, epsilon or 0.0, CONFIDENCE)
+        spread, found, half_width = _found(moments)
+        wide = half_width > (epsilon or 0.0) * moments.totals(1.0).sum(axis=-1) * (1 + 1e-9)
+        sizes = sizes_for(moments, spread, found, epsilon or 0.0, CONFIDENCE)
         samples[going[wide]] = sizes[wide]
         going = going[wide]
         rounds[going] += 1
-    totals, uncertainty = interval(draws.moments(samples, np.arange(draws.draws)))
-    half_width = _half_width(totals, uncertainty, rounds, epsilon)
-    error = np.abs(totals.sum(axis=-1) - truth)
-    return Outcome(
-        error / truth, half_width / truth, (samples * made.mean_x).sum(axis=-1) / made.total_x, rounds
-    )
+    moments = draws.moments(samples, np.arange(draws.draws))
+    totals, half_width = moments.totals(1.0).sum(axis=-1), _found(moments)[2]
+    if epsilon is not None:
+        half_width = np.where(rounds > 0, np.maximum(half_width, epsilon * totals), half_width)
+    sampled = (samples * made.mean_x).sum(axis=-1) / made.total_x
+    return Outcome(np.abs(totals - truth) / truth, half_width / truth, sampled, rounds)
 
 
-def _half_width(
-    totals: FloatArray, uncertainty: Uncertainty, rounds: IntArray, epsilon: float | None
-) -> FloatArray:
-    """Return (d,) the half-width that is given, inf where there is no interval."""
-    half_width = np.where(uncertainty.known, uncertainty.half_width(CONFIDENCE), np.inf)
-    if epsilon is None:
-        return half_width
-    return np.where(rounds > 0, topped_up_half_width(half_width, totals, epsilon), half_width)
+def _found(moments: Moments) -> tuple[Spreads, Interval, FloatArray]:
+    """Return the interval and its half-width (d,)."""
+    spread = spreads_of_totals(moments)
+    found = interval(spread)
+    return spread, found, found.half_width(CONFIDENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +276,6 @@ class Cell:
     group_by: str
     case: str
     stage: str
-    interval: str
     coverage: float
     half_width: float
     within: float
@@ -285,7 +283,7 @@ class Cell:
     rounds: float
 
 
-def cells(
+def made_cells(
     name: str,
     group_by: GroupBy,
     made: Population,
@@ -294,90 +292,87 @@ def cells(
     targets: tuple[float, ...],
     seed: int = 1,
 ) -> Iterator[Cell]:
-    """Yield the cells of one profile."""
+    """Yield the cells of one profile, with cycles that are made up."""
     rng = np.random.default_rng(seed)
     at_once = max(1, min(draws, _CELLS_AT_ONCE // len(made.x)))
-    outcomes: dict[tuple[str, str, str], list[Outcome]] = {}
-    # A plain interval is worked out draw by draw where strata have one launch: too slow to be topped up.
-    singles = bool(((made.samples == 1) & (made.launches > 1)).any())
+    outcomes: dict[tuple[str, float | None], list[Outcome]] = {}
     for done in range(0, draws, at_once):
         batch = Draws(made, min(at_once, draws - done), rng)
         for case in cases:
             truth = batch.simulate(CASES[case](rng, made, batch.draws))
-            for stage, (label, interval) in product((None, *targets), INTERVALS.items()):
-                if stage is None or label != "plain" or not singles:
-                    key = (case, "first" if stage is None else f"to {stage:g}", label)
-                    outcomes.setdefault(key, []).append(outcome(batch, truth, interval, stage))
-    for (case, stage, label), found in outcomes.items():
-        error, half_width, sampled, rounds = (
-            np.concatenate([getattr(each, field) for each in found])
-            for field in ("error", "half_width", "time", "rounds")
-        )
-        epsilon = 0.05 if stage == "first" else float(stage.split()[1])
-        yield Cell(
-            name,
-            group_by.value,
-            case,
-            stage,
-            label,
-            float((error <= half_width).mean()),
-            float(np.median(half_width)),
-            float((error <= epsilon).mean()),
-            float(np.median(sampled)),
-            float(rounds.mean()),
-        )
+            for target in (None, *targets):
+                outcomes.setdefault((case, target), []).append(outcome(batch, truth, target))
+    for (case, target), found in outcomes.items():
+        yield _cell(name, group_by, case, target, found)
+
+
+def real_cells(
+    folder: Path, group_by: GroupBy, draws: int, targets: tuple[float, ...], epsilon: float, seed: int = 1
+) -> Iterator[Cell]:
+    """Yield the cells of every ordered pair of sizes of every program that was really simulated."""
+    for name, (pattern, sizes, columns) in RUNS.items():
+        tables = {size: folder / pattern.format(size) for size in sizes}
+        cycles = {size: _cycles_of(table) for size, table in tables.items()}
+        for profiled, simulated in permutations(sizes, 2):
+            made = population(tables[profiled], group_by, Target(epsilon=epsilon), columns)
+            batch = Draws(made, draws, np.random.default_rng(seed))
+            of_launch = cycles[simulated][made.row]
+            batch.simulate(np.broadcast_to(of_launch, (draws, len(of_launch))))
+            for target in (None, *targets):
+                found = [outcome(batch, float(of_launch.sum()), target)]
+                yield _cell(f"{name} {profiled}->{simulated}", group_by, f"real, {epsilon:g}", target, found)
+
+
+def _cycles_of(table: Path) -> FloatArray:
+    """Return (launches,) the cycles of every launch of a run."""
+    with table.open(newline="") as rows:
+        return np.array([float(row["cycles"]) for row in csv.DictReader(rows)])
+
+
+def _cell(name: str, group_by: GroupBy, case: str, target: float | None, found: list[Outcome]) -> Cell:
+    error, half_width, sampled, rounds = (
+        np.concatenate([getattr(each, field) for each in found])
+        for field in ("error", "half_width", "time", "rounds")
+    )
+    return Cell(
+        name,
+        group_by.value,
+        case,
+        "first" if target is None else f"to {target:g}",
+        float((error <= half_width + 1e-12).mean()),
+        float(np.median(half_width)),
+        float((error <= (target or 0.05)).mean()),
+        float(np.median(sampled)),
+        float(rounds.mean()),
+    )
 
 
 def summary(found: list[Cell]) -> Iterator[str]:
-    """Yield a row for each case and stage: the least coverage, how many cells fall short, widths, cost."""
-    yield (
-        "| case | stage | "
-        + " | ".join(f"{label}: least coverage, cells below 0.93" for label in INTERVALS)
-        + " | half-width | sampled time | within epsilon |"
-    )
-    yield "|---|---|" + "---|" * (len(INTERVALS) + 3)
-    for case in CASES:
-        for stage in dict.fromkeys(cell.stage for cell in found):
-            row = {
-                label: [
-                    cell for cell in found if (cell.case, cell.stage, cell.interval) == (case, stage, label)
-                ]
-                for label in INTERVALS
-            }
-            if not row["moderated"]:
-                continue
-            texts = [_coverage(of) for of in row.values()]
-            ratios = [_geometric(row, field) for field in ("half_width", "time")]
-            within = np.mean([cell.within for cell in row["moderated"]])
-            yield f"| {case} | {stage} | " + " | ".join((*texts, *ratios, f"{within:.3f}")) + " |"
-
-
-def _coverage(of: list[Cell]) -> str:
-    """Return the least coverage of some cells, and how many are below 0.93."""
-    below = sum(cell.coverage < 0.93 for cell in of)
-    return f"{min(cell.coverage for cell in of):.3f}, {below} of {len(of)}" if of else "-"
-
-
-def _geometric(row: dict[str, list[Cell]], field: str) -> str:
-    """Return the geometric mean over cells of moderated over plain."""
-    if len(row["plain"]) != len(row["moderated"]):
-        return "-"
-    values = [[getattr(cell, field) for cell in row[label]] for label in ("moderated", "plain")]
-    # Where plain has no interval there is nothing to compare with.
-    if not np.isfinite(values).all():
-        return "-"
-    return f"{np.exp(np.mean(np.log(np.divide(*values)))):.3f}"
+    """Yield a row for each case and stage: coverage, how many cells fall short, widths, sampled time."""
+    heads = ("case", "stage", "coverage: mean, least, cells below 0.93", "half-width", "sampled time")
+    yield f"| {' | '.join(heads)} | within epsilon |"
+    yield "|---|---|---|---|---|---|"
+    for case, stage in dict.fromkeys((cell.case, cell.stage) for cell in found):
+        row = [cell for cell in found if (cell.case, cell.stage) == (case, stage)]
+        coverage = np.array([cell.coverage for cell in row])
+        width, sampled, within = (
+            np.median([getattr(cell, name) for cell in row]) for name in ("half_width", "time", "within")
+        )
+        yield (
+            f"| {case} | {stage} | {coverage.mean():.3f}, {coverage.min():.3f}, {(coverage < 0.93).sum()} of "
+            f"{len(row)} | {width:.4f} | {sampled:.3f} | {within:.3f} |"
+        )
 
 
 def main() -> None:
-    """Print every cell, then the summary."""
+    """Print every cell if asked for, then the summary."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("cycles", choices=("made", "real"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--min-samples", type=int, default=1)
-    parser.add_argument("--pool-below", type=float, default=Target().pool_below)
+    parser.add_argument("--epsilons", default="0.05", help="of the plans for real runs")
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--profiles", default=",".join(PROFILES))
     parser.add_argument("--targets", default=",".join(map(str, TARGETS)))
@@ -386,18 +381,20 @@ def main() -> None:
     targets = tuple(float(target) for target in asked.targets.split(",") if target)
     found: list[Cell] = []
     started = time.perf_counter()
-    for name in asked.profiles.split(","):
-        for group_by in (GroupBy.NAME, GroupBy.LAUNCH):
-            target = Target(min_samples=asked.min_samples, pool_below=asked.pool_below)
-            made = population(asked.folder / PROFILES[name], group_by, target)
-            found += cells(name, group_by, made, asked.draws, asked.cases.split(","), targets)
+    for group_by in (GroupBy.NAME, GroupBy.LAUNCH):
+        if asked.cycles == "real":
+            for epsilon in map(float, asked.epsilons.split(",")):
+                found += real_cells(asked.folder, group_by, asked.draws, targets, epsilon)
+            continue
+        for name in asked.profiles.split(","):
+            made = population(asked.folder / PROFILES[name], group_by, Target())
+            found += made_cells(name, group_by, made, asked.draws, asked.cases.split(","), targets)
             print(f"{name} by {group_by.value}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
     if asked.cells:
         for cell in found:
             print(
-                f"{cell.profile:12} {cell.group_by:7} {cell.case:10} {cell.stage:8} {cell.interval:10} "
-                f"{cell.coverage:.3f} {cell.half_width:.4f} {cell.within:.3f} {cell.time:.4f}",
-                f"{cell.rounds:.1f}",
+                f"{cell.profile:14} {cell.group_by:7} {cell.case:10} {cell.stage:8} {cell.coverage:.3f} "
+                f"{cell.half_width:.4f} {cell.within:.3f} {cell.time:.4f} {cell.rounds:.1f}"
             )
     for line in summary(found):
         print(line)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sampling.estimation.moderated import moderated
 
-from benchmarks.intervals import Cell, Draws, Population, cells, population
+from benchmarks.intervals import Cell, Draws, Population, made_cells, population
+from sampling.estimation.interval import interval, spreads_of_totals
 from sampling.estimation.moments import moments
 from sampling.estimation.sample import Sample
 from sampling.reduction.group_by import GroupBy
@@ -28,24 +28,17 @@ def made() -> Population:
 @pytest.fixture(scope="module")
 def found(made: Population) -> list[Cell]:
     cases = ["declared", "by kernel", "wide", "modes"]
-    return list(cells("bundled", GroupBy.NAME, made, DRAWS, cases, (0.02,)))
+    return list(made_cells("bundled", GroupBy.NAME, made, DRAWS, cases, (0.02,)))
 
 
-def test_the_moderated_interval_holds_first_and_after_topping_up(found: list[Cell]) -> None:
-    short = [cell for cell in found if cell.interval == "moderated" and cell.coverage < 0.93 - SLACK]
-    assert short == []
+def test_the_interval_holds_first_and_after_topping_up(found: list[Cell]) -> None:
+    assert [cell for cell in found if cell.coverage < 0.93 - SLACK] == []
 
 
 def test_topping_up_reaches_its_target(found: list[Cell]) -> None:
     topped_up = [cell for cell in found if cell.stage == "to 0.02"]
     assert all(cell.half_width <= 0.0202 for cell in topped_up)
     assert any(cell.rounds > 1 for cell in topped_up)
-
-
-def test_the_moderated_interval_is_the_narrower_at_first(found: list[Cell]) -> None:
-    first = {(cell.case, cell.interval): cell.half_width for cell in found if cell.stage == "first"}
-    ratios = [first[case, "moderated"] / width for (case, name), width in first.items() if name == "plain"]
-    assert np.exp(np.mean(np.log(ratios))) < 1
 
 
 def test_running_sums_give_the_moments_of_the_launches_themselves(made: Population) -> None:
@@ -55,7 +48,8 @@ def test_running_sums_give_the_moments_of_the_launches_themselves(made: Populati
     cycles = made.x * rng.lognormal(0, 0.3, (3, len(made.x)))
     draws.simulate(cycles)
     samples = np.broadcast_to(made.samples, (3, len(made.samples))).copy()
-    totals, uncertainty = moderated(draws.moments(samples, np.arange(3)))
+    together = draws.moments(samples, np.arange(3))
+    totals, found = together.totals(1.0), interval(spreads_of_totals(together))
     for draw in range(3):
         start = np.cumsum(made.launches) - made.launches
         rows = np.concatenate(
@@ -65,13 +59,14 @@ def test_running_sums_give_the_moments_of_the_launches_themselves(made: Populati
             made.launches,
             made.mean_x,
             made.group,
-            np.zeros(len(made.group), dtype=np.bool_),
+            made.declared,
             made.stratum[rows],
             made.x[rows],
             cycles[draw, rows][:, np.newaxis],
             ("cycles",),
         )
-        expected, of_one = moderated(moments(sample, "cycles"))
-        assert totals[draw] == pytest.approx(expected)
-        assert uncertainty.of_stratum[draw] == pytest.approx(of_one.of_stratum)
-        assert uncertainty.degrees_of_freedom[draw] == pytest.approx(float(of_one.degrees_of_freedom))
+        alone = moments(sample, "cycles")
+        expected = interval(spreads_of_totals(alone))
+        assert totals[draw] == pytest.approx(alone.totals(1.0))
+        assert found.of_stratum[draw] == pytest.approx(expected.of_stratum)
+        assert found.degrees_of_freedom[draw] == pytest.approx(float(expected.degrees_of_freedom))

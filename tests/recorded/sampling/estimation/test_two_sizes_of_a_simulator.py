@@ -48,7 +48,7 @@ class Runs:
             strata.launches,
             strata.mean_ns,
             strata.group,
-            np.zeros(len(strata), dtype=np.bool_),
+            np.full(len(strata), Target().noise_floor ** 2),
             drawn.stratum,
             self.x[rows],
             self.y[rows],
