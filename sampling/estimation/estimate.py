@@ -46,7 +46,8 @@ class Estimate:
     Attributes
     ----------
     metric : what it is a total of.
-    total : of the strata that have a simulated launch.
+    total : of the strata that have a simulated launch: of a part where some have none; NaN where that part
+        is withheld, see `withheld`.
     low, high : the interval; None where there is none. Both are the total where nothing was left out.
     confidence : of the interval.
     degrees_of_freedom : of its variance; None where there is no interval, inf where it is exact.
@@ -83,6 +84,12 @@ class Estimate:
     def half_width(self) -> float | None:
         """Of the interval, in the metric's unit."""
         return None if self.high is None else self.high - self.total
+
+    def withheld(self) -> Estimate:
+        """Return the same without a total where it would be one of a part."""
+        if not self.is_incomplete:
+            return self
+        return replace(self, total=np.nan, low=None, high=None, degrees_of_freedom=None, seen=None)
 
     def is_within(self, epsilon: float) -> bool:
         """Return whether the total is complete and its interval at most epsilon of it to either side."""

@@ -39,11 +39,17 @@ NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio of two totals, and why there is none."""
+    """A ratio of two totals, and why there is none, or that it is one of a part."""
 
     name: str
     value: RatioEstimate | None
     reason: str | None = None
+    is_incomplete: bool = False
+
+    def withheld(self) -> Ratio:
+        """Return the same without a value where it would be one of a part."""
+        reason = "no ratio yet: some strata have no result"
+        return replace(self, value=None, reason=reason) if self.is_incomplete else self
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,9 +130,9 @@ def estimate_plan(
     against: SimulatedLaunches | None = None,
     ratios: Sequence[tuple[str, str]] = (),
     confidence: float | None = None,
-    target: float | None = None,
     projection_error: float | None = None,
     scale_error: float = 0.0,
+    partial: bool = False,
 ) -> PlanEstimate:
     """Return totals, ratios and kernel groups with their intervals.
 
@@ -135,9 +141,10 @@ def estimate_plan(
     against : results of another configuration, of the same plan.
     ratios : numerator and denominator of each ratio asked for.
     confidence : of the intervals; None: the plan's.
-    target : the half-width asked for; a plan that was topped up until it came within is given a little more.
     projection_error : the relative error of projected cycles, where too few launches tell it.
     scale_error : the half-width of a scale model's own interval, where cycles are its predictions.
+    partial : whether totals and ratios of a part are given where strata have no result yet; they are not
+        those of the whole.
 
     Raises
     ------
@@ -149,12 +156,11 @@ def estimate_plan(
     results = projections.results
     sample = sample_of(plan, results)
     is_random = plan.is_random
-    topped_up_to = target if plan.simulated else None
     known = tuple(name for name in sample.metrics if not np.isnan(sample.values(name)).all())
     if not known:
         raise AnalysisError("the results tell no metric of any launch of the plan")
     totals = tuple(
-        estimate(sample, name, confidence, topped_up_to=topped_up_to)
+        estimate(sample, name, confidence, topped_up_to=plan.topped_up_to)
         if is_random
         else _picked_total(plan, results, name, confidence)
         for name in known
@@ -166,14 +172,23 @@ def estimate_plan(
         totals = (*totals[:index], of_cycles, *totals[index + 1 :])
     main = CYCLES if CYCLES in known else known[0]
     pairs = ((INSTRUCTIONS, CYCLES),) if {CYCLES, INSTRUCTIONS} <= set(known) else ()
+    groups = _groups(plan, sample, main, confidence) if is_random else ()
+    found_ratios = [_ratio(sample, pair, confidence, is_random) for pair in (*pairs, *ratios)]
+    speedup = None if against is None else _speedup(plan, results, against, confidence)
+    if not partial:
+        parts = None if totals[known.index(main)].is_incomplete else parts
+        totals = tuple(total.withheld() for total in totals)
+        groups = tuple((key, total.withheld()) for key, total in groups)
+        found_ratios = [ratio.withheld() for ratio in found_ratios]
+        speedup = None if speedup is None else speedup.withheld()
     return PlanEstimate(
         plan=plan,
         results=results,
         totals=totals,
         missing=tuple(_missing(plan, results, name) for name in known),
-        ratios=tuple(_ratio(sample, pair, confidence, is_random) for pair in (*pairs, *ratios)),
-        speedup=None if against is None else _speedup(plan, results, against, confidence),
-        groups=_groups(plan, sample, main, confidence) if is_random else (),
+        ratios=tuple(found_ratios),
+        speedup=speedup,
+        groups=groups,
         notes=(*results.notes, *((against.notes) if against is not None else ()), COVERS),
         parts=parts,
     )
@@ -236,9 +251,10 @@ def _ratio(sample: Sample, pair: tuple[str, str], confidence: float, is_random: 
     if not there.any():
         raise AnalysisError(f"no simulated launch of the plan has both {pair[0]} and {pair[1]}")
     try:
-        return Ratio(name, ratio_of_totals(known.of_strata(there), *pair, confidence))
+        value = ratio_of_totals(known.of_strata(there), *pair, confidence)
     except AnalysisError as error:
         return Ratio(name, None, str(error))
+    return Ratio(name, value, is_incomplete=not there.all())
 
 
 def _speedup(
@@ -262,7 +278,7 @@ def _speedup(
     value = ratio_of_totals(sample.of_strata(is_there), CYCLES, _OTHER, confidence)
     gone = int((~is_there).sum())
     reason = f"{gone} strata without a launch in both are left out" if gone else None
-    return Ratio("speedup", value, reason)
+    return Ratio("speedup", value, reason, is_incomplete=gone > 0)
 
 
 def _groups(

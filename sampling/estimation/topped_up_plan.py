@@ -33,12 +33,15 @@ class ToppedUp:
     Attributes
     ----------
     text : of its plan file.
-    added : the launches that it adds.
-    sampled_duration_ns : of all its launches.
+    to_run : its launches that have no result yet, those that were planned before among them; in id order.
+    added : how many of these the plan before did not have.
+    launches, sampled_duration_ns : of the whole larger plan.
     """
 
     text: str
-    added: tuple[PlannedLaunch, ...]
+    to_run: tuple[PlannedLaunch, ...]
+    added: int
+    launches: int
     sampled_duration_ns: int
 
 
@@ -86,10 +89,22 @@ def top_up(
             remedy="make the plan again",
         )
     document = read_json_object(plan.path)
-    simulated = sorted({*plan.simulated, *results.ids.tolist()} & before)
-    document |= {"strata": strata_rows(counts, larger, launches), "simulated": simulated}
-    added = tuple(launch for launch in launches if launch.id not in before)
-    return ToppedUp(json_rows_text(document) + "\n", added, larger.sampled_duration_ns)
+    # A launch that the simulator began and did not end has an id in the results, and is to be run again.
+    has_value = np.isfinite(results.metrics[found.metric])
+    unfinished, finished = (set(results.ids[rows].tolist()) for rows in (~has_value, has_value))
+    simulated = ((set(plan.simulated) - unfinished) | finished) & before
+    document |= {
+        "strata": strata_rows(counts, larger, launches),
+        "simulated": sorted(simulated),
+        "topped_up": {"rounds": plan.rounds + 1, "target": epsilon},
+    }
+    return ToppedUp(
+        json_rows_text(document) + "\n",
+        tuple(launch for launch in launches if launch.id not in simulated),
+        len(launches) - len(before),
+        len(launches),
+        larger.sampled_duration_ns,
+    )
 
 
 def _check_profile(plan: PlanFile, profile: Profile) -> None:

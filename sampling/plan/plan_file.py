@@ -96,6 +96,8 @@ class PlanFile:
     options : every option that made the plan.
     sequences : those of the whole profile with their fingerprints; empty where a file lacks them.
     simulated : ids of launches that were simulated before the plan was topped up.
+    rounds : how often it was topped up.
+    topped_up_to : the half-width that the total was to reach then, as a fraction; None if it never was.
     left_out : what the region's least duration left out of the plan; None where it set none.
     """
 
@@ -107,6 +109,8 @@ class PlanFile:
     strata: tuple[PlannedStratum, ...]
     sequences: tuple[SequenceFingerprint, ...] = ()
     simulated: tuple[int, ...] = ()
+    rounds: int = 0
+    topped_up_to: float | None = None
     left_out: LeftOut | None = None
     has_durations: bool = True
 
@@ -201,6 +205,8 @@ def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
             SequenceFingerprint.from_json(row) for row in document["profile"].get("sequences", ())
         ),
         simulated=tuple(checked.simulated),
+        rounds=0 if checked.topped_up is None else checked.topped_up.rounds,
+        topped_up_to=None if checked.topped_up is None else checked.topped_up.target,
         left_out=_left_out(checked.profile),
         has_durations=has_durations,
     )

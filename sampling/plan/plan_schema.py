@@ -130,6 +130,13 @@ class Override(Struct):
     decision: Literal["split", "keep"]
 
 
+class ToppedUp(Struct):
+    """How often the plan was topped up, and the half-width that it was to reach, as a fraction."""
+
+    rounds: _Count
+    target: Annotated[float, Meta(gt=0, lt=1)]
+
+
 class PlanDocument(Struct):
     """A whole plan file; its schema number and kind are known by then."""
 
@@ -138,6 +145,7 @@ class PlanDocument(Struct):
     strata: list[Stratum]
     overrides: list[Override] | UnsetType = UNSET
     simulated: list[_Index] = []
+    topped_up: ToppedUp | None = None
 
 
 _PLACE = re.compile(r" - at `\$\.?(.*)`\Z", re.DOTALL)

@@ -10,7 +10,7 @@ from tui.options.estimate import EstimateOptions
 from tui.output.files import write_text
 from tui.output.writer import emit
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text.estimate import estimate_answer, unmet_text
+from tui.text.estimate import estimate_answer, missing_text, unmet_text
 from tui.text.selection import part_of_plan, stated
 
 
@@ -24,5 +24,7 @@ def run(options: EstimateOptions) -> None:
         note(f"plan written to {options.top_up}", quiet=options.quiet)
     emit(stated(estimate_answer(found, larger, options), part_of_plan(found.plan)), options)
     main = found.main
+    if main.is_incomplete:
+        raise CheckFailedError(f"incomplete: {missing_text(main)}")
     if options.target is not None and not main.is_within(options.target):
         raise CheckFailedError(unmet_text(main, options.target))

@@ -52,10 +52,9 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
         against=read(options.against, options.manifests) if options.against else None,
         ratios=ratios,
         confidence=options.confidence,
-        interval=options.interval.value,
-        target=options.target,
         projection_error=options.projection_error,
         scale_error=options.scale_error or 0.0,
+        partial=options.partial,
     )
 
 
@@ -92,11 +91,4 @@ def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: P
     # Needs a reader of profiles, which most estimates do not.
     from sampling.estimation.topped_up_plan import top_up
 
-    return top_up(
-        found.plan,
-        found.results,
-        main,
-        options.target,
-        interval=options.interval.value,
-        progress=progress,
-    )
+    return top_up(found.plan, found.results, main, options.target, progress=progress)

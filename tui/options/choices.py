@@ -110,16 +110,6 @@ class PlanList(StrEnum):
     LAUNCHES = "launches"
 
 
-class IntervalKind(StrEnum):
-    """How the intervals of estimated totals are found.
-
-    ``moderated``: strata lend each other their spreads. ``plain``: each stratum has its own alone.
-    """
-
-    MODERATED = "moderated"
-    PLAIN = "plain"
-
-
 class AlignBy(StrEnum):
     """How the launches of another recording are matched with a plan's.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui.options.choices import IntervalKind
 from tui.options.field import argument, option
 from tui.options.input_files import InputFile
 from tui.options.shared import OutputOptions
@@ -51,10 +50,10 @@ class ResultsOptions(OutputOptions):
         metavar="FILE",
         panel=RESULTS_PANEL,
     )
-    interval: IntervalKind = option(
-        IntervalKind.MODERATED,
-        "Whether strata lend each other their spreads.",
-        "--interval",
+    partial: bool = option(
+        False,
+        "Give totals of a part, too, where strata have no result yet.",
+        "--partial",
         panel=RESULTS_PANEL,
     )
     projection_error: float | None = option(

@@ -23,12 +23,13 @@ from tui.output.files import scratch_file
 from tui.report.sections import Block, Table
 from tui.terminal.tables import Column
 from tui.text.estimate import (
+    first_lines,
     interval_text,
     next_text,
     part_lines,
     ratio_text,
+    refuted,
     seen_lines,
-    simulated_text,
     target_text,
 )
 from tui.text.estimate_tables import (
@@ -114,8 +115,9 @@ def _found(plan: str, options: ReportOptions, progress: Progress) -> SimulatedTo
 def results_blocks(simulated: SimulatedTotals, options: ReportOptions) -> Iterator[Block]:
     """Yield the totals, each kernel group's share of them, and what to run next."""
     found = simulated.found
-    of = "" if options.plan is None else f" The plan is that of {options.plan}."
-    yield f"{simulated_text(found)}.{of}"
+    of = "" if options.plan is None else f"The plan is that of {options.plan}."
+    yield from (f"{line}." for line in first_lines(found))
+    yield from (of,) if of else ()
     lines = list(_totals(found))
     yield Table(
         "What the simulator's results say of the whole run",
@@ -124,7 +126,7 @@ def results_blocks(simulated: SimulatedTotals, options: ReportOptions) -> Iterat
             Column("value", [value for _, value in lines], to_right=False),
         ),
     )
-    said = (*part_lines(found), *seen_lines(found), *found.notes)
+    said = (*part_lines(found), *seen_lines(found), *refuted(found), *found.notes)
     yield from (f"{_begun(line.strip())}." for line in said)
     yield from _groups(found, options.top)
     yield from _next(simulated, options)

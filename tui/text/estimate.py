@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sampling.estimation.estimate import Estimate
 from sampling.estimation.plan_estimate import PlanEstimate, Ratio
+from sampling.plan.plan_file import PlannedLaunch
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.estimate import EstimateOptions
@@ -27,7 +29,7 @@ def estimate_answer(found: PlanEstimate, larger: ToppedUp | None, options: Estim
         results,
         lambda canvas: estimate_text(found, larger, options, canvas),
         rows=_flat(results["groups"] if options.groups else results["metrics"]),
-        warnings=found.notes,
+        warnings=(*refuted(found), *found.notes),
     )
 
 
@@ -35,9 +37,8 @@ def estimate_results(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions
 ) -> dict[str, Any]:
     """Return every figure."""
-    seen = found.seen
     metrics = [
-        _row(total, found.interval) | {"missing": list(missing), "notes": list(total.notes)}
+        _row(total) | {"missing": list(missing), "notes": list(total.notes)}
         for total, missing in zip(found.totals, found.missing, strict=True)
     ]
     ratios = (*found.ratios, *(() if found.speedup is None else (found.speedup,)))
@@ -46,9 +47,7 @@ def estimate_results(
         "ratios": [_ratio_row(ratio, found.main.confidence) for ratio in ratios],
         "groups": _group_rows(found) if options.groups else [],
         "promise_met": None if options.target is None else found.main.is_within(options.target),
-        "seen": None
-        if seen is None
-        else {"noise": seen.within, "kernel_spread": seen.between, "slowdown": None},
+        "seen": None if found.main.seen is None else asdict(found.main.seen),
         "declared": {
             "noise": found.plan.options.get("noise_floor"),
             "kernel_spread": found.plan.options.get("kernel_spread"),
@@ -60,22 +59,23 @@ def estimate_results(
             "projection": found.parts.projection,
             "scale_model": found.parts.scale_model,
         },
-        "next": [] if larger is None else [launch.as_json() for launch in larger.added],
+        "next": [] if larger is None else [launch.as_json() for launch in larger.to_run],
         "covers": found.notes[-1],
     }
 
 
-def _row(total: Estimate, interval: str) -> dict[str, Any]:
+def _row(total: Estimate) -> dict[str, Any]:
     nu = total.degrees_of_freedom
+    how = "exact" if nu == math.inf else "declared-times-seen"
     return {
         "metric": total.metric,
-        "total": total.total,
+        "total": None if math.isnan(total.total) else total.total,
         "low": total.low,
         "high": total.high,
         "confidence": total.confidence,
         # An exact total has no end of them, which JSON cannot say.
         "degrees_of_freedom": None if nu is None or math.isinf(nu) else nu,
-        "method": "none" if total.low is None else interval,
+        "method": "none" if total.low is None else how,
         "incomplete": total.is_incomplete,
         "share_missing": total.share_missing,
         "launches_missing": total.launches_missing,
@@ -87,7 +87,7 @@ def _group_rows(found: PlanEstimate) -> list[dict[str, Any]]:
     return [
         {
             "key": key,
-            **_row(total, found.interval),
+            **_row(total),
             "profiled_ns": compared[key].profiled_ns,
             "profiled_share": compared[key].profiled_share,
             "simulated_share": compared[key].simulated_share,
@@ -106,6 +106,7 @@ def _ratio_row(ratio: Ratio, confidence: float) -> dict[str, Any]:
         "high": None if value is None else value.high,
         "confidence": confidence,
         "reason": ratio.reason,
+        "incomplete": ratio.is_incomplete,
     }
 
 
@@ -137,14 +138,15 @@ def _wrapped(line: str, width: int) -> str:
 def _lines(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
 ) -> Iterator[str]:
-    yield simulated_text(found)
+    yield from first_lines(found, options.top_up if larger is not None else None)
     for total in found.totals:
         yield f"{total.metric}: {interval_text(total)}"
-        yield from (f"  {note}" for note in total.notes)
+        yield from (f"  {note}" for note in total.notes if not math.isnan(total.total))
     for ratio in (*found.ratios, *(() if found.speedup is None else (found.speedup,))):
         yield f"{ratio.name}: {ratio_text(ratio)}"
     yield from part_lines(found)
     yield from seen_lines(found)
+    yield from refuted(found)
     if options.groups:
         groups = group_listing(found)
         yield groups.text(canvas.width, ascii_only=canvas.ascii_only) if len(groups.labels) else NO_GROUPS
@@ -156,13 +158,37 @@ def _lines(
     yield from found.notes
 
 
-def simulated_text(found: PlanEstimate) -> str:
-    """Return how much of the plan was simulated."""
-    plan = found.plan
-    simulated = len(plan.drawn) - found.main.launches_missing
-    return (
-        f"{simulated:,} of the plan's {counted(len(plan.drawn), 'launch', 'launches')} simulated, for "
+def first_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[str]:
+    """Yield that there is no total yet, where strata have no result; then how much was simulated.
+
+    Parameters
+    ----------
+    listed : the plan file that lists what is still to be run.
+    """
+    plan, main = found.plan, found.main
+    missing = set(found.missing[found.totals.index(main)])
+    if main.is_incomplete:
+        to_run = [launch for launch in plan.drawn if launch.id in missing]
+        known = (
+            f"{len(plan.drawn) - len(to_run):,} of {len(plan.drawn):,} launches"
+            if main.share_missing is None
+            else f"{quantities.share(1 - main.share_missing)} of the time"
+        )
+        there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
+        what = "no total yet" if math.isnan(main.total) else "what follows is of that part alone"
+        yield f"INCOMPLETE: results of {known}; {what}. Still to run: {_launches_text(to_run)} ({there})"
+    yield (
+        f"{len(plan.drawn) - len(missing):,} of the plan's "
+        f"{counted(len(plan.drawn), 'launch', 'launches')} simulated, for "
         f"{counted(plan.launches, 'launch', 'launches')}"
+    )
+
+
+def _launches_text(launches: Sequence[PlannedLaunch]) -> str:
+    """Return how many launches there are and how long they last."""
+    duration_ns = sum(launch.duration_ns or 0 for launch in launches)
+    return (
+        f"{counted(len(launches), 'launch', 'launches')}, {quantities.duration(duration_ns)} of profile time"
     )
 
 
@@ -173,18 +199,19 @@ def target_text(total: Estimate, target: float) -> str:
 
 
 def next_text(larger: ToppedUp) -> str:
-    """Return how much more the next round is to simulate."""
-    added_ns = sum(launch.duration_ns or 0 for launch in larger.added)
+    """Return what the next round is to simulate now, and the whole larger plan."""
     return (
-        f"next: {counted(len(larger.added), 'launch', 'launches')} more, "
-        f"{quantities.duration(added_ns)} of profile time; "
-        f"{quantities.duration(larger.sampled_duration_ns)} with what was simulated"
+        f"next: {_launches_text(larger.to_run)}, {larger.added:,} of them new; "
+        f"the whole larger plan: {counted(larger.launches, 'launch', 'launches')}, "
+        f"{quantities.duration(larger.sampled_duration_ns)}"
     )
 
 
 def interval_text(total: Estimate) -> str:
     """Return a total and how far its interval reaches, in words."""
     half_width = total.half_width
+    if math.isnan(total.total):
+        return "no total yet"
     if half_width is None:
         return f"{total.total:,.0f}"
     if not half_width:
@@ -227,29 +254,48 @@ def part_lines(found: PlanEstimate) -> Iterator[str]:
 
 
 def seen_lines(found: PlanEstimate) -> Iterator[str]:
-    """Yield the spreads that the results show, beside those that the plan declared."""
-    seen = found.seen
+    """Yield what the results say of how cycles vary, beside what the plan declared."""
+    seen = found.main.seen
     if seen is None:
         return
-    declared = found.plan.options.get("noise_floor")
-    said = "" if declared is None else f", {quantities.share(declared)} declared"
-    if seen.within is not None:
-        freedom = counted(seen.within_freedom, "degree", "degrees")
-        yield f"seen within strata: {quantities.share(seen.within)} ({freedom} of freedom{said})"
-    if seen.between is not None:
-        kernels = counted(seen.kernel_groups, "kernel", "kernels")
-        spread = found.plan.options.get("kernel_spread")
-        said = f" ({quantities.share(spread)} declared)" if spread else ""
-        yield f"seen between {kernels}: {quantities.share(seen.between)}{said}"
+    if not seen.degrees_of_freedom:
+        yield (
+            "the interval is as declared: no stratum was simulated twice; `--target 0.02` simulates more and "
+            "checks it"
+        )
+        return
+    yield (
+        f"of the variance {quantities.share(seen.share)} was seen at least twice, in "
+        f"{seen.degrees_of_freedom:.1f} degrees of freedom; there, {found.main.metric} vary "
+        f"{math.sqrt(seen.variance_ratio):.2g} times as much as declared. "
+        f"{quantities.share(seen.declared_share)} of this interval rests on what was declared"
+    )
+
+
+def refuted(found: PlanEstimate) -> Iterator[str]:
+    """Yield that results vary by more than the plan declared and chance explains, and what to type then."""
+    seen, declared = found.main.seen, found.plan.options.get("noise_floor")
+    if seen is None or not seen.exceeds or not declared:
+        return
+    times = math.sqrt(seen.variance_ratio)
+    yield (
+        f"{found.main.metric} vary {times:.2g} times as much as declared, more than chance explains: plan "
+        f"again with --noise-floor {min(times * declared, 0.99):.2g}"
+    )
+
+
+def missing_text(total: Estimate) -> str:
+    """Return how much has no result."""
+    if total.share_missing is None:
+        return f"{counted(len(total.emptied), 'stratum', 'strata')} without a result"
+    return f"{quantities.share(total.share_missing)} of the profile's time has no result"
 
 
 def unmet_text(total: Estimate, target: float) -> str:
     """Return why a total is not as narrow as asked for."""
     asked = f"not within {quantities.share(target)}"
     if total.is_incomplete:
-        if total.share_missing is None:
-            return f"{asked}: {counted(len(total.emptied), 'stratum', 'strata')} without a result"
-        return f"{asked}: {quantities.share(total.share_missing)} of the profile's time has no result"
+        return f"{asked}: {missing_text(total)}"
     if total.half_width is None:
         return f"{asked}: there is no interval"
     if not total.total:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from sampling.estimation.estimate import Estimate
@@ -54,6 +55,8 @@ def compared_groups(found: PlanEstimate) -> list[ComparedGroup]:
     if not totals:
         return []
     all_ns, in_all = sum(profiled_ns.values()), sum(total.total for total in totals.values())
+    # Of a part there are no shares of the whole; a group that is whole has a total all the same.
+    in_all = nan if found.main.is_incomplete else in_all
     groups = [_compared(key, totals.get(key), ns, all_ns, in_all) for key, ns in profiled_ns.items()]
     return sorted(
         groups, key=lambda each: (each.total is None, -(each.simulated_share or 0), -each.profiled_ns)
@@ -61,13 +64,13 @@ def compared_groups(found: PlanEstimate) -> list[ComparedGroup]:
 
 
 def _compared(key: str, total: Estimate | None, ns: float, all_ns: float, in_all: float) -> ComparedGroup:
-    known_ns = 0.0 if total is None else ns * (1 - (total.share_missing or 0.0))
+    known_ns = 0.0 if total is None or isnan(total.total) else ns * (1 - (total.share_missing or 0.0))
     return ComparedGroup(
         key=key,
         total=total,
         profiled_ns=ns,
         profiled_share=ns / all_ns if all_ns else 0.0,
-        simulated_share=total.total / in_all if total is not None and in_all else None,
+        simulated_share=total.total / in_all if total is not None and in_all > 0 else None,
         per_ns=total.total / known_ns if total is not None and known_ns else None,
     )
 
@@ -120,12 +123,12 @@ def _missing(total: Estimate | None) -> str:
 
 
 def next_listing(larger: ToppedUp) -> Listing:
-    """Return the launches that a larger plan adds, in its order."""
+    """Return the launches of a larger plan that have no result yet, in its order."""
     figures = (
-        Column("launch", [str(launch.id) for launch in larger.added]),
-        Column("duration", [quantities.duration(launch.duration_ns) for launch in larger.added]),
-        Column("stands for", [f"{launch.weight:,.6g}" for launch in larger.added]),
-        Column("occurrence", [str(launch.occurrence) for launch in larger.added]),
+        Column("launch", [str(launch.id) for launch in larger.to_run]),
+        Column("duration", [quantities.duration(launch.duration_ns) for launch in larger.to_run]),
+        Column("stands for", [f"{launch.weight:,.6g}" for launch in larger.to_run]),
+        Column("occurrence", [str(launch.occurrence) for launch in larger.to_run]),
     )
-    places = place_names((launch.process, launch.device) for launch in larger.added)
-    return Listing(figures, "kernel", row_labels(larger.added, places))
+    places = place_names((launch.process, launch.device) for launch in larger.to_run)
+    return Listing(figures, "kernel", row_labels(larger.to_run, places))

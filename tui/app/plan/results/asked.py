@@ -17,7 +17,7 @@ from tui.options.shared import OutputOptions
 from tui.options.typed import typed_options
 
 #: What may be typed among the other options: what has no field, and nothing that writes a file.
-OTHERS = ("source", "metrics", "ratios", "interval", "confidence", "projection_error", "scale_error")
+OTHERS = ("source", "metrics", "ratios", "partial", "confidence", "projection_error", "scale_error")
 
 
 @dataclass(frozen=True, slots=True)

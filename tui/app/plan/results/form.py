@@ -43,8 +43,8 @@ _HINTS = {
         "Results of another configuration, or nothing",
     ),
     "others": (
-        "As on the command line: --metric NAME --ratio A/B --confidence X --from SIMULATOR --interval plain",
-        "--metric NAME --ratio A/B --confidence X --from SIMULATOR --interval plain",
+        "As on the command line: --metric NAME --ratio A/B --confidence X --from SIMULATOR --partial",
+        "--metric NAME --ratio A/B --confidence X --from SIMULATOR --partial",
         "As estimate takes them, or nothing",
     ),
     "target": (
