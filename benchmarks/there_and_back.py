@@ -49,7 +49,7 @@ def rounds_of(
     while True:
         plan = sampling.read_plan(path)
         results = read_result_files(plan, [str(log)])
-        found = estimate_plan(plan, results, target=target).main
+        found = estimate_plan(plan, results).main
         yield plan, found
         if found.is_within(target):
             return

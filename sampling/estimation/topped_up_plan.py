@@ -33,7 +33,7 @@ class ToppedUp:
     Attributes
     ----------
     text : of its plan file.
-    to_run : its launches that have no result yet, those that were planned before among them; in id order.
+    to_run : its launches that have no result yet, those that were planned before among them.
     added : how many of these the plan before did not have.
     launches, sampled_duration_ns : of the whole larger plan.
     """

@@ -29,7 +29,6 @@ from tui.app.plan.results.presenter import (
     totals_words,
 )
 from tui.app.state import Session
-from tui.options.choices import IntervalKind
 from tui.options.commands import SampleOptions
 from tui.options.estimate import EstimateOptions
 from tui.output.writer import Canvas
@@ -70,7 +69,7 @@ def known(**given: object) -> Known:
     return replace(made, **given)  # type: ignore[arg-type]
 
 
-LARGER = ToppedUp("{}", (launch(3, "gemm", 1000, 3.3), launch(4, "gemm", 1000, 3.3)), 8_000)
+LARGER = ToppedUp("{}", (launch(3, "gemm", 1000, 3.3), launch(4, "gemm", 1000, 3.3)), 1, 7, 8_000)
 
 
 def test_groups_are_set_against_the_profile() -> None:
@@ -89,7 +88,7 @@ def test_groups_are_set_against_the_profile() -> None:
 def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
     listing, _ = table_of(ResultsPane.GROUPS, known(found=found(without=(0, 10, 11))))
     assert listing is not None
-    assert listing.row(0, 80, ascii_only=False).split()[:2] == ["100.0", "%"]
+    assert listing.row(0, 80, ascii_only=False).split()[0] == "-", "there is no whole to have a share of"
     assert listing.row(0, 80, ascii_only=False).split()[-2:] == ["1", "gemm"]
     assert listing.row(1, 80, ascii_only=False).split() == ["-", "50.0", "%", "-", "-", "all", "copy"]
 
@@ -137,7 +136,9 @@ def test_what_to_run_next() -> None:
     listing, _ = table_of(ResultsPane.NEXT, more)
     assert listing is not None
     assert [listing.row(row, 80, ascii_only=False).split()[0] for row in (0, 1)] == ["3", "4"]
-    assert "next: 2 launches more, 2.00 us of profile time; 8.00 us" in totals_words(more, CANVAS)
+    assert (
+        "next: 2 launches, 2.00 us of profile time, 1 of them new; the whole larger plan: 7 launches, 8.00 us"
+    ) in totals_words(more, CANVAS)
     assert "not within 0.1 %" in totals_words(more, CANVAS)
     _, states = pane_title(ResultsPane.NEXT, more, place="1-2 of 2")
     assert states == ("S saves the larger plan; 1-2 of 2", "1-2 of 2")
@@ -201,7 +202,7 @@ def test_the_plan_and_not_the_options_of_view_3_say_the_confidence() -> None:
 
 
 def test_other_options_are_those_of_the_command_line() -> None:
-    others = "--metric a --ratio a/b --metric='c d' --confidence 0.9 --from csv --interval plain"
+    others = "--metric a --ratio a/b --metric='c d' --confidence 0.9 --from csv --partial"
     asked = options_asked(Answers("a.log", against="b.log", others=others), SESSION)
     assert asked == EstimateOptions(
         plan="plan.json",
@@ -211,7 +212,7 @@ def test_other_options_are_those_of_the_command_line() -> None:
         ratios=("a/b",),
         confidence=0.9,
         source="csv",
-        interval=IntervalKind.PLAIN,
+        partial=True,
     )
 
 
@@ -238,7 +239,6 @@ def test_the_title_says_whether_the_total_is_narrow_enough() -> None:
         (Answers("a.log", others="--metric"), "--metric needs a value"),
         (Answers("a.log", others="--confidence 5"), "--confidence is a fraction from 0 up to 1, not 5"),
         (Answers("a.log", others="--confidence x"), "'x' is no number"),
-        (Answers("a.log", others="--interval big"), "--interval is moderated or plain, not 'big'"),
         (Answers("a.log", others="'--metric"), "close the quotes"),
         (Answers("a.log", target="5"), "between 0 and 1, not 5"),
         (Answers("a.log", target="nan"), "between 0 and 1, not nan"),

@@ -289,22 +289,28 @@ RESULTS: dict[str, Schema] = {
         metrics=_list(
             _object(
                 metric=TEXT,
-                total=NUMBER,
+                total=_or_null(NUMBER),
                 low=_or_null(NUMBER),
                 high=_or_null(NUMBER),
                 confidence=FRACTION,
                 degrees_of_freedom=_or_null(NUMBER),
-                method=_one_of("moderated", "plain", "none"),
+                method=_one_of("declared-times-seen", "exact", "none"),
                 incomplete={"type": "boolean"},
                 missing=_list(INDEX),
                 share_missing=_or_null(FRACTION),
             ),
             minItems=1,
         ),
-        groups=_list(_object(key=TEXT, metric=TEXT, total=NUMBER)),
+        groups=_list(_object(key=TEXT, metric=TEXT, total=_or_null(NUMBER))),
         promise_met=_or_null({"type": "boolean"}),
         seen=_or_null(
-            _object(noise=_or_null(NUMBER), kernel_spread=_or_null(NUMBER), slowdown={"type": "null"})
+            _object(
+                variance_ratio=NUMBER,
+                degrees_of_freedom=NUMBER,
+                share=FRACTION,
+                declared_share=FRACTION,
+                exceeds={"type": "boolean"},
+            )
         ),
         next=_list(_object(id=INDEX)),
     ),

@@ -34,14 +34,64 @@ def test_a_total_with_its_interval_and_what_it_covers(
     total_ns = json.loads(plan_file.read_text())["profile"]["total_duration_ns"]
     assert cycles["low"] < cycles["total"] < cycles["high"]
     assert cycles["total"] == pytest.approx(3 * total_ns, rel=0.05)
-    assert (cycles["method"], cycles["confidence"], cycles["missing"]) == ("moderated", 0.95, [])
+    assert (cycles["method"], cycles["missing"]) == ("declared-times-seen", [])
+    assert (cycles["confidence"], cycles["incomplete"]) == (0.95, False)
     assert run.results["promise_met"] is None
-    assert 0 < run.results["seen"]["noise"] < 0.1
+    seen = run.results["seen"]
+    assert 0 < seen["variance_ratio"] < 10
+    assert 0 < seen["share"] <= 1
+    assert seen["declared_share"] == pytest.approx(4 / (4 + seen["degrees_of_freedom"]))
     text = kernelpoint("estimate", plan_file, table).out
     assert "the intervals cover which launches were simulated; not the simulator's own error" in text
-    assert "5.0 % declared" in text
-    plain = kernelpoint("estimate", plan_file, table, "--interval", "plain", "--format", "json").results
-    assert plain["metrics"][0]["method"] == "plain"
+    assert f"of the variance {100 * seen['share']:.1f} % was seen at least twice" in text
+    assert f"{100 * seen['declared_share']:.1f} % of this interval rests on what was declared" in text
+
+
+def test_results_of_a_part_are_no_total(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
+    table = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
+    strata = json.loads(plan_file.read_text())["strata"]
+    total_ns = sum(stratum["size"] * stratum["mean_ns"] for stratum in strata)
+    first = {str(each["id"]) for each in strata[0]["launches"]}
+    head, *rows = table.read_text().splitlines()
+    table.write_text(
+        "\n".join([f"{head},instructions", *(f"{r},7" for r in rows if r.split(",")[0] in first), ""])
+    )
+    run = kernelpoint("estimate", plan_file, table)
+    assert run.code == 4
+    share = 100 * strata[0]["size"] * strata[0]["mean_ns"] / total_ns
+    still = sum(len(stratum["launches"]) for stratum in strata[1:])
+    said = run.out.splitlines()
+    assert said[0].startswith(f"INCOMPLETE: results of {share:.1f} % of the time; no total yet. ")
+    assert f"Still to run: {still} launches" in said[0]
+    assert "cycles: no total yet" in said
+    assert f"incomplete: {100 - share:.1f} % of the profile's time has no result" in run.err
+    run = kernelpoint("estimate", plan_file, table, "--format", "json")
+    assert run.code == 4
+    assert [(each["total"], each["low"], each["incomplete"]) for each in run.results["metrics"]] == [
+        (None, None, True)
+    ] * 2
+    assert [(each["ratio"], each["incomplete"]) for each in run.results["ratios"]] == [(None, True)]
+    part = kernelpoint("estimate", plan_file, table, "--partial", "--format", "json")
+    assert part.code == 4
+    assert part.results["metrics"][0]["total"] > 0
+    assert part.results["ratios"][0]["ratio"] > 0
+    assert "what follows is of that part alone" in kernelpoint("estimate", plan_file, table, "--partial").out
+
+
+def test_results_that_vary_more_than_was_declared_say_what_to_type(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "cycles.csv"
+    rows = (
+        f"{each['id']},{each['duration_ns'] * (1, 100)[each['id'] % 2]}\n" for each in launches_of(plan_file)
+    )
+    table.write_text("id,cycles\n" + "".join(rows))
+    run = kernelpoint("estimate", plan_file, table, "--format", "json")
+    seen = run.results["seen"]
+    assert seen["exceeds"] is True
+    times = seen["variance_ratio"] ** 0.5
+    (warning,) = (text for text in run.json["warnings"] if "more than chance explains" in text)
+    assert f"plan again with --noise-floor {0.05 * times:.2g}" in warning
 
 
 def test_groups_are_listed_where_asked_for(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
@@ -99,6 +149,7 @@ def test_a_target_is_reached_by_topping_up(kernelpoint: Kernelpoint, plan_file: 
         assert f"plan written to {larger}" in run.err
         assert run.results["promise_met"] is False
         added = {each["id"] for each in run.results["next"]}
+        assert f"next: {len(added)} launch" in kernelpoint(*words[:-2]).out
         plan = tmp_path / f"round-{number}.json"
         plan.write_bytes(larger.read_bytes())
         assert added == {each["id"] for each in launches_of(plan)} - set(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection
 from dataclasses import Field, fields
-from enum import Enum
 from typing import Any, get_args, get_origin, get_type_hints
 
 from sampling.errors import OptionError
@@ -38,11 +37,14 @@ def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) 
         flag, equals, value = words.pop(0).partition("=")
         if flag not in known:
             raise OptionError(f"{flag} is no option here", remedy=nearest(flag, tuple(known)))
+        option = known[flag]
+        if hints[option.name] is bool:
+            given[option.name] = True
+            continue
         if not equals:
             if not words:
                 raise OptionError(f"{flag} needs a value")
             value = words.pop(0)
-        option = known[flag]
         read = _value(flag, option, hints[option.name], value)
         is_repeated = get_origin(hints[option.name]) is tuple
         given[option.name] = (*given.get(option.name, ()), read) if is_repeated else read
@@ -51,12 +53,6 @@ def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) 
 
 def _value(flag: str, option: Field[Any], hint: Any, text: str) -> Any:
     kinds = {hint, *get_args(hint)}
-    choice = next((each for each in kinds if isinstance(each, type) and issubclass(each, Enum)), None)
-    if choice is not None:
-        values = [each.value for each in choice]
-        if text not in values:
-            raise OptionError(f"{flag} is {' or '.join(values)}, not {text!r}")
-        return choice(text)
     if float not in kinds:
         return text
     try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import nan
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sampling.estimation.estimate import Estimate
 from sampling.estimation.plan_estimate import CYCLES, PlanEstimate, compared_keys
@@ -64,14 +66,14 @@ def compared_groups(found: PlanEstimate) -> list[ComparedGroup]:
 
 
 def _compared(key: str, total: Estimate | None, ns: float, all_ns: float, in_all: float) -> ComparedGroup:
-    known_ns = 0.0 if total is None or isnan(total.total) else ns * (1 - (total.share_missing or 0.0))
+    known_ns = 0.0 if total is None else ns * (1 - (total.share_missing or 0.0))
     return ComparedGroup(
         key=key,
         total=total,
         profiled_ns=ns,
         profiled_share=ns / all_ns if all_ns else 0.0,
         simulated_share=total.total / in_all if total is not None and in_all > 0 else None,
-        per_ns=total.total / known_ns if total is not None and known_ns else None,
+        per_ns=float(np.nansum(total.stratum_total)) / known_ns if total is not None and known_ns else None,
     )
 
 

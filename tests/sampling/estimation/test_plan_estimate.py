@@ -99,7 +99,46 @@ def test_launches_without_a_result_are_named_and_their_time_said(written: Writte
     share = first.size * first.mean_ns / plan.total_duration_ns
     assert found.main.share_missing == pytest.approx(share)
     assert not found.main.is_within(0.99)
-    assert of(found, "cycles") == pytest.approx(3 * plan.total_duration_ns * (1 - share), rel=1e-9)
+    # No total, interval or ratio of a part, unless that is asked for.
+    assert np.isnan(of(found, "cycles"))
+    assert (found.main.low, found.main.seen) == (None, None)
+    assert [(ratio.value, ratio.is_incomplete) for ratio in found.ratios] == [(None, True)]
+    part = estimate_plan(plan, SimulatedLaunches(all_there.ids[kept], metrics), partial=True)
+    assert of(part, "cycles") == pytest.approx(3 * plan.total_duration_ns * (1 - share), rel=1e-9)
+    assert part.main.is_incomplete
+    assert part.ratios[0].value is not None
+
+
+def test_a_launch_that_was_cut_off_is_run_again(written: Written) -> None:
+    """Its id is among the results and has no value: the larger plan does not count it as simulated."""
+    plan = written(epsilon=0.05)
+    results = simulated(plan, 0.2)
+    cut = plan.strata[0].launches[0].id
+    results.metrics["cycles"][results.ids == cut] = np.nan
+    found = estimate_plan(plan, results)
+    larger = top_up(plan, results, found.main, 0.01)
+    path = Path(plan.path).with_name("larger.json")
+    path.write_text(larger.text)
+    grown = sampling.read_plan(path)
+    assert cut not in grown.simulated
+    assert cut in {launch.id for launch in grown.to_simulate().drawn}
+    assert {launch.id for launch in larger.to_run} == {launch.id for launch in grown.to_simulate().drawn}
+    assert larger.added == len(grown.drawn) - len(plan.drawn)
+    assert larger.launches == len(grown.drawn)
+
+
+def test_a_topped_up_plan_is_estimated_alike_with_a_target_or_without(written: Written) -> None:
+    plan = written(epsilon=0.05)
+    found = estimate_plan(plan, simulated(plan))
+    assert found.main.half_width is not None
+    narrow = found.main.half_width / found.main.total
+    path = Path(plan.path).with_name("larger.json")
+    for rounds in (1, 2):
+        path.write_text(top_up(plan, simulated(plan), found.main, 1.5 * narrow).text)
+        plan = sampling.read_plan(path)
+        assert (plan.rounds, plan.topped_up_to) == (rounds, 1.5 * narrow)
+        widened = estimate_plan(plan, simulated(plan)).main
+        assert widened.half_width == pytest.approx(1.5 * narrow * widened.total)
 
 
 def test_a_metric_that_no_launch_has_is_left_out(written: Written) -> None:
@@ -174,19 +213,19 @@ def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sampl
     rounds = 0
     while True:
         results = simulated(plan, 0.15, seed=4)
-        found = estimate_plan(plan, results, target=0.01)
+        found = estimate_plan(plan, results)
         assert found.main.low is not None
         assert found.main.high is not None
         if found.main.is_within(0.01):
             break
         larger = top_up(plan, results, found.main, 0.01)
-        assert larger.added
+        assert larger.to_run
         path = Path(plan.path).with_name(f"round-{rounds}.json")
         path.write_text(larger.text)
         grown = sampling.read_plan(path)
         before, after = ({launch.id for launch in each.drawn} for each in (plan, grown))
         assert before < after
-        assert after - before == {launch.id for launch in larger.added}
+        assert after - before == {launch.id for launch in larger.to_run}
         assert set(grown.simulated) == before
         assert {launch.id for launch in grown.to_simulate().drawn} == after - before
         assert [stratum.size for stratum in grown.strata] == [stratum.size for stratum in plan.strata]

@@ -64,7 +64,7 @@ def test_topping_up_reaches_the_target(runs: Path, tmp_path: Path, target: float
     for _ in range(40):
         plan = sampling.read_plan(path)
         results = sampling.read_result_files(plan, [str(runs / "solver-16" / "run.log.gz")])
-        found = sampling.estimate_plan(plan, results, target=target)
+        found = sampling.estimate_plan(plan, results)
         if found.main.is_within(target):
             break
         path.write_text(sampling.top_up(plan, results, found.main, target).text)
