@@ -11,10 +11,11 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError
-from sampling.estimation.interval import PRIOR, Interval, Spreads, interval, spreads_of_totals
+from sampling.estimation.interval import Interval, Spreads, interval, spreads_of_totals
 from sampling.estimation.moments import Moments, moments
 from sampling.estimation.sample import Sample
 from sampling.estimation.top_up import sizes_for
+from sampling.strata.cycle_spread import DECLARED_FREEDOM
 from sampling.text import counted
 
 
@@ -219,7 +220,7 @@ def _estimate(
 def _seen(found: Interval) -> Seen:
     behind = float(found.seen_freedom)
     ratio, share = float(found.variance_ratio), float(found.share_seen)
-    return Seen(ratio, behind, share, PRIOR / (PRIOR + behind), bool(found.exceeds))
+    return Seen(ratio, behind, share, DECLARED_FREEDOM / (DECLARED_FREEDOM + behind), bool(found.exceeds))
 
 
 def _spread_out(values: FloatArray, there: BoolArray, missing: float) -> FloatArray:

@@ -27,9 +27,8 @@ from numpy.typing import ArrayLike
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.estimation.moments import Moments
+from sampling.strata.cycle_spread import DECLARED_FREEDOM
 
-#: So many degrees of freedom the declared spread counts for.
-PRIOR = 4.0
 # Chance shows so much more than was declared in one sample of a hundred.
 _CHANCE = 0.01
 # Beyond this t is the normal quantile to more digits than any interval has.
@@ -149,11 +148,11 @@ def interval(spread: Spreads, centre: FloatArray | float = 1.0) -> Interval:
     ratio = _divided((has_freedom * spread.unit * spread.seen).sum(axis=-1), all_known, 1.0)
     share = _divided(all_known, all_declared, 1.0)
     behind = share * freedom
-    factor = (PRIOR * centre + behind * ratio) / (PRIOR + behind)
+    factor = (DECLARED_FREEDOM * centre + behind * ratio) / (DECLARED_FREEDOM + behind)
     exceeds = (freedom > 0) & (ratio * freedom > chdtri(np.maximum(freedom, 1e-9), _CHANCE))
     factor = np.where(exceeds, np.maximum(factor, share * ratio + (1 - share) * factor), factor)
     without = np.where(spread.is_open.any(axis=-1), np.nan, np.inf)
-    nu = np.where(all_declared > 0, (PRIOR + behind) / 2, without)
+    nu = np.where(all_declared > 0, (DECLARED_FREEDOM + behind) / 2, without)
     parts = np.asarray(factor)[..., np.newaxis] * declared
     return Interval(parts, nu, factor, ratio, behind, share, np.asarray(exceeds))
 

@@ -85,9 +85,7 @@ class SampleCountRule:
 
     def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
         """Return clusters with what each needs by itself, ``samples`` (s,), at most all of it."""
-        if not self.target.with_replacement:
-            samples = np.minimum(samples, clusters.launches)
-        return clusters.with_samples(samples, with_replacement=self.target.with_replacement)
+        return clusters.with_samples(np.minimum(samples, clusters.launches))
 
 
 _TREES = GrownByRule(SampleCountRule)

@@ -7,14 +7,12 @@ groups decision by decision (``trees``), or pick launches by their features (``p
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.methods.picks import Picks
 from sampling.methods.settings import MethodOptions
 from sampling.progress import Progress
@@ -25,7 +23,7 @@ from sampling.splitting.groups import Overrides, split_groups
 from sampling.splitting.grower import TreeGrower
 from sampling.splitting.rule import SplitRule
 from sampling.splitting.tree import SplitTree
-from sampling.strata.strata import Clusters, Strata
+from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 
 #: The fields of `Target` that say how simulated time varies, which every bound of it looks at.
@@ -92,75 +90,6 @@ class GrownByRule(Generic[OptionsT]):
         return TreeGrower(request.counts, group, rule, decided).run()
 
 
-class SolvedTrees(Protocol):
-    """The trees of all kernel groups of one plan, found together."""
-
-    @property
-    def plan(self) -> Strata:
-        """The strata that the trees lead to."""
-
-    @property
-    def whole(self) -> IntArray:
-        """(groups,) the samples that each group costs if it is kept whole."""
-
-    def tree(self, group: int) -> SplitTree:
-        """Return how a group is split."""
-
-    def sizes(self, clusters: Clusters, samples: IntArray) -> IntArray:
-        """Return (s,) the sizes of clusters of groups that are not split to their end.
-
-        Parameters
-        ----------
-        samples : (s,) what each costs by the decision above it.
-        """
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Found:
-    """Trees of a plan, and what they were found for."""
-
-    counts: DurationCounts
-    asked: object
-    trees: SolvedTrees
-
-
-# Of one plan alone, since those of large profiles are large.
-_FOUND_LAST: deque[_Found] = deque(maxlen=1)
-
-
-@dataclass(frozen=True, slots=True)
-class SolvedTogether(Generic[OptionsT]):
-    """Split trees that hang together: no group's is known before those of all are.
-
-    Attributes
-    ----------
-    find : finds the trees of a plan.
-    """
-
-    find: Callable[[SplitRequest[OptionsT]], SolvedTrees]
-
-    def solve(self, request: SplitRequest[OptionsT]) -> SolvedTrees:
-        """Return the trees of a plan; those that were found last are not sought again.
-
-        A plan is walked through, or handed on, right after it is made.
-        """
-        asked = (self.find, request.target, request.options, dict(request.overrides))
-        for found in tuple(_FOUND_LAST):
-            if found.counts is request.counts and found.asked == asked:
-                return found.trees
-        trees = self.find(request)
-        _FOUND_LAST.append(_Found(request.counts, asked, trees))
-        return trees
-
-    def stratify(self, request: SplitRequest[OptionsT]) -> Strata:
-        """Return the strata that all trees lead to."""
-        return self.solve(request).plan
-
-    def split_tree(self, request: SplitRequest[OptionsT], group: int) -> SplitTree:
-        """Return how a group is split."""
-        return self.solve(request).tree(group)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method(Generic[OptionsT]):
     """A sampling method; a capability that it does not have is None.
@@ -173,9 +102,10 @@ class Method(Generic[OptionsT]):
         though with some options or files the method may still ask for them.
     published_grouping : its own paper's key, used where `published` is the grouping.
     options_type : its options, each with a default.
-    target_fields : the fields of `Target` that it looks at beside epsilon, confidence and with_replacement.
+    target_fields : the fields of `Target` that it looks at beside epsilon and confidence.
     stratify : chooses strata of durations to draw from at random, so that a bound exists.
-    trees : how it splits kernel groups, so that a user can override its decisions.
+    trees : how it splits kernel groups, decision by decision. A user's decisions count in every method that
+        has strata: one without trees of its own takes ROOT's.
     pick : chooses launches by their features, none at random. It raises NotApplicableError for launches that
         lack what the method needs.
     drawn_within : for given options, how many launches at least to draw at random from each stratum that
@@ -191,7 +121,7 @@ class Method(Generic[OptionsT]):
     options_type: type[OptionsT]
     target_fields: tuple[str, ...] = ()
     stratify: Callable[[StrataRequest[OptionsT]], Strata] | None = None
-    trees: GrownByRule[OptionsT] | SolvedTogether[OptionsT] | None = None
+    trees: GrownByRule[OptionsT] | None = None
     pick: Callable[[PickRequest[OptionsT]], Picks] | None = None
     drawn_within: Callable[[OptionsT], int | None] | None = None
     sized_like: Callable[[OptionsT], str | None] | None = None
@@ -200,11 +130,3 @@ class Method(Generic[OptionsT]):
     def draws_at_random(self) -> bool:
         """Whether it draws from ranges of durations; if not, it looks at single launches."""
         return self.stratify is not None
-
-    def asked(self, target: Target) -> Target:
-        """Return what a target asks of this method: one that pools nothing is not told how kernels spread.
-
-        Its bounds are then of launches of one kernel alone, as its strata are. (docs/methods.md, 5 Joint)
-        """
-        pools_nothing = "pool_below" in self.target_fields and target.pool_below == 0
-        return replace(target, kernel_spread=0.0) if pools_nothing else target

@@ -105,7 +105,7 @@ def stratify(request: StrataRequest[Options]) -> Strata:
     plan, n is fixed at that plan's sampled time over the mean duration: drawing until the time is used up
     would stop sooner after long launches, and so underestimate.
     """
-    counts, target, options = request.counts, request.target, request.options
+    counts, options = request.counts, request.options
     notes: tuple[str, ...] = ()
     if options.launches is not None:
         samples = options.launches
@@ -119,10 +119,10 @@ def stratify(request: StrataRequest[Options]) -> Strata:
     whole = measured_clusters(
         counts, np.array([WHOLE_WORKLOAD]), np.array([0]), np.array([len(counts.count)], dtype=np.int64)
     )
-    if not target.with_replacement and samples > counts.launches:
+    if samples > counts.launches:
         notes = (*notes, f"there are {counts.launches:,} launches; all are drawn, not {samples:,}")
         samples = counts.launches
-    strata = whole.with_samples(np.array([samples]), with_replacement=target.with_replacement, notes=notes)
+    strata = whole.with_samples(np.array([samples]), notes=notes)
     is_by_chance = options.launches is None and options.like is None
     return replace(strata, chance=options.probability) if is_by_chance else strata
 
@@ -159,7 +159,7 @@ def _sampled_time_ns(like: str, request: StrataRequest[Options]) -> float:
             remedy="give the sampled_duration_ns of its plan",
         )
     options = method_options(like, request.settings)
-    asked = replace(request, target=other.asked(request.target), options=options, overrides={})
+    asked = replace(request, options=options, overrides={})
     return other.stratify(asked).sampled_duration_ns
 
 

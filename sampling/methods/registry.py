@@ -11,11 +11,11 @@ from sampling.text import Wording, nearest
 
 if TYPE_CHECKING:
     # Their names are asked for where there is no time to import numpy: when a shell completes one.
-    from sampling.methods.method import GrownByRule, Method, SolvedTogether
+    from sampling.methods.method import GrownByRule, Method
 
 # Each has its method in ``METHOD``; it is imported when the method is asked for.
 _MODULES = {
-    "joint": "sampling.methods.joint.joint",
+    "joint": "sampling.methods.joint",
     "root": "sampling.methods.root",
     "stem": "sampling.methods.stem",
     "allegro": "sampling.methods.allegro",
@@ -57,7 +57,7 @@ def method_named(name: str) -> Method[Any]:
     return method
 
 
-def split_trees_of(name: str) -> GrownByRule[Any] | SolvedTogether[Any]:
+def split_trees_of(name: str) -> GrownByRule[Any]:
     """Return how a method splits kernel groups.
 
     Raises
@@ -66,8 +66,14 @@ def split_trees_of(name: str) -> GrownByRule[Any] | SolvedTogether[Any]:
     """
     trees = method_named(name).trees
     if trees is None:
-        raise OptionError(f"the method {name} splits nothing", remedy="give joint, root, stem or allegro")
+        raise OptionError(f"the method {name} splits nothing", remedy="give root, stem or allegro")
     return trees
+
+
+def splits_groups(name: str) -> bool:
+    """Return whether a method has strata of each kernel group, on which a user may decide."""
+    method = method_named(name)
+    return method.trees is not None or "group_epsilon" in method.target_fields
 
 
 def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:

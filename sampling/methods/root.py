@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, starmap
 from typing import Literal
 
 import numpy as np
@@ -119,23 +118,17 @@ class RootRule:
         ----------
         samples : (s,) what the decision above each gave it; the published script's sizes.
         """
-        with_replacement = self.target.with_replacement
         if self.options.variant == "script":
-            sizes = np.maximum(samples, 1)
-            if not with_replacement:
-                sizes = np.minimum(sizes, clusters.launches)
-        elif with_replacement:
-            sizes = self._closed_form(clusters)
-        else:
-            sizes = water_filled_sample_sizes(
-                clusters.launches,
-                clusters.mean_ns,
-                clusters.std_ns,
-                clusters.group_offsets,
-                self.target.epsilon,
-                self.target.z,
-            )
-        return clusters.with_samples(sizes, with_replacement=with_replacement)
+            return clusters.with_samples(np.clip(samples, 1, clusters.launches))
+        sizes = water_filled_sample_sizes(
+            clusters.launches,
+            clusters.mean_ns,
+            clusters.std_ns,
+            clusters.group_offsets,
+            self.target.epsilon,
+            self.target.z,
+        )
+        return clusters.with_samples(sizes)
 
     def _cost(self, parts: tuple[Cluster, ...]) -> tuple[tuple[int, ...], float]:
         """Return the joint sizes of the parts and tau_new = sum m mu."""
@@ -149,17 +142,6 @@ class RootRule:
             parts.launches, parts.mean_ns, parts.std_ns, self.target.epsilon, self.target.z
         )
         return np.maximum(sizes, self._floor)
-
-    def _closed_form(self, clusters: Clusters) -> IntArray:
-        """Return the papers' sizes group by group, with floor 1 and no cap at N."""
-        launches, mean_ns, std_ns = clusters.launches, clusters.mean_ns, clusters.std_ns
-        sizes = [
-            joint_sample_sizes(
-                launches[rows], mean_ns[rows], std_ns[rows], self.target.epsilon, self.target.z
-            )
-            for rows in starmap(slice, pairwise(clusters.group_offsets.tolist()))
-        ]
-        return np.maximum(np.concatenate(sizes), 1)
 
 
 def _reason(

@@ -12,7 +12,6 @@ import numpy as np
 
 from sampling.methods.random_launches import NumberDrawn
 from sampling.plan.design import Design
-from sampling.strata.strata import distinct_launches
 from sampling.strata.target import normal_quantile
 from sampling.strata.variance import sample_variance
 
@@ -46,8 +45,7 @@ class BernoulliDesign(Design):
     def bound(self) -> float | None:
         """The bound from the variance over all draws: the mean of that of each number of launches.
 
-        Each is N^2 (1/n - 1/N) S^2, or with replacement N^2 sigma^2/n. (docs/methods.md, 2 STEM: the
-        error model)
+        Each is N^2 (1/n - 1/N) S^2. (docs/methods.md, 2 STEM: the error model)
         """
         return self._bound(float(sample_variance(self.strata.launches, self.strata.std_ns)[0]))
 
@@ -63,12 +61,8 @@ class BernoulliDesign(Design):
         total_ns = launches * float(strata.mean_ns[0])
         if not total_ns:
             return 0.0
-        left = float(chances @ (1 / numbers))
-        if strata.with_replacement:
-            variance *= (launches - 1) / launches
-        else:
-            # Rounding may leave less than nothing where all launches are drawn.
-            left = max(0.0, left - 1 / launches)
+        # Rounding may leave less than nothing where all launches are drawn.
+        left = max(0.0, float(chances @ (1 / numbers)) - 1 / launches)
         of_total = launches**2 * variance * left
         return normal_quantile(self.target.confidence) * float(np.sqrt(of_total)) / total_ns
 
@@ -84,10 +78,9 @@ class BernoulliDesign(Design):
 
     @cached_property
     def _mean_launches(self) -> float:
-        """How many distinct launches a draw has on average."""
+        """How many launches a draw has on average."""
         numbers, chances = self.number.possible()
-        strata = self.strata
-        return float(chances @ distinct_launches(strata.launches, numbers, strata.with_replacement))
+        return float(chances @ numbers)
 
 
 def design_of_method(design: Design) -> Design:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sampling.errors import OverrideError
-from sampling.methods.registry import method_named
+from sampling.methods.joint import POOL_BELOW
+from sampling.methods.registry import method_named, splits_groups
 from sampling.plan.design import make_design, speedup_of
 from sampling.plan.study import MethodChoice, Study, method_grouping
 from sampling.progress import Progress
@@ -23,8 +24,6 @@ from sampling.strata.target import Target
 WORTH_TELLING = 0.05
 NO_BOUND = "none"
 
-# Below this share pooling is a matter of course.
-_POOL_BELOW = Target().pool_below
 # The method whose plan is shown beside a plan of another one that draws at random.
 _PUBLISHED = "root"
 
@@ -106,22 +105,18 @@ def _steps(target: Target, method: str, by: GroupBy) -> Iterator[_Step]:
     if "noise_floor" in looked_at and target.noise_floor > 0:
         half = target.noise_floor / 2
         yield _Step("noise_floor", target.noise_floor, half, replace(target, noise_floor=half), method, by)
-    if "kernel_spread" in looked_at and target.pool_below > 0 and target.kernel_spread > 0:
+    if "kernel_spread" in looked_at and target.pool and target.kernel_spread > 0:
         half = target.kernel_spread / 2
         looser = replace(target, kernel_spread=half)
         yield _Step("kernel_spread", target.kernel_spread, half, looser, method, by)
-    if "pool_below" in looked_at and target.pool_below < _POOL_BELOW:
-        looser = replace(target, pool_below=_POOL_BELOW)
-        yield _Step("pool_below", target.pool_below, _POOL_BELOW, looser, method, by)
-    if "min_freedom" in looked_at and target.min_freedom > 0 and target.min_samples == 1:
-        looser = replace(target, min_freedom=0.0)
-        yield _Step("min_freedom", target.min_freedom, 0, looser, method, by)
+    if "pool" in looked_at and not target.pool:
+        yield _Step("no_pool", True, False, replace(target, pool=True), method, by)
     if 2 * target.epsilon < 1:
         double = 2 * target.epsilon
         yield _Step("epsilon", target.epsilon, double, replace(target, epsilon=double), method, by)
     if method_grouping(method, by).by is GroupBy.LAUNCH:
         yield _Step("group_by", by.value, GroupBy.NAME.value, target, method, GroupBy.NAME)
-    if method != _PUBLISHED and method_named(method).trees is not None:
+    if method != _PUBLISHED and splits_groups(method):
         yield _Step("method", method, _PUBLISHED, target, _PUBLISHED, by)
 
 
@@ -152,7 +147,8 @@ def _most_speedup(counts: DurationCounts, step: _Step) -> float:
     """
     if "min_samples" not in method_named(step.method).target_fields:
         return float("inf")
-    may_be_pooled = counts.group_duration_ns < step.target.pool_below * counts.total_duration_ns
+    may_be_pooled = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
+    may_be_pooled &= step.target.pool
     least_ns = least_sampled_ns(counts, step.target.min_samples)[~may_be_pooled].sum()
     most = speedup_of(counts.total_duration_ns, float(least_ns))
     return float("inf") if most is None else most

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,9 +18,8 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import PlanGroups, unpooled
 from sampling.seeds import Stream, generator
 from sampling.splitting.groups import Overrides
-from sampling.strata.coverage import Errors, GroupReaches, group_reaches, workload_errors
-from sampling.strata.cycle_spread import CycleSpread, declared_spread
-from sampling.strata.expected_freedom import ExpectedFreedom
+from sampling.strata.cycle_spread import CycleSpread, declared_spread, expected_half_width
+from sampling.strata.judged import Judged, judged
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata
 from sampling.strata.target import Target
 from sampling.strata.variance import bound, group_bounds, total_variance
@@ -93,22 +92,7 @@ class Design:
         """
         if not self.random:
             return None
-        normal = bound(self.strata, self.target.confidence)
-        return normal if self._errors is None else max(normal, self._reach(with_noise=False))
-
-    @cached_property
-    def group_bound(self) -> float | None:
-        """The worst kernel group's bound on its own total, as `bound`; None where all strata span groups.
-
-        Kernel groups that are pooled have none.
-        """
-        if not self.random or WHOLE_WORKLOAD in self.strata.group:
-            return None
-        bounds = group_bounds(self.strata, self.target.confidence)[self._bounded]
-        if not len(bounds):
-            return None
-        normal = float(bounds.max())
-        return normal if self._reaches is None else max(normal, float(self._reaches.plain.max()))
+        return max(bound(self.strata, self.target.confidence), self._reach(with_noise=False))
 
     @cached_property
     def bound_with_noise(self) -> float | None:
@@ -116,27 +100,40 @@ class Design:
 
         None where nothing is random, or nothing is declared.
         """
-        if not self.random or self.cycles is None:
+        if self.bound is None or self.cycles is None:
             return None
         normal = bound(self.strata, self.target.confidence, self.cycles.of(self.strata))
-        if self._errors is None or self.bound is None:
-            return normal
         return max(normal, self.bound, self._reach(with_noise=True))
+
+    @cached_property
+    def group_bound(self) -> float | None:
+        """The worst kernel group's bound on its own total, as `bound`; None where all strata span groups.
+
+        Kernel groups that are pooled have none.
+        """
+        return self._worst_group(with_noise=False)
 
     @cached_property
     def group_bound_with_noise(self) -> float | None:
         """The worst kernel group's bound on its own simulated total; None where `group_bound` is."""
-        if self.cycles is None or self.group_bound is None:
-            return None
-        variance = self.cycles.of_own_totals().of(self.strata)
-        normal = float(group_bounds(self.strata, self.target.confidence, variance)[self._bounded].max())
-        return normal if self._reaches is None else max(normal, float(self._reaches.with_noise.max()))
+        return None if self.cycles is None else self._worst_group(with_noise=True)
 
-    @property
-    def _bounded(self) -> BoolArray:
-        """(groups,) whether a group with strata is a kernel group, which has a bound of its own."""
+    def _worst_group(self, *, with_noise: bool) -> float | None:
+        if not self.random or WHOLE_WORKLOAD in self.strata.group:
+            return None
         groups = np.unique(self.strata.group)
-        return groups >= 0 if self.cycles is None else ~self.cycles.spans_kernels[groups]
+        bounded = groups >= 0 if self.cycles is None else ~self.cycles.spans_kernels[groups]
+        if not bounded.any():
+            return None
+        variance = self.cycles.of_own_totals().of(self.strata) if with_noise and self.cycles else None
+        bounds = group_bounds(self.strata, self.target.confidence, variance)
+        if self._draws is not None:
+            # Only groups with a stratum that is drawn can be far from normal.
+            drawn = np.isin(groups, self.strata.group[self._draws.drawn]) & bounded
+            for place in np.flatnonzero(drawn).tolist():
+                reach = self._reach(with_noise=with_noise, group=int(groups[place]))
+                bounds[place] = max(bounds[place], reach)
+        return float(bounds[bounded].max())
 
     def bound_of_group(self, group: int) -> float:
         """Return a kernel group's own bound, as `group_bound`."""
@@ -144,27 +141,17 @@ class Design:
         variance = float(total_variance(self.strata)[here].sum())
         total_ns = float(np.dot(self.strata.launches[here], self.strata.mean_ns[here]))
         normal = self.target.z * float(np.sqrt(variance)) / total_ns if total_ns else 0.0
-        if self.counts is None or self._reaches is None:
-            return normal
-        if self._reaches.drawn[group]:
-            return max(normal, float(self._reaches.plain[group]))
-        # It cannot reach as far as the worst group, so it was not drawn for that; its own bound is smaller.
-        alone = np.arange(len(self.counts.groups)) == group
-        rng, confidence = generator(0, Stream.CALIBRATE), self.target.confidence
-        reaches = group_reaches(self.counts, self.strata, confidence, normal, rng, wanted=alone)
-        return max(normal, float(reaches.plain[group])) if reaches.drawn[group] else normal
+        return max(normal, self._reach(with_noise=False, group=group))
 
     @cached_property
-    def expected_freedom(self) -> float | None:
-        """The degrees of freedom that the interval from simulated values is expected to have.
+    def expected_half_width(self) -> float | None:
+        """The half-width, over the total, that the interval from simulated values is expected to have.
 
-        0 where there will be none, for nothing tells how far values spread; None where no interval is needed,
-        since everything is simulated or nothing is declared to vary, and where nothing is random.
+        If cycles vary as declared. None where nothing is random, or nothing is declared.
         """
         if not self.random or self.cycles is None:
             return None
-        freedom = float(ExpectedFreedom.of(self.strata, self.cycles)(self.strata.samples))
-        return freedom if np.isfinite(freedom) else None
+        return expected_half_width(self.strata, self.cycles, self.target.confidence)
 
     @property
     def share_within_epsilon(self) -> float | None:
@@ -180,50 +167,36 @@ class Design:
         return None if self.cycles is None else self._share_within_epsilon(with_noise=True)
 
     def _share_within_epsilon(self, *, with_noise: bool) -> float | None:
-        if self.counts is None or self._other_errors is None:
+        if self.counts is None or self._other_draws is None:
             return None
         limit_ns = self.target.epsilon * self.counts.total_duration_ns
-        return self._other_errors.share_within(limit_ns, with_noise=with_noise)
+        return self._other_draws.share_within(limit_ns, with_noise=with_noise)
 
     @cached_property
-    def _other_errors(self) -> Errors | None:
+    def _other_draws(self) -> Judged | None:
+        return self._drawn_with(Stream.CONFIRM)
+
+    @cached_property
+    def _draws(self) -> Judged | None:
+        return self._drawn_with(Stream.CALIBRATE)
+
+    def _drawn_with(self, stream: Stream) -> Judged | None:
         if self.counts is None or not self.random:
             return None
-        return workload_errors(self.counts, self.strata, generator(0, Stream.CONFIRM), self.cycles)
+        return judged(self.counts, self.strata, self.cycles, generator(0, stream))
 
-    @cached_property
-    def _errors(self) -> Errors | None:
-        if self.counts is None or not self.random:
-            return None
-        return workload_errors(self.counts, self.strata, generator(0, Stream.CALIBRATE), self.cycles)
-
-    def _reach(self, *, with_noise: bool) -> float:
-        assert self._errors is not None
-        assert self.counts is not None
-        reach_ns = self._errors.reach_ns(self.target.confidence, with_noise=with_noise)
-        return reach_ns / max(self.counts.total_duration_ns, 1)
-
-    @cached_property
-    def _reaches(self) -> GroupReaches | None:
-        if self.counts is None or not self.random or WHOLE_WORKLOAD in self.strata.group:
-            return None
-        confidence = self.target.confidence
-        # Groups that cannot reach beyond the worst group's bound do not change it.
-        limit = float(group_bounds(self.strata, confidence)[self._bounded].max(initial=0.0))
-        rng = generator(0, Stream.CALIBRATE)
-        wanted = None if self.groups is None else ~self.groups.is_pool
-        reaches = group_reaches(self.counts, self.strata, confidence, limit, rng, self.cycles, wanted)
-        known = reaches.drawn
-        return replace(
-            reaches,
-            plain=np.where(known, reaches.plain, 0.0),
-            with_noise=np.where(known, reaches.with_noise, 0.0),
-        )
+    def _reach(self, *, with_noise: bool, group: int | None = None) -> float:
+        """Return how far the draws reach, over the total that they are of; 0 where there are none."""
+        if self._draws is None or self.counts is None:
+            return 0.0
+        of_ns = self.counts.total_duration_ns if group is None else self.counts.group_duration_ns[group]
+        reach_ns = self._draws.reach_ns(self.target.confidence, with_noise=with_noise, group=group)
+        return reach_ns / max(int(of_ns), 1)
 
     @cached_property
     def samples(self) -> int:
         """How many launches a draw is expected to have."""
-        return round(float(self.strata.simulated_launches.sum()))
+        return int(self.strata.samples.sum())
 
     @cached_property
     def sampled_duration_ns(self) -> float:
@@ -285,7 +258,7 @@ def make_design(
         raise NoDurationsError(method, [name for name in names_without_durations() if name != "sieve"])
     request = StrataRequest(
         counts=counts,
-        target=chosen.asked(target),
+        target=target,
         options=options,
         overrides=overrides or {},
         progress=progress,
@@ -294,6 +267,4 @@ def make_design(
     )
     strata = chosen.stratify(request)
     groups = strata.groups or unpooled(counts)
-    # What is recorded is how it draws, not how it was asked to.
-    recorded = replace(request.target, with_replacement=strata.with_replacement)
-    return Design(method, recorded, strata, groups=groups, cycles=declared_spread(groups, recorded))
+    return Design(method, target, strata, groups=groups, cycles=declared_spread(groups, target))

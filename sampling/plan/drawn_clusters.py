@@ -25,7 +25,7 @@ from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups
 from sampling.reduction.region import Region
-from sampling.strata.allocation import joint_sample_sizes, water_filled_sample_sizes
+from sampling.strata.allocation import water_filled_sample_sizes
 from sampling.strata.cycle_spread import declared_spread
 from sampling.strata.drawing import Draw
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
@@ -96,7 +96,7 @@ def drawn_within(picked: PickedDesign, least: int) -> DrawnClusters:
     """Return the design that draws within the strata of picks, which hold every launch.
 
     Sizes are the least that bound the error of the total by epsilon; a stratum gets at least ``least``, or
-    all it has. With replacement they are the papers' closed form.
+    all it has.
     """
     counts = _counted_by_cluster(picked)
     clusters = measured_clusters(
@@ -104,15 +104,9 @@ def drawn_within(picked: PickedDesign, least: int) -> DrawnClusters:
     )
     target = picked.target
     size, mean_ns, std_ns = clusters.launches, clusters.mean_ns, clusters.std_ns
-    if target.with_replacement:
-        sizes = np.maximum(joint_sample_sizes(size, mean_ns, std_ns, target.epsilon, target.z), least)
-    else:
-        whole = np.array([0, len(size)])
-        sizes = water_filled_sample_sizes(size, mean_ns, std_ns, whole, target.epsilon, target.z, floor=least)
-    strata: Strata = replace(
-        clusters.with_samples(sizes, with_replacement=target.with_replacement, notes=picked.notes),
-        least_samples=least,
-    )
+    whole = np.array([0, len(size)])
+    sizes = water_filled_sample_sizes(size, mean_ns, std_ns, whole, target.epsilon, target.z, floor=least)
+    strata: Strata = replace(clusters.with_samples(sizes, notes=picked.notes), least_samples=least)
     listed = picked.launches
     kernel_ns = np.bincount(listed.group, listed.duration_ns, minlength=len(listed.groups)).astype(np.int64)
     # Every cluster may hold launches of any kernel group.

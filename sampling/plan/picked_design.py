@@ -38,7 +38,7 @@ class PickedDesign:
     group_bound_with_noise: ClassVar[float | None] = None
     share_within_epsilon: ClassVar[float | None] = None
     simulated_share_within_epsilon: ClassVar[float | None] = None
-    expected_freedom: ClassVar[float | None] = None
+    expected_half_width: ClassVar[float | None] = None
 
     @property
     def strata_count(self) -> int:

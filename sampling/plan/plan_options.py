@@ -23,11 +23,8 @@ _OF_SOME_METHODS = (
     "min_samples",
     "noise_floor",
     "kernel_spread",
-    "pool_below",
-    "min_freedom",
+    "pool",
 )
-#: What a plan that does not record it was made without: earlier versions pooled nothing.
-_EARLIER = {"min_samples": 2, "pool_below": 0.0, "kernel_spread": 0.0}
 _REMEDY = "make the plan again"
 
 
@@ -37,7 +34,6 @@ class PlanOptions:
 
     Attributes
     ----------
-    target : as the plan's design has it, which says how it draws.
     grouping : the key that was used, never `published`.
     settings : options of single methods, ``METHOD.NAME=VALUE``.
     features : files with metrics of the launches, as they were named.
@@ -63,7 +59,6 @@ class PlanOptions:
             "method": self.method,
             "epsilon": target.epsilon,
             "confidence": target.confidence,
-            "with_replacement": target.with_replacement,
             **self._of_some_methods(),
             "set": list(self.settings),
             "features": list(self.features),
@@ -153,9 +148,7 @@ def recorded_target(options: Mapping[str, Any], path: str) -> Target:
     PlanFileError : an option is out of its range; its type was checked as the file was read.
     """
     try:
-        asked = method_named(options["method"]).target_fields
-        earlier = {name: value for name, value in _EARLIER.items() if name in asked}
-        of_some = earlier | {name: options[name] for name in _OF_SOME_METHODS if name in options}
-        return Target(options["epsilon"], options["confidence"], options["with_replacement"], **of_some)
+        of_some = {name: options[name] for name in _OF_SOME_METHODS if name in options}
+        return Target(options["epsilon"], options["confidence"], **of_some)
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error

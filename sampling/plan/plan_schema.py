@@ -70,13 +70,11 @@ class Options(Struct):
     method: str
     epsilon: float
     confidence: float
-    with_replacement: bool
     group_epsilon: float | UnsetType | None = UNSET
     min_samples: _Count | UnsetType = UNSET
     noise_floor: float | UnsetType = UNSET
     kernel_spread: float | UnsetType = UNSET
-    pool_below: float | UnsetType = UNSET
-    min_freedom: float | UnsetType = UNSET
+    pool: bool | UnsetType = UNSET
     set: list[str] | UnsetType = UNSET
     features: list[str] | UnsetType = UNSET
     seed: int | UnsetType = UNSET

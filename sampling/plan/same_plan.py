@@ -22,7 +22,7 @@ def plan_key(design: AnyDesign) -> bytes:
     strata = design.strata
     order = np.lexsort((strata.start, strata.group))
     drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
-    way = f"drawn {strata.with_replacement} {strata.chance}"
+    way = f"drawn {strata.chance}"
     if isinstance(design, DrawnClusters):
         return _digest(way, design.picks.stratum, *drawn)
     # Pooled groups are others than kernel groups, whatever their numbers.

@@ -14,7 +14,10 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.plan_groups import PlanGroups
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
-from sampling.strata.variance import sample_variance
+from sampling.strata.variance import left_out, sample_variance
+
+#: So many degrees of freedom the declared spreads count for, beside those that a sample shows.
+DECLARED_FREEDOM = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,31 @@ class CycleSpread:
     def of_own_totals(self) -> CycleSpread:
         """Return the spread about each group's own simulated total, which its kernel's cycles cancel from."""
         return replace(self, scale=np.ones(len(self.scale)))
+
+
+def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:
+    """Return the half-width, over the total, that the interval from simulated values will have.
+
+    That is if cycles vary as declared: the interval of `sampling.estimation.interval`, with the profile's
+    time for cycles and f = 1. (docs/methods.md, 11 Back from the simulator)
+    """
+    from scipy.special import stdtrit
+
+    single = (strata.samples == 1) & (strata.launches > 1)
+    # The strata of one launch of a kernel group tell one spread together, and so do those of all pools.
+    pool = cycles.spans_kernels[strata.group]
+    group = np.where(pool, len(cycles.scale), strata.group)
+    of_group = np.bincount(group, single)[group]
+    declared = (strata.launches * strata.mean_ns) ** 2 * cycles.relative(strata.group)
+    declared *= left_out(strata.samples, strata.launches)
+    freedom = np.where(single, of_group, strata.samples) - 1
+    seen = np.where(freedom > 0, declared, 0)
+    together = np.where(single, np.bincount(group, seen * single)[group], seen)
+    doubt = float((seen * together / np.maximum(freedom, 1)).sum())
+    variance, total_ns = float(declared.sum()), float(np.dot(strata.launches, strata.mean_ns))
+    behind = float(seen.sum()) ** 3 / (doubt * variance) if doubt else 0.0
+    t = float(stdtrit((DECLARED_FREEDOM + behind) / 2, (1 + confidence) / 2))
+    return t * float(np.sqrt(variance)) / total_ns if total_ns else 0.0
 
 
 def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:

@@ -22,43 +22,39 @@ class Draw:
     stratum : index into the strata.
     pair : index of the launch's (group, duration) pair in the reduction.
     occurrence : which launch of that pair it is, in id order, from 0.
-    times : how often it was drawn; 1 without replacement.
     rank : how many launches of its stratum were drawn before it; None where the draw has no order.
     """
 
     stratum: IntArray
     pair: IntArray
     occurrence: IntArray
-    times: IntArray
     rank: IntArray | None = None
 
 
 def draw(counts: DurationCounts, strata: Strata, rng: np.random.Generator) -> Draw:
     """Draw ``strata.samples`` launches of each stratum, uniformly; the next draw is independent of it."""
-    stratum, place, times = _places(strata, rng)
-    first_place = counts.launches_before[strata.start]
-    pair, occurrence = _launches(counts, place + (first_place - _first_places(strata))[stratum])
-    return Draw(stratum, pair, occurrence, times)
+    base = np.asarray(np.cumsum(strata.launches) - strata.launches)
+    place = _distinct_places(strata.launches, strata.samples, base, rng)
+    stratum = np.repeat(np.arange(len(base)), strata.samples)
+    pair, occurrence = _launches(counts, place + (counts.launches_before[strata.start] - base)[stratum])
+    return Draw(stratum, pair, occurrence)
 
 
 def draw_nested(counts: DurationCounts, strata: Strata, seed: int) -> Draw:
     """Draw uniformly, so that the same seed with larger sizes draws the same launches and more.
 
-    Each stratum has one order in which its launches are drawn, see `sampling.strata.launch_order`. With
-    replacement there is none: larger sizes are another draw.
+    Each stratum has one order in which its launches are drawn, see `sampling.strata.launch_order`.
 
     Raises
     ------
     OptionError : the seed is negative.
     """
     rng = generator(seed, Stream.DRAW)
-    if strata.with_replacement:
-        return draw(counts, strata, rng)
     key = int(rng.integers(0, 2**64, dtype=np.uint64))
     identity = stratum_keys(key, (strata.group, strata.start, strata.launches))
     stratum, position, rank = first_launches(identity, strata.launches, strata.samples)
     pair, occurrence = _launches(counts, counts.launches_before[strata.start[stratum]] + position)
-    return Draw(stratum, pair, occurrence, np.ones(len(stratum), dtype=np.int64), rank)
+    return Draw(stratum, pair, occurrence, rank)
 
 
 def _launches(counts: DurationCounts, place: IntArray) -> tuple[IntArray, IntArray]:
@@ -70,50 +66,12 @@ def _launches(counts: DurationCounts, place: IntArray) -> tuple[IntArray, IntArr
 def estimate_total_ns(counts: DurationCounts, strata: Strata, drawn: Draw) -> float:
     """Return sum of N_i times the mean duration of the draw from stratum i. [Allegro section IV-C]"""
     weight = strata.launches / strata.samples
-    return float(np.dot(weight[drawn.stratum] * drawn.times, counts.duration_ns[drawn.pair]))
+    return float(np.dot(weight[drawn.stratum], counts.duration_ns[drawn.pair]))
 
 
 def weights(strata: Strata, drawn: Draw) -> FloatArray:
-    """Return (n,) how many launches each drawn one stands for: N/m, times how often it was drawn."""
-    return np.asarray((strata.launches / strata.samples)[drawn.stratum] * drawn.times)
-
-
-def _first_places(strata: Strata) -> IntArray:
-    """Return (s,) the first place of each stratum, where the launches of all strata stand in one row."""
-    return np.asarray(np.cumsum(strata.launches) - strata.launches)
-
-
-def _places(strata: Strata, rng: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
-    """Return stratum, place and times drawn, sorted."""
-    base = _first_places(strata)
-    if strata.with_replacement:
-        place, times = _repeated_places(strata.launches, strata.samples, base, rng)
-        return np.asarray(np.searchsorted(base, place, side="right") - 1), place, times
-    place = _distinct_places(strata.launches, strata.samples, base, rng)
-    return np.repeat(np.arange(len(base)), strata.samples), place, np.ones(len(place), dtype=np.int64)
-
-
-def _repeated_places(
-    launches: IntArray, samples: IntArray, base: IntArray, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """Return the places drawn with replacement, sorted, and how often each.
-
-    Where more are drawn than there are, the counts of all places are drawn at once: memory follows the
-    launches then, not the draws.
-    """
-    sparse = np.flatnonzero(samples <= launches)
-    stratum = np.repeat(sparse, samples[sparse])
-    places, times = np.unique(base[stratum] + _uniform(launches[stratum], rng), return_counts=True)
-    all_places, all_times = [places], [times]
-    for index in np.flatnonzero(samples > launches).tolist():
-        size = int(launches[index])
-        counts = rng.multinomial(int(samples[index]), np.full(size, 1 / size))
-        drawn = np.flatnonzero(counts)
-        all_places.append(base[index] + drawn)
-        all_times.append(counts[drawn])
-    place = np.concatenate(all_places)
-    order = np.argsort(place)
-    return place[order], np.concatenate(all_times)[order]
+    """Return (n,) how many launches each drawn one stands for: N/m."""
+    return np.asarray((strata.launches / strata.samples)[drawn.stratum])
 
 
 def _uniform(below: IntArray, rng: np.random.Generator) -> IntArray:

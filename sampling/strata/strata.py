@@ -14,14 +14,6 @@ from sampling.reduction.plan_groups import PlanGroups
 WHOLE_WORKLOAD = -1
 
 
-def distinct_launches(launches: IntArray, samples: IntArray, with_replacement: bool) -> FloatArray:
-    """Return how many distinct launches are expected of m draws of N; the arrays are broadcast."""
-    if not with_replacement:
-        return samples.astype(np.float64)
-    missed = np.exp(samples * np.log1p(-1 / np.maximum(launches, 2)))
-    return np.where(launches > 1, launches * (1 - missed), 1.0)
-
-
 @dataclass(frozen=True, slots=True)
 class Strata:
     """Disjoint ranges of a reduction's pairs that together hold every launch; all arrays (s,).
@@ -32,8 +24,7 @@ class Strata:
     start, stop : the pairs ``start:stop`` of the reduction, ascending.
     launches : N, how many launches the stratum has.
     mean_ns, std_ns : mean and population standard deviation of their durations.
-    samples : m, how many to draw; 1 <= m, and m <= N unless ``with_replacement``.
-    with_replacement : whether one launch may be drawn twice.
+    samples : m, how many to draw; 1 <= m <= N.
     notes : what the user should know of how these came about.
     least_samples : what every stratum gets at least, if it is that large.
     groups : the groups whose pairs these are, where some kernel groups are pooled; None: kernel groups.
@@ -48,7 +39,6 @@ class Strata:
     mean_ns: FloatArray
     std_ns: FloatArray
     samples: IntArray
-    with_replacement: bool = False
     notes: tuple[str, ...] = ()
     least_samples: int = 1
     groups: PlanGroups | None = None
@@ -58,17 +48,9 @@ class Strata:
         return len(self.group)
 
     @property
-    def simulated_launches(self) -> FloatArray:
-        """(s,) distinct launches expected of a draw: m, or N (1 - (1 - 1/N)^m) with replacement."""
-        return distinct_launches(self.launches, self.samples, self.with_replacement)
-
-    @property
     def sampled_duration_ns(self) -> float:
-        """The expected duration of the drawn launches, sum of m mu (STEM+ROOT's tau).
-
-        A launch that is drawn twice is simulated once, and counts once.
-        """
-        return float(np.dot(self.simulated_launches, self.mean_ns))
+        """The expected duration of the drawn launches, sum of m mu (STEM+ROOT's tau)."""
+        return float(np.dot(self.samples, self.mean_ns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +87,9 @@ class Clusters:
             self.std_ns[here],
         )
 
-    def with_samples(
-        self, samples: IntArray, *, with_replacement: bool = False, notes: tuple[str, ...] = ()
-    ) -> Strata:
+    def with_samples(self, samples: IntArray, *, notes: tuple[str, ...] = ()) -> Strata:
         """Return the strata."""
-        return Strata(*self.columns, samples, with_replacement, notes)
+        return Strata(*self.columns, samples, notes)
 
 
 def measured_clusters(counts: DurationCounts, group: IntArray, start: IntArray, stop: IntArray) -> Clusters:

@@ -17,8 +17,6 @@ MOST_CONFIDENCE = 1 - 1e-12
 LEAST_CONFIDENCE = 1e-9
 #: Beyond this spread between kernels a sample of them says nothing of the others.
 MOST_KERNEL_SPREAD = 10.0
-#: Student's t is as good as normal from far fewer degrees of freedom on.
-MOST_FREEDOM = 1000.0
 #: More than any profile has; a double still counts them.
 MOST_LAUNCHES = 2**53
 
@@ -36,24 +34,19 @@ class Target:
     ----------
     epsilon : bound on the relative error of the total.
     confidence : share of draws that must meet it.
-    with_replacement : draw with replacement, as the papers' derivations assume.
-    group_epsilon, min_samples, pool_below, min_freedom : of the method joint alone: the bound of every kernel
-        group's own total (None: none), the least samples of a stratum, the share of the time below which
-        kernel groups may be pooled, and the least degrees of freedom that the interval from simulated values
-        is expected to have, unless strata have two samples each.
+    group_epsilon, min_samples, pool : of the method joint alone: the bound of every kernel group's own total
+        (None: none), the least samples of a stratum, and whether small kernel groups may be pooled.
     noise_floor, kernel_spread : how simulated cycles per profiled nanosecond are declared to vary, as
         coefficients of variation: within a kernel, and between kernels.
     """
 
     epsilon: float = 0.05
     confidence: float = 0.95
-    with_replacement: bool = False
     group_epsilon: float | None = 0.25
     min_samples: int = 1
     noise_floor: float = 0.05
-    pool_below: float = 0.01
     kernel_spread: float = 0.3
-    min_freedom: float = 8.0
+    pool: bool = True
 
     def __post_init__(self) -> None:
         self._check_bounds()
@@ -78,12 +71,9 @@ class Target:
     def _check_declared(self) -> None:
         if not 1 <= self.min_samples <= MOST_LAUNCHES:
             raise OptionError(Wording("`min_samples` is 1 to 2^53, not {}", self.min_samples))
-        for name, value in (("noise_floor", self.noise_floor), ("pool_below", self.pool_below)):
-            if not 0 <= value < 1:
-                raise OptionError(Wording(f"`{name}` is a fraction from 0, below 1, not {value:g}"))
-        if not 0 <= self.min_freedom <= MOST_FREEDOM:
+        if not 0 <= self.noise_floor < 1:
             raise OptionError(
-                Wording("`min_freedom` is from 0 to {:g}, not {:g}", MOST_FREEDOM, self.min_freedom)
+                Wording("`noise_floor` is a fraction from 0, below 1, not {:g}", self.noise_floor)
             )
         if not 0 <= self.kernel_spread <= MOST_KERNEL_SPREAD:
             raise OptionError(

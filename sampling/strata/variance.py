@@ -36,7 +36,7 @@ def summed_by_group(group: IntArray, values: FloatArray, groups: int) -> FloatAr
 def total_variance(strata: Strata, variance: FloatArray | None = None) -> FloatArray:
     """Return (s,) each stratum's part of the variance of the estimated total, ns^2.
 
-    Without replacement N^2 (1 - m/N) S^2/m; with replacement N^2 sigma^2/m, sigma^2 = S^2 (N - 1)/N.
+    N^2 (1 - m/N) S^2/m, drawn without replacement.
     (docs/methods.md, 2 STEM: the error model)
 
     Parameters
@@ -45,9 +45,6 @@ def total_variance(strata: Strata, variance: FloatArray | None = None) -> FloatA
     """
     launches = strata.launches
     squared_launches = launches.astype(np.float64) ** 2
-    if strata.with_replacement:
-        sigma = strata.std_ns**2 if variance is None else variance * (launches - 1) / launches
-        return squared_launches * sigma / strata.samples
     if variance is None:
         variance = sample_variance(launches, strata.std_ns)
     left = 1 - strata.samples / launches

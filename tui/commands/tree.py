@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sampling.methods.registry import split_trees_of
-from tui.engine.split_trees import chosen_group, tree_walk
-from tui.engine.studies import overrides_of, study_of, target_of
+from sampling.plan.walk.tree_walk import TreeWalk
+from tui.engine.studies import chosen_kernel, overrides_of, study_of, target_of
 from tui.options.commands import TreeOptions
 from tui.output.writer import Answer, emit
 from tui.text.selection import part_of_study, stated
@@ -18,8 +18,11 @@ def run(options: TreeOptions) -> None:
     overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     split_trees_of(options.method)
     study = study_of(options.profiles, options, method=options.method, overrides=overrides)
-    walk = tree_walk(study, target_of(options))
-    walk.enter(chosen_group(study, walk.groups_of_plan, options.kernel, quiet=options.quiet))
+    choice, counts = study.choice, study.counts
+    walk = TreeWalk(
+        counts, choice.method, target_of(options), settings=choice.settings, overrides=choice.overrides
+    )
+    walk.enter(chosen_kernel(counts, options.kernel, quiet=options.quiet))
     if options.decisions is None:
         stop = whole_tree(walk)
     else:

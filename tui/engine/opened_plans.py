@@ -39,8 +39,8 @@ _NOT_OF_THE_PLAN = {
     "no_mouse",
     "theme",
 }
-_COPIED = ("method", "epsilon", "confidence", "with_replacement", "launches", "time", "range")
-_OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread", "pool_below", "min_freedom")
+_COPIED = ("method", "epsilon", "confidence", "launches", "time", "range")
+_OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread")
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,7 @@ def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
         min_duration=recorded.get("min_duration"),
         columns=recorded.get("columns"),
         features=tuple(_feature_file(opened.path, each) for each in recorded.get("features", ())),
+        no_pool=not recorded.get("pool", True),
         overrides=opened.path if _has_decisions(opened) else None,
     )
 

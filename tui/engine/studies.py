@@ -78,11 +78,11 @@ def target_of(options: PlanningOptions) -> Target:
     given: dict[str, Any] = {}
     if options.group_epsilon is not None:
         given["group_epsilon"] = _fraction_or_none("--group-epsilon", options.group_epsilon)
-    for name in ("min_samples", "noise_floor", "kernel_spread", "pool_below", "min_freedom"):
+    for name in ("min_samples", "noise_floor", "kernel_spread"):
         value = getattr(options, name)
         if value is not None:
             given[name] = value
-    return Target(options.epsilon, options.confidence, options.with_replacement, **given)
+    return Target(options.epsilon, options.confidence, pool=not options.no_pool, **given)
 
 
 def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | None:

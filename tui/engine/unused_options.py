@@ -16,8 +16,7 @@ def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
     given = {
         "group_epsilon": ("--group-epsilon", options.group_epsilon),
         "min_samples": ("--min-samples", options.min_samples),
-        "pool_below": ("--pool-below", options.pool_below),
-        "min_freedom": ("--min-freedom", options.min_freedom),
+        "pool": ("--no-pool", options.no_pool or None),
     }
     declared = {
         "noise_floor": ("--noise-floor", options.noise_floor),

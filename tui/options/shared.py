@@ -165,23 +165,8 @@ class PlanningOptions(RegionOptions):
         panel=PLAN_PANEL,
         metavar="X",
     )
-    pool_below: float | None = option(
-        None,
-        "joint: pool kernel groups of a smaller share, where it pays (0.01).",
-        "--pool-below",
-        panel=PLAN_PANEL,
-        metavar="X",
-    )
-    min_freedom: float | None = option(
-        None,
-        "joint: least degrees of freedom expected of the interval (8).",
-        "--min-freedom",
-        kind=NumberKind.OTHER,
-        panel=PLAN_PANEL,
-        metavar="N",
-    )
-    with_replacement: bool = option(
-        False, "Draw with replacement, as the papers derive.", "--with-replacement", panel=PLAN_PANEL
+    no_pool: bool = option(
+        False, "joint: an own estimate of every kernel group, however small.", "--no-pool", panel=PLAN_PANEL
     )
     set: tuple[str, ...] = option(
         (),

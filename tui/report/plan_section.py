@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sampling.methods.registry import method_named
-from sampling.strata.coverage import DRAWS
+from sampling.strata.judged import DRAWS
 from tui.charts import quantities
 from tui.options.flags import with_flags
 from tui.report.facts import Facts
@@ -14,7 +14,7 @@ from tui.report.sections import Block, Section, Table
 from tui.terminal.tables import Column
 from tui.text import facts as shown
 from tui.text.binding import binding_columns, hours_lines, why_none
-from tui.text.promise import freedom_lines, pooled_words, promise_words
+from tui.text.promise import pooled_words, promise_words
 
 
 def plan_section(facts: Facts) -> Section:
@@ -36,7 +36,6 @@ def _blocks(facts: Facts) -> Iterator[Block]:
         ),
     )
     yield from () if pooled is None else (f"{pooled}.",)
-    yield from (f"{_begun(line)}." for line in freedom_lines(design)[:1] if not design.expected_freedom)
     yield from map(with_flags, design.notes)
     if facts.costs.binding:
         total_ns, slowdown = facts.plan.total_duration_ns, facts.costs.slowdown
@@ -87,8 +86,8 @@ def _figures(facts: Facts) -> Iterator[tuple[str, str]]:
         judged = facts.judgement
         text = f"{share(judged.error_mean)} mean, {share(judged.error_p95)} at the 95th percentile"
         yield f"error over {shown.draws_text(judged.repeats)}", text
-    if design.expected_freedom:
-        yield "degrees of freedom of the interval", f"{design.expected_freedom:.3g}"
+    if design.expected_half_width:
+        yield "interval expected of the simulated total", share(design.expected_half_width)
     taken = hours_lines(design, facts.costs)
     if taken:
         # What is in brackets belongs to what is before it.

@@ -92,14 +92,17 @@ def why_none(design: AnyDesign) -> str:
 def _way(step: Relaxation, total_duration_ns: int, slowdown: float | None) -> str:
     """Return what to type and what it gives."""
     flag = flags_of_parameters()[step.option]
-    text = f"{flag} {value_text(step.after)} gives {quantities.ratio(step.speedup)}"
+    way = f"without {flag}" if step.after is False else f"{flag} {value_text(step.after)}"
+    text = f"{way} gives {quantities.ratio(step.speedup)}"
     if slowdown is None:
         return text
     return f"{text} ({quantities.hours(_hours(step, total_duration_ns, slowdown))})"
 
 
 def value_text(value: float | str) -> str:
-    """Return an option's value as it is typed."""
+    """Return an option's value as it is typed, or whether a flag is given."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -14,7 +14,7 @@ from sampling.plan.judge import Judgement
 from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.coverage import DRAWS
+from sampling.strata.judged import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas

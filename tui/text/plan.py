@@ -19,7 +19,7 @@ from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.text import facts
 from tui.text.binding import binding_text, cost_rows, hours_lines
-from tui.text.promise import freedom_lines, pooled_row, pooled_words, promise_words
+from tui.text.promise import interval_lines, pooled_row, pooled_words, promise_words
 
 _NOTHING_ASKED = PlanCosts()
 # What is said of a plan in time, null where the profile has no durations.
@@ -46,7 +46,7 @@ def plan_answer(
         "group_bound_with_noise": design.group_bound_with_noise,
         "promise": promise_words(design),
         "pooled": pooled_row(study),
-        "degrees_of_freedom": design.expected_freedom,
+        "expected_interval": design.expected_half_width,
         "calibrated": facts.calibrated_row(design),
         "estimate_ns": plan.estimate_ns,
         "error": plan.error,
@@ -103,7 +103,7 @@ def plan_text(
         *_binding_lines(plan, costs),
         *([pooled] if pooled is not None else []),
         facts.bounds_line(design, judgement if design.random else None),
-        *freedom_lines(design),
+        *interval_lines(design),
         f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
     ]
     lines = [first, *(in_time if study.counts.has_durations else _without_durations(study, plan, costs))]

@@ -64,11 +64,9 @@ def pooled_words(study: Study) -> str | None:
     return f"{words}: they have no bound of their own"
 
 
-def freedom_lines(design: AnyDesign) -> list[str]:
-    """Return how many degrees of freedom the interval from simulated values is expected to have."""
-    freedom = design.expected_freedom
-    if freedom is None:
+def interval_lines(design: AnyDesign) -> list[str]:
+    """Return how far the interval from simulated values is expected to reach."""
+    if not design.expected_half_width:
         return []
-    if not freedom:
-        return ["no interval will follow from simulated values: nothing tells how far they spread"]
-    return [f"degrees of freedom expected of the interval from simulated values: {freedom:.3g}"]
+    reach = quantities.share(design.expected_half_width)
+    return [f"the interval of the simulated total is expected to be {reach}"]

@@ -143,8 +143,6 @@ def level_text(known: TradeOff) -> str | None:
     asked = [counted(target.min_samples, "launch", "launches") + " a stratum"]
     if target.group_epsilon is not None:
         asked.insert(0, f"the bound of each kernel group, {target.group_epsilon:g}")
-    if target.min_samples == 1 and target.min_freedom:
-        asked.append(f"{target.min_freedom:g} degrees of freedom")
     ask = "asks" if asked == ["1 launch a stratum"] else "ask"
     return f"{text}: {' and '.join(asked)} {ask} for more than epsilon does."
 

@@ -10,7 +10,6 @@ from typing import Any
 from sampling.errors import OptionError
 from sampling.plan.walk.tree_walk import Running, TreeWalk
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.plan_groups import PlanGroups
 from sampling.splitting.tree import SplitNode, Verdict
 from sampling.text import counted
 from tui.charts import quantities
@@ -27,28 +26,20 @@ _HISTOGRAM_HEIGHT = 12
 _LEFT_OUT = {"start", "stop"}
 
 
-def group_name(groups: PlanGroups, group: int) -> str:
-    """Return a kernel group's rank, or that it is a pool and of how many kernel groups."""
-    if not groups.is_pool[group]:
-        return f"#{groups.first_kernel(group) + 1}"
-    kernels = int((groups.group_of == group).sum())
-    return f"pool of {counted(kernels, 'kernel group', 'kernel groups')}"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeStop:
-    """The split tree of a kernel group or a pool after some of its decisions.
+    """The split tree of a kernel group after some of its decisions.
 
     Attributes
     ----------
-    groups : the groups of the plan; group : which of them this is.
+    counts : the launches by kernel group; group : which of these this is.
     nodes : the decisions so far; ahead : the one that comes next, None when there is none left.
     node : the one that is shown in detail, of `nodes` or `ahead`; None for the whole group.
     running : what the decisions so far would cost; None where it was not computed.
     is_plan : whether these are all decisions of all groups.
     """
 
-    groups: PlanGroups
+    counts: DurationCounts
     group: int
     nodes: tuple[SplitNode, ...]
     ahead: SplitNode | None = None
@@ -57,26 +48,21 @@ class TreeStop:
     is_plan: bool = False
 
     @property
-    def counts(self) -> DurationCounts:
-        """The launches by group of the plan and duration."""
-        return self.groups.counts
-
-    @property
     def name(self) -> str:
-        """What `group_name` calls it."""
-        return group_name(self.groups, self.group)
+        """The kernel group's rank."""
+        return f"#{self.group + 1}"
 
 
 def whole_tree(walk: TreeWalk) -> TreeStop:
     """Return all decisions on the group where a walk is."""
     walk.finish_group()
-    return TreeStop(walk.groups_of_plan, walk.group, walk.nodes)
+    return TreeStop(walk.counts, walk.group, walk.nodes)
 
 
 def stop_of(walk: TreeWalk) -> TreeStop:
     """Return where a walk is now, with the decision that comes next shown in detail."""
     ahead = walk.ahead
-    return TreeStop(walk.groups_of_plan, walk.group, walk.nodes, ahead, ahead, walk.running, walk.at_end)
+    return TreeStop(walk.counts, walk.group, walk.nodes, ahead, ahead, walk.running, walk.at_end)
 
 
 def node_name(path: str) -> str:
@@ -102,8 +88,8 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
 
 def tree_rows(stop: TreeStop) -> list[dict[str, Any]]:
     """Return the decisions as the contract's `tree` lists them."""
-    key, is_pool = stop.counts.groups[stop.group].key, bool(stop.groups.is_pool[stop.group])
-    return [_row(node, len(stop.nodes)) | {"key": key, "pooled": is_pool} for node in stop.nodes]
+    key = stop.counts.groups[stop.group].key
+    return [_row(node, len(stop.nodes)) | {"key": key} for node in stop.nodes]
 
 
 def _row(node: SplitNode, taken: int) -> dict[str, Any]:
@@ -201,13 +187,10 @@ def running_lines(stop: TreeStop) -> list[str]:
     if running is None:
         return []
     speedup, samples = quantities.ratio(running.speedup), counted(running.samples, "sample", "samples")
-    total, worst, here = (
-        "none" if bound is None else quantities.share(bound)
-        for bound in (running.bound, running.worst_group_bound, running.group_bound)
+    total, worst, here = map(
+        quantities.share, (running.bound, running.worst_group_bound, running.group_bound)
     )
     head, short = ("All groups split", "All split") if stop.is_plan else ("If splitting ended here", "So far")
-    if running.provisional:
-        head, short = f"{head}, sizes not final", f"{short}, not final"
     cost = f"speedup {speedup}, {samples} in {strata_text(running.strata)}"
     bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
     return [

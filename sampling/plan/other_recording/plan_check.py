@@ -295,10 +295,7 @@ def is_random(plan: PlanFile) -> bool:
 def _design(plan: PlanFile, clusters: Clusters) -> Design:
     target = plan.target()
     samples = np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
-    if not target.with_replacement and (samples > clusters.launches).any():
+    if (samples > clusters.launches).any():
         raise PlanFileError("a plan that draws more launches than a stratum has", path=plan.path)
-    strata = replace(
-        clusters.with_samples(samples, with_replacement=target.with_replacement),
-        least_samples=plan.options.get("min_samples", 1),
-    )
+    strata = replace(clusters.with_samples(samples), least_samples=plan.options.get("min_samples", 1))
     return Design(plan.options["method"], target, strata)

@@ -296,5 +296,5 @@ def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray)
         counts.launches_before[pairs].tolist() for pairs in (design.strata.start, design.strata.stop)
     )
     mean_ns = [by_rank[first:last].mean() for first, last in zip(start, stop, strict=True)]
-    sampled_ns = float(np.dot(design.strata.simulated_launches, mean_ns))
+    sampled_ns = float(np.dot(design.strata.samples, mean_ns))
     return speedup_of(float(by_rank.sum()), sampled_ns)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import FloatArray
-from sampling.reduction.plan_groups import PlanGroups
+from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.strata import Strata
 from sampling.strata.variance import total_variance
 
@@ -44,7 +44,7 @@ class GroupCosts:
 
 def group_costs(strata: Strata, groups: int) -> GroupCosts:
     """Return (groups,) what the strata cost."""
-    group, simulated = strata.group, strata.simulated_launches
+    group, simulated = strata.group, strata.samples.astype(np.float64)
 
     def added_up(values: FloatArray | None = None) -> FloatArray:
         return np.bincount(group, values, minlength=groups).astype(np.float64)
@@ -64,7 +64,7 @@ class OtherGroups:
     Attributes
     ----------
     before : all groups of smaller rank split to their end; after : all of larger rank kept whole.
-    worst_before, worst_after : the largest deviation over total among them, pools left out.
+    worst_before, worst_after : the largest deviation over total among them.
     """
 
     before: GroupCosts
@@ -73,15 +73,14 @@ class OtherGroups:
     worst_after: FloatArray
 
     @classmethod
-    def of(cls, final: GroupCosts, whole: GroupCosts, groups: PlanGroups) -> OtherGroups:
+    def of(cls, final: GroupCosts, whole: GroupCosts, counts: DurationCounts) -> OtherGroups:
         """Return the running sums."""
 
         def before(values: FloatArray) -> FloatArray:
             return np.concatenate([[0.0], np.cumsum(values)[:-1]])
 
         def worst(costs: GroupCosts) -> FloatArray:
-            deviation = np.sqrt(costs.variance) / np.maximum(groups.counts.group_duration_ns, 1)
-            return np.where(groups.is_pool, 0.0, deviation)
+            return np.asarray(np.sqrt(costs.variance) / np.maximum(counts.group_duration_ns, 1))
 
         return cls(
             before=GroupCosts(*(before(values) for values in _columns(final))),

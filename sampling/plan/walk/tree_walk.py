@@ -7,17 +7,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.errors import OptionError
-from sampling.methods.registry import method_named
+from sampling.methods.method import SplitRequest
+from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, speedup_of
 from sampling.plan.walk.group_costs import GroupCosts, OtherGroups, group_costs
-from sampling.plan.walk.splitter import Steps, splitter_of
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
+from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides
+from sampling.splitting.grower import TreeGrower
+from sampling.splitting.rule import ClusterArrays
 from sampling.splitting.tree import Share, SplitNode, Verdict
 from sampling.strata.cycle_spread import declared_spread
-from sampling.strata.strata import Clusters
+from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
 
 
@@ -43,11 +46,8 @@ class Running:
     ----------
     strata, samples, sampled_duration_ns, speedup : as a `Design` has them.
     bound, worst_group_bound, group_bound : on the error of the workload's total, of any kernel group's own,
-        and of the present group's. Pools have no bound of their own: None where the present group is one, or
-        all are. Those of a plan and of a group that is split to its end are judged by
+        and of the present group's. Those of a plan and of a group that is split to its end are judged by
         drawing; on the way they are those of normal errors.
-    provisional : whether sizes of strata that stay may still change: those of the method joint cost least
-        at the prices of its whole plan, and meet its bounds together with the whole plan's strata.
     """
 
     strata: int
@@ -55,21 +55,21 @@ class Running:
     sampled_duration_ns: float
     speedup: float | None
     bound: float
-    worst_group_bound: float | None
-    group_bound: float | None
-    provisional: bool = False
+    worst_group_bound: float
+    group_bound: float
 
 
-def _of_design(design: Design, group_bound: float | None) -> Running:
-    bound = design.bound
+def _of_design(design: Design, group_bound: float) -> Running:
+    bound, worst = design.bound, design.group_bound
     assert bound is not None
+    assert worst is not None
     return Running(
         strata=design.strata_count,
         samples=design.samples,
         sampled_duration_ns=design.sampled_duration_ns,
         speedup=design.speedup,
         bound=bound,
-        worst_group_bound=design.group_bound,
+        worst_group_bound=worst,
         group_bound=group_bound,
     )
 
@@ -85,8 +85,7 @@ class TreeWalk:
 
     Attributes
     ----------
-    groups_of_plan : the groups that are split: kernel groups, and pools of small ones.
-    counts : the launches by these groups.
+    counts : the launches by kernel group.
     design : the plan that all decisions together lead to.
 
     Raises
@@ -105,20 +104,20 @@ class TreeWalk:
         progress: Progress | None = None,
     ) -> None:
         self._overrides = overrides or {}
-        target = method_named(method).asked(target)
-        self._splitter = splitter_of(counts, method, target, settings, self._overrides, progress)
-        strata = self._splitter.plan
-        self.groups_of_plan = strata.groups or unpooled(counts)
-        self.counts = counts = self.groups_of_plan.counts
-        self._target = replace(target, with_replacement=strata.with_replacement)
-        cycles = declared_spread(self.groups_of_plan, self._target)
-        self.design = Design(method, self._target, strata, groups=self.groups_of_plan, cycles=cycles)
+        self.counts, self._target, self._forest = counts, target, forest_of(counts)
+        trees, options = split_trees_of(method), method_options(method, settings)
+        request = SplitRequest(
+            counts=counts, target=target, options=options, overrides=self._overrides, progress=progress
+        )
+        strata, self._rule = trees.stratify(request), trees.rule(target, options)
+        plan_groups = unpooled(counts)
+        cycles = declared_spread(plan_groups, target)
+        self.design = Design(method, target, strata, groups=plan_groups, cycles=cycles)
         groups = len(counts.groups)
         self._final = group_costs(strata, groups)
-        whole = group_costs(self._splitter.whole, groups)
-        self._others = OtherGroups.of(self._final, whole, self.groups_of_plan)
+        self._others = OtherGroups.of(self._final, group_costs(self._whole(), groups), counts)
         self._group = 0
-        self._visited: dict[int, Steps] = {}
+        self._visited: dict[int, TreeGrower] = {}
 
     @property
     def groups(self) -> int:
@@ -167,11 +166,21 @@ class TreeWalk:
         return self._group == self.groups - 1 and self.ahead is None
 
     @property
-    def _steps(self) -> Steps:
+    def _steps(self) -> TreeGrower:
         steps = self._visited.get(self._group)
         if steps is None:
-            steps = self._visited[self._group] = self._splitter.steps(self._group)
+            decided = self._overrides.get(self.counts.groups[self._group].key)
+            steps = TreeGrower(self.counts, self._group, self._rule, decided, self._forest)
+            self._visited[self._group] = steps
         return steps
+
+    def _whole(self) -> Strata:
+        """Return every group as one stratum, with what that costs."""
+        counts = self.counts
+        number, mean_ns = np.arange(len(counts.groups)), counts.group_duration_ns / counts.group_launches
+        columns = (counts.group_launches, mean_ns, counts.group_std_ns)
+        whole = Clusters(number, counts.offsets[:-1], counts.offsets[1:], *columns)
+        return self._rule.sized(whole, self._rule.samples_alone(ClusterArrays(*columns)))
 
     def step(self) -> bool:
         """Take the next decision, or go on to the next group; False at the end of all."""
@@ -245,23 +254,19 @@ class TreeWalk:
         if self.at_end:
             return _of_design(self.design, group_bound)
         row = others.before.row(group) + here + others.after.row(group)
-        worst = max(z * float(max(others.worst_before[group], others.worst_after[group])), group_bound or 0.0)
-        all_pooled = bool(self.groups_of_plan.is_pool.all())
+        worst = max(z * float(max(others.worst_before[group], others.worst_after[group])), group_bound)
         return Running(
             strata=int(row.strata),
             samples=round(float(row.samples)),
             sampled_duration_ns=float(row.sampled_ns),
             speedup=speedup_of(total_ns, float(row.sampled_ns)),
             bound=z * float(np.sqrt(row.variance)) / max(total_ns, 1),
-            worst_group_bound=None if all_pooled else worst,
+            worst_group_bound=worst,
             group_bound=group_bound,
-            provisional=self._splitter.provisional,
         )
 
-    def _bound_of(self, group: int, costs: GroupCosts) -> float | None:
-        """Return a group's bound on its own total, None for a pool; judged where it is split to its end."""
-        if self.groups_of_plan.is_pool[group]:
-            return None
+    def _bound_of(self, group: int, costs: GroupCosts) -> float:
+        """Return a group's bound on its own total; judged where it is split to its end."""
         if self.ahead is None:
             return self.design.bound_of_group(group)
         total_ns = max(int(self.counts.group_duration_ns[group]), 1)
@@ -280,7 +285,7 @@ class TreeWalk:
             np.array([cluster.std_ns for cluster in found]),
         )
         samples = np.array([share.samples for share in shares])
-        strata = self._splitter.sized(clusters, samples)
+        strata = self._rule.sized(clusters, samples)
         return group_costs(replace(strata, group=np.zeros_like(strata.group)), 1).row(0)
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:

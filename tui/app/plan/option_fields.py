@@ -23,8 +23,6 @@ _HELP = {option.name: option.metadata.get("help", "") for option in fields(Sampl
 # The round fractions of three decades.
 _FRACTIONS = tuple(float(f"{digit}e{power}") for power in (-3, -2, -1) for digit in (1, 1.5, 2, 3, 5, 7))
 _CONFIDENCES = (0.5, 0.68, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
-_POOLS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
-_FREEDOMS = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _SPREADS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 _NONE = "none"
 NOT_USED = "not used"
@@ -296,9 +294,7 @@ OPTION_FIELDS: tuple[OptionField, ...] = (
     Number("min_samples", default=_DEFAULT.min_samples, of_some_methods=True),
     Number("noise_floor", _SPREADS, _DEFAULT.noise_floor, of_some_methods=True),
     Number("kernel_spread", _SPREADS, _DEFAULT.kernel_spread, of_some_methods=True),
-    Number("pool_below", _POOLS, _DEFAULT.pool_below, of_some_methods=True),
-    Number("min_freedom", _FREEDOMS, _DEFAULT.min_freedom, of_some_methods=True),
-    Choice("with_replacement", (False, True), ("no", "yes")),
+    Choice("no_pool", (False, True), ("no", "yes")),
     Choice("group_by", tuple(GroupBy), tuple(GroupBy)),
     Number("seed"),
     Settings("set"),

@@ -26,7 +26,6 @@ from tui.text.tree import TreeStop, node_name
 _NO_NODE = "-"
 """No node's path: what is marked when a group is split to its end."""
 
-_OF_A_POOL = " kernel groups"
 """What the name of a pool ends with; it holds two at least."""
 
 
@@ -49,17 +48,13 @@ def node_title(
         place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
     axis = "log" if log else "linear"
     whose = "the plan's" if method == of_plan else "for study"
-    # What a pool consists of may be cut off at the end of the row; the place in its tree may not.
-    name = stop.name.removesuffix(_OF_A_POOL)
-    return f"[2] {name} {place}{_label(stop, study)}", f"[x] {axis}  [m] {method}, {whose}"
+    return f"[2] {stop.name} {place}{_label(stop, study)}", f"[x] {axis}  [m] {method}, {whose}"
 
 
 def _label(stop: TreeStop, study: Study | None) -> str:
-    if stop.groups.is_pool[stop.group]:
-        return f":{_OF_A_POOL}, small ones split as one"
     if study is None:
         return ""
-    return f": {facts.group_label(study, stop.groups.first_kernel(stop.group))}"
+    return f": {facts.group_label(study, stop.group)}"
 
 
 def tree_title(stop: TreeStop, *, is_plan: bool) -> tuple[str, str]:
@@ -146,7 +141,7 @@ def tree_command(
     """
     kernel, taken = "#1", 0
     if stop is not None:
-        kernel, taken = f"#{stop.groups.first_kernel(stop.group) + 1}", len(stop.nodes)
+        kernel, taken = f"#{stop.group + 1}", len(stop.nodes)
     if spec is not None:
         session = replace(session, options=spec.options, overrides=spec.overrides)
     options = options_with_overrides(session)

@@ -116,8 +116,7 @@ class SplitTreeScreen(ViewScreen):
         """Return the walk's group that is in focus elsewhere; None where the walk is there already."""
         if session.study is None or session.selected is None:
             return None
-        group = int(stop.groups.group_of[session.selected])
-        return None if group == stop.group else group
+        return None if session.selected == stop.group else session.selected
 
     def _is_outdated(self, session: Session) -> bool:
         """Return whether the session asks for another walk; while it plans, its options may be withdrawn."""
@@ -160,10 +159,8 @@ class SplitTreeScreen(ViewScreen):
         self._stop, self._shown_spec = event.at, event.spec
         if self._cursor is not None and self._cursor not in {node.path for node in event.at.nodes}:
             self._cursor = None
-        groups, selected = event.at.groups, self.session.selected
-        is_there = selected is not None and groups.group_of[selected] == event.at.group
-        if self.is_current and not is_there:
-            self.app.change(selected=groups.first_kernel(event.at.group))
+        if self.is_current and self.session.selected != event.at.group:
+            self.app.change(selected=event.at.group)
         self._show()
 
     @on(WalkRefused)
@@ -329,7 +326,7 @@ class SplitTreeScreen(ViewScreen):
             return PaneText("kernelpoint-tree", "")
         canvas = Canvas(self.app.size.width, ascii_only=session.ascii_only, color=False)
         return PaneText(
-            f"kernelpoint-tree-{stop.groups.first_kernel(stop.group) + 1}",
+            f"kernelpoint-tree-{stop.group + 1}",
             tree_text(stop, canvas, log=session.log) + "\n",
         )
 

@@ -16,9 +16,8 @@ from sampling.strata.target import Target
 from tui.app.state import Session, same_overrides
 from tui.engine.studies import target_of
 from tui.options.commands import SampleOptions
-from tui.text.tree import group_name
 
-_FOR_STUDY = ("root", "joint")
+_FOR_STUDY = ("root", "stem", "allegro")
 
 
 def methods_in_turn(of_plan: str) -> tuple[str, ...]:
@@ -85,19 +84,12 @@ def begin(spec: WalkSpec, group: int) -> Change:
     def change(walked: Walked | None, progress: Progress) -> Walked:
         walk = _walk(spec, progress)
         if walked is not None and walked.spec.counts is spec.counts:
-            _resume(walk, walked.walk)
+            walk.resume(walked.walk.place)
         else:
-            walk.enter(int(walk.groups_of_plan.group_of[group]))
+            walk.enter(group)
         return Walked(spec, walk)
 
     return change
-
-
-def _resume(walk: TreeWalk, before: TreeWalk) -> None:
-    """Go where another walk was; small kernel groups may be pooled in one of them alone."""
-    place = before.place
-    kernel = before.groups_of_plan.first_kernel(place.group)
-    walk.resume(replace(place, group=int(walk.groups_of_plan.group_of[kernel])))
 
 
 def move(how: Callable[[TreeWalk], object]) -> Change:
@@ -134,10 +126,10 @@ def decide(
             raise OptionError("the group is split to its end", remedy="[ or k goes back to a decision")
         spec = replace(walked.spec, overrides=walked.walk.overridden(wanted, verdict))
         walk = _walk(spec, progress)
-        _resume(walk, walked.walk)
+        walk.resume(place)
         if wanted == place.path:
             walk.step()
-        tell(spec, group_name(walked.walk.groups_of_plan, group), wanted, verdict)
+        tell(spec, f"#{group + 1}", wanted, verdict)
         return Walked(spec, walk)
 
     return change

@@ -1,0 +1,419 @@
+"""Joint: one bound for the simulated total, a looser one for each kernel group, and a price of variance.
+
+Allegro and ROOT bound every group by epsilon separately. Errors of groups are independent, so the whole is
+then bounded far below epsilon and most samples are wasted. Here variance has a price: at lambda ns of sampled
+time for a ns^2 of variance, launches with consecutive durations cost together
+
+    J = min over m of  m mu + lambda b (1/m - 1/N),        b = N^2 S^2 of simulated time,
+
+and the cheapest way to cut a group, least(j) = min over i < j of least(i) + J(i, j), is found by dynamic
+programming over at most 64 cuts. So every group has a curve: a point (variance, time) for every price. One
+price for all meets the bound of the total, sum b (1/m - 1/N) <= (epsilon T / z)^2; a group takes no point
+beyond its own bound; what variance is left is spent along the curves, then on single samples. Small kernel
+groups of a process and device are pooled, one more group, where that is cheaper at the price.
+
+The plan is then drawn thousands of times, and made for a smaller epsilon until its bounds hold, and until the
+interval that results of it will give is expected to be as narrow as epsilon. (this project; the allocation is
+Neyman's 1934; docs/methods.md, 5 Joint)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.methods.method import Method, StrataRequest
+from sampling.methods.root import RootRule
+from sampling.methods.settings import MethodOptions
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.plan_groups import PlanGroups, pooled
+from sampling.seeds import Stream, generator
+from sampling.splitting.groups import Overrides, groups_overridden
+from sampling.splitting.grower import TreeGrower
+from sampling.strata.cycle_spread import CycleSpread, declared_spread, expected_half_width
+from sampling.strata.judged import NOISE_SLACK, judged
+from sampling.strata.strata import Strata, measured_clusters
+from sampling.strata.target import Target
+from sampling.strata.variance import left_out, spread
+
+#: A kernel group with less of the time may be pooled; of larger ones somebody wants to know.
+POOL_BELOW = 0.01
+#: A group is cut in so many places at most.
+MOST_CUTS = 64
+#: By so much epsilon shrinks inside where the bounds do not hold in the draws; a group's own goes further.
+STEP, GROUP_STEP = 0.97, 0.9
+# Prices of a group's curve, over a first guess to find the price of the plan, then over that.
+_COARSE = 2.0 ** np.arange(-24, 4)
+_FINE = 2.0 ** np.arange(-2, 2.01, 0.25)
+_PASSES = 3
+# So many groups, with as many cuts each, are cut at once.
+_AT_ONCE = 64
+_BISECTIONS = 60
+# Below this a mean is no duration of a clock, and divides nothing.
+_NO_TIME = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Options(MethodOptions):
+    """None of its own: what is asked of the plan says all."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Ranges:
+    """Ranges ``start:stop`` of a group's pairs with N, mu, b of simulated time and m; all arrays (s,)."""
+
+    group: IntArray
+    start: IntArray
+    stop: IntArray
+    launches: IntArray
+    mean_ns: FloatArray
+    b: FloatArray
+    samples: IntArray
+
+    @property
+    def variance(self) -> FloatArray:
+        """(s,) b (1/m - 1/N)."""
+        return np.asarray(self.b * left_out(self.samples, self.launches))
+
+    def rows(self, here: IntArray | BoolArray | slice) -> _Ranges:
+        return _Ranges(*(getattr(self, each.name)[here] for each in fields(self)))
+
+
+def _joined(parts: list[_Ranges]) -> _Ranges:
+    """Return the ranges of all parts in the order of their pairs."""
+    columns = (np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(_Ranges))
+    every = _Ranges(*columns)
+    return every.rows(np.argsort(every.start))
+
+
+def _best_sizes(
+    price: FloatArray, launches: IntArray, mean_ns: FloatArray, b: FloatArray, least: int
+) -> IntArray:
+    """Return the m of least m mu + lambda b / m: one more pays while lambda b / mu > m (m + 1)."""
+    worth = price * b / np.maximum(mean_ns, _NO_TIME)
+    m = np.clip(np.floor(np.sqrt(worth)), np.minimum(least, launches), launches)
+    return np.asarray((m + ((worth > m * (m + 1)) & (m < launches))).astype(np.int64))
+
+
+_Measured = tuple[IntArray, FloatArray, FloatArray]
+
+
+class _Moments:
+    """N, mu and b = N^2 S^2 of simulated time of any ranges of a plan's pairs, by prefix sums."""
+
+    def __init__(self, counts: DurationCounts, cycles: CycleSpread) -> None:
+        self._counts, self._cycles = counts, cycles
+        launches = np.maximum(counts.group_launches, 1)
+        self._centre = counts.group_duration_ns / launches
+        off = counts.duration_ns - np.repeat(self._centre, np.diff(counts.offsets))
+        self._off, self._squares = (
+            np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (off, off**2)
+        )
+
+    def of(self, group: IntArray, start: IntArray, stop: IntArray) -> _Measured:
+        """Return them; an empty range has all 0."""
+        n = self._counts.launches_before[stop] - self._counts.launches_before[start]
+        off = (self._off[stop] - self._off[start]) / np.maximum(n, 1)
+        variance = (self._squares[stop] - self._squares[start]) / np.maximum(n, 1) - off**2
+        std_ns = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
+        mean_ns = np.where(n > 0, self._centre[group] + off, 0)
+        return n, mean_ns, spread(n, self._cycles.variance(group, n, mean_ns, std_ns))
+
+
+class _Cutter:
+    """All ranges between the cuts that every group may have, and the cheapest way through them at a price.
+
+    Parameters
+    ----------
+    most : (groups,) cuts of each at most.
+    fixed : the cuts of groups whose ranges the user has decided on.
+    """
+
+    def __init__(
+        self,
+        counts: DurationCounts,
+        moments: _Moments,
+        most: IntArray,
+        fixed: Mapping[int, IntArray],
+        progress: Progress | None,
+    ) -> None:
+        self._moments, self._progress = moments, progress
+        self._batches: list[
+            tuple[IntArray, IntArray, tuple[IntArray, FloatArray, FloatArray], BoolArray]
+        ] = []
+        bounds = [
+            fixed[group] if group in fixed else _possible_cuts(counts, group, cuts)
+            for group, cuts in enumerate(most.tolist())
+        ]
+        width = np.array([len(each).bit_length() for each in bounds])
+        for size in np.unique(width).tolist():
+            alike = np.flatnonzero(width == size)
+            for some in np.array_split(alike, 1 + len(alike) // _AT_ONCE):
+                k = max(len(bounds[group]) for group in some)
+                padded = np.stack([np.pad(bounds[g], (0, k - len(bounds[g])), mode="edge") for g in some])
+                j, i = np.tril_indices(k, -1)
+                measured = moments.of(some[:, np.newaxis], padded[:, i], padded[:, j])
+                # Of fixed ranges none may be joined with the next.
+                barred = np.isin(some, list(fixed))[:, np.newaxis] & (j - i > 1)
+                self._batches.append((some, padded, measured, barred))
+
+    def cheapest(self, prices: FloatArray, least: int) -> list[_Ranges]:
+        """Return for each of the prices (groups, prices) the ranges that cost least, with their sizes."""
+        found = []
+        for done, (some, bounds, (n, mean_ns, b), barred) in enumerate(self._batches):
+            price = prices[some][:, :, np.newaxis]
+            launches = n[:, np.newaxis]
+            m = _best_sizes(price, launches, mean_ns[:, np.newaxis], b[:, np.newaxis], least)
+            variance = b[:, np.newaxis] * left_out(np.maximum(m, 1), np.maximum(launches, 1))
+            cost = np.where(barred[:, np.newaxis], np.inf, m * mean_ns[:, np.newaxis] + price * variance)
+            found.append(self._ways(some, bounds, m, cost))
+            if self._progress is not None:
+                self._progress(done + 1, len(self._batches), "pricing")
+        price, group, start, stop, m = np.concatenate(found, axis=1)
+        order = np.lexsort((start, price))
+        every = _Ranges(group, start, stop, *self._moments.of(group, start, stop), m).rows(order)
+        ends = np.searchsorted(price[order], np.arange(prices.shape[1] + 1))
+        return [every.rows(slice(*ends[p : p + 2])) for p in range(prices.shape[1])]
+
+    @staticmethod
+    def _ways(some: IntArray, bounds: IntArray, m: IntArray, cost: FloatArray) -> IntArray:
+        """Return (5, ranges) price, group, start, stop and size on the cheapest ways of some groups."""
+        k, ways = bounds.shape[1], cost.shape[:2]
+        least, came = np.zeros((*ways, k)), np.zeros((*ways, k), dtype=np.int64)
+        for j in range(1, k):
+            row = j * (j - 1) // 2
+            costs = least[..., :j] + cost[..., row : row + j]
+            came[..., j] = costs.argmin(axis=-1)
+            least[..., j] = np.take_along_axis(costs, came[..., j, np.newaxis], -1)[..., 0]
+        g, p = (each.ravel() for each in np.indices(ways))
+        last, found = np.full(len(g), k - 1), []
+        while len(g):
+            i = came[g, p, last]
+            start, stop = bounds[g, i], bounds[g, last]
+            rows = np.stack([p, some[g], start, stop, m[g, p, last * (last - 1) // 2 + i]])
+            found.append(rows[:, start < stop])
+            g, p, last = g[i > 0], p[i > 0], i[i > 0]
+        return np.concatenate(found, axis=1)
+
+
+def _possible_cuts(counts: DurationCounts, group: int, most: int) -> IntArray:
+    """Return where a group may be cut: between all durations, or where sqrt(count * gap) is evenly shared."""
+    first, last = counts.offsets[group : group + 2].tolist()
+    if last - first <= most:
+        return np.arange(first, last + 1)
+    weight = np.cumsum(np.sqrt(counts.count[first + 1 : last] * np.diff(counts.duration_ns[first:last])))
+    inner = np.searchsorted(weight, weight[-1] * np.arange(1, most) / most)
+    return np.unique(np.concatenate([[first, last], first + 1 + inner]))
+
+
+class _Curves:
+    """For every group the ranges at several prices: who they are, and (groups, prices) time and variance."""
+
+    def __init__(self, ranges: list[_Ranges], groups: int) -> None:
+        self.ranges = ranges
+        times = [np.bincount(each.group, each.samples * each.mean_ns, groups) for each in ranges]
+        variances = [np.bincount(each.group, each.variance, groups) for each in ranges]
+        self.time_ns, self.variance = np.stack(times, axis=1), np.stack(variances, axis=1)
+
+    def priced(self, budget: float, own: FloatArray) -> tuple[IntArray, float]:
+        """Return the points at the least price at which all together are within the budget; and that price.
+
+        Parameters
+        ----------
+        own : (groups,) the variance that each group's own total may have.
+        """
+        time_ns = np.where(self.variance <= own[:, np.newaxis], self.time_ns, np.inf)
+        low, high = -90.0, 60.0
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            pick = np.argmin(time_ns + np.exp(middle) * self.variance, axis=1)
+            over = np.take_along_axis(self.variance, pick[:, np.newaxis], 1).sum() > budget
+            low, high = (middle, high) if over else (low, middle)
+        return np.argmin(time_ns + np.exp(high) * self.variance, axis=1), float(np.exp(high))
+
+    def chosen(self, budget: float, own: FloatArray, least: int) -> _Ranges:
+        """Return ranges of little time: one price for all, then what is left is spent on groups and sizes."""
+        rows, (pick, _) = np.arange(len(self.time_ns)), self.priced(budget, own)
+        while True:
+            now = self.variance[rows, pick]
+            spare = budget - now.sum()
+            saved = self.time_ns[rows, pick][:, np.newaxis] - self.time_ns
+            saved[(self.variance > spare + now[:, np.newaxis]) | (self.variance > own[:, np.newaxis])] = 0
+            point = saved.argmax(axis=1)
+            gain, more = saved[rows, point], np.maximum(self.variance[rows, point] - now, 0)
+            order = np.argsort(-gain)
+            order = order[gain[order] > 1e-9 * self.time_ns[rows, pick].sum()]
+            taken = order[np.cumsum(more[order]) <= spare]
+            if not len(taken):
+                break
+            pick[taken] = point[taken]
+        parts = [each.rows(pick[each.group] == place) for place, each in enumerate(self.ranges)]
+        return _with_fewer(_joined(parts), budget, own, least)
+
+
+def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> _Ranges:
+    """Take samples away while the bounds hold, those first that save most time for their variance."""
+    m = ranges.samples.copy()
+    n, group = ranges.launches, ranges.group
+    while True:
+        variance = ranges.b * left_out(m, n)
+        own_spare = (own - np.bincount(group, variance, len(own)))[group]
+        spare = budget - variance.sum()
+        added = ranges.b * left_out(np.maximum(m - 1, 1), m)
+        order = np.argsort(added / np.maximum(ranges.mean_ns, _NO_TIME))
+        fits = (m > np.minimum(least, n)) & (added <= np.minimum(own_spare, spare))
+        rows = order[fits[order]]
+        # One of a group at a time, for they share what it may vary.
+        rows = rows[np.sort(np.unique(group[rows], return_index=True)[1])]
+        rows = rows[np.cumsum(added[rows]) <= spare]
+        if not len(rows):
+            return replace(ranges, samples=m)
+        m[rows] -= 1
+
+
+class _Planner:
+    """The plans of some groups: their curves, and what is taken of them for a smaller epsilon.
+
+    Attributes
+    ----------
+    price : of variance, ns of sampled time per ns^2.
+    sampled_ns : what the plan takes before it is judged.
+    """
+
+    def __init__(
+        self, groups: PlanGroups, target: Target, fixed: Mapping[int, IntArray], progress: Progress | None
+    ) -> None:
+        self.groups, self.target = groups, target
+        self._counts = counts = groups.counts
+        self._cycles = cycles = declared_spread(groups, target)
+        self._progress = progress
+        total_ns = counts.group_duration_ns.astype(np.float64)
+        own = cycles.scale[:-1] * ((target.group_epsilon or np.inf) * total_ns / target.z) ** 2
+        self._own = np.where(groups.is_pool, np.inf, own)
+        self._budget = (target.epsilon * float(counts.total_duration_ns) / target.z) ** 2
+        moments = _Moments(counts, cycles)
+        number = np.arange(len(counts.groups))
+        whole = number, counts.offsets[:-1], counts.offsets[1:]
+        n, mean_ns, b = moments.of(*whole)
+        guess = (np.sqrt(b * mean_ns).sum() / max(self._budget, 1e-300)) ** 2 + 1e-30
+        # What a group's own bound may ask of it.
+        own_price = np.divide(b * mean_ns, self._own**2, out=np.zeros(len(n)), where=self._own > 0)
+        alone = np.maximum(guess, own_price)[:, np.newaxis]
+        # A group that would get m samples uncut is not worth more than a few times as many cuts.
+        most = np.minimum(MOST_CUTS, 4 + 4 * _best_sizes(alone[:, 0], n, mean_ns, b, 1))
+        cutter = _Cutter(counts, moments, most, fixed, progress)
+        # Simulated whole, every launch; the ranges of fixed groups stay theirs.
+        parts = cutter.cheapest(np.zeros((len(n), 1)), target.min_samples)[0]
+        census = replace(parts, samples=parts.launches)
+        least = target.min_samples
+        coarse = _Curves([*cutter.cheapest(alone * _COARSE, least), census], len(n))
+        self.price = coarse.priced(self._budget, self._own)[1]
+        fine = np.broadcast_to(self.price * _FINE, (len(n), len(_FINE)))
+        prices = np.concatenate([fine, alone * _COARSE], axis=1)
+        self._curves = _Curves([*cutter.cheapest(prices, least), census], len(n))
+        ranges = self._ranges(1.0, np.ones(len(n)))
+        self.sampled_ns = float(np.dot(ranges.samples, ranges.mean_ns))
+
+    def _ranges(self, epsilon: float, share: FloatArray) -> _Ranges:
+        """Return the ranges for a share of epsilon, and (groups,) of each group's own."""
+        return self._curves.chosen(self._budget * epsilon**2, self._own * share**2, self.target.min_samples)
+
+    def strata(self) -> Strata:
+        """Return strata whose bounds hold in the draws, and whose interval is expected to be within epsilon.
+
+        What is drawn is seeded with a number of its own: the seed of a plan must not change its strata.
+        """
+        counts, target, cycles = self._counts, self.target, self._cycles
+        epsilon, share = 1.0, np.ones(len(counts.groups))
+        total_ns = counts.group_duration_ns
+        limit_ns, confidence = target.epsilon * counts.total_duration_ns, target.confidence
+        while True:
+            ranges = self._ranges(epsilon, share)
+            clusters = measured_clusters(counts, ranges.group, ranges.start, ranges.stop)
+            strata = replace(clusters.with_samples(ranges.samples), least_samples=target.min_samples)
+            wide = expected_half_width(strata, cycles, confidence) / target.epsilon
+            if wide > 1:
+                epsilon *= min(STEP, wide**-0.5)
+                continue
+            if self._progress is not None:
+                self._progress(0, 0, "judging")
+            found = judged(counts, strata, cycles, generator(0, Stream.CALIBRATE))
+            holds = found.share_within(limit_ns) >= confidence
+            holds &= found.share_within(limit_ns, with_noise=True) >= confidence - NOISE_SLACK
+            over = np.zeros(len(share), dtype=np.bool_)
+            if target.group_epsilon is not None:
+                drawn = np.unique(strata.group[found.drawn])
+                for group in drawn[~self.groups.is_pool[drawn]].tolist():
+                    own_ns = target.group_epsilon * total_ns[group]
+                    over[group] = found.share_within(own_ns, with_noise=True, group=group) < confidence
+            if holds and not over.any():
+                return replace(strata, groups=self.groups if self.groups.is_pool.any() else None)
+            share[over] *= GROUP_STEP
+            epsilon *= 1 if holds else STEP
+
+
+def stratify(request: StrataRequest[Options]) -> Strata:
+    """Return the strata of least sampled time that keep what is asked of the plan.
+
+    Kernel groups below `POOL_BELOW` of the time are pooled, but for those that cost less on their own at the
+    price of the plan that pools them: with r = N sqrt(lambda mu) a kernel group costs 2 k r mu at best in the
+    pool, where k^2 = within^2 + between^2, and mu max(1 + (within r)^2, 2 within r) alone. The price changes
+    with who is pooled, so this is done a few times, and the cheapest plan is taken.
+
+    Raises
+    ------
+    OverrideError : an override names a group or node that does not exist.
+    """
+    counts, target = request.counts, request.target
+    cuts = _fixed_cuts(counts, target, request.overrides)
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    small = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
+    small &= target.pool & ~np.isin(np.arange(len(small)), list(cuts))
+    in_pool, best = small, None
+    for _ in range(_PASSES):
+        groups = pooled(counts, in_pool)
+        # No group with cuts of its own is pooled, so its pairs are as they were.
+        fixed = {
+            int(groups.group_of[kernel]): each + groups.counts.offsets[groups.group_of[kernel]]
+            for kernel, each in cuts.items()
+        }
+        planner = _Planner(groups, target, fixed, request.progress)
+        best = planner if best is None or planner.sampled_ns < best.sampled_ns else best
+        r = counts.group_launches * np.sqrt(planner.price * mean_ns)
+        within = target.noise_floor * r
+        alone = np.where(within < 1, 1 + within**2, 2 * within)
+        again = small & (alone >= 2 * np.hypot(target.noise_floor, target.kernel_spread) * r)
+        if np.array_equal(again, in_pool):
+            break
+        in_pool = again
+    assert best is not None
+    return best.strata()
+
+
+def _fixed_cuts(counts: DurationCounts, target: Target, overrides: Overrides) -> dict[int, IntArray]:
+    """Return the bounds of the ranges that the user's decisions make of groups, from each group's first pair.
+
+    A decision is on a node of ROOT's tree of the group; what is not decided on is as ROOT has it.
+    """
+    cuts = {}
+    for group in groups_overridden(counts, overrides).tolist():
+        decided = overrides[counts.groups[group].key]
+        leaves = TreeGrower(counts, group, RootRule(target), decided).run().leaves
+        bounds = sorted({leaf.start for leaf in leaves} | {leaf.stop for leaf in leaves})
+        cuts[group] = np.array(bounds, dtype=np.int64) - counts.offsets[group]
+    return cuts
+
+
+METHOD = Method(
+    name="joint",
+    source="this project, on Allegro and STEM+ROOT",
+    published_grouping=GroupBy.LAUNCH,
+    options_type=Options,
+    target_fields=("group_epsilon", "min_samples", "noise_floor", "kernel_spread", "pool"),
+    stratify=stratify,
+)

@@ -1,1 +1,0 @@
-"""Joint: one bound for the whole workload and a looser one a kernel group, priced."""
