@@ -12,7 +12,9 @@ from sampling.estimation.plan_estimate import PlanEstimate, Ratio
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.estimate import EstimateOptions
+from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
+from tui.terminal.tables import pairs
 from tui.text.estimate_tables import NO_GROUPS, compared_groups, group_listing, places_named
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ def estimate_answer(found: PlanEstimate, larger: ToppedUp | None, options: Estim
         "estimate",
         results,
         lambda canvas: estimate_text(found, larger, options, canvas),
+        blocks=lambda canvas: _blocks(found, larger, options, canvas),
         rows=_flat(results["groups"] if options.groups else results["metrics"]),
         warnings=found.notes,
     )
@@ -40,10 +43,9 @@ def estimate_results(
         _row(total, found.interval) | {"missing": list(missing), "notes": list(total.notes)}
         for total, missing in zip(found.totals, found.missing, strict=True)
     ]
-    ratios = (*found.ratios, *(() if found.speedup is None else (found.speedup,)))
     return {
         "metrics": metrics,
-        "ratios": [_ratio_row(ratio, found.main.confidence) for ratio in ratios],
+        "ratios": [_ratio_row(ratio, found.main.confidence) for ratio in _ratios(found)],
         "groups": _group_rows(found) if options.groups else [],
         "promise_met": None if options.target is None else found.main.is_within(options.target),
         "seen": None
@@ -141,14 +143,43 @@ def _lines(
     for total in found.totals:
         yield f"{total.metric}: {interval_text(total)}"
         yield from (f"  {note}" for note in total.notes)
-    for ratio in (*found.ratios, *(() if found.speedup is None else (found.speedup,))):
-        yield f"{ratio.name}: {ratio_text(ratio)}"
+    yield from (f"{ratio.name}: {ratio_text(ratio)}" for ratio in _ratios(found))
     yield from part_lines(found)
     yield from seen_lines(found)
     if options.groups:
         groups = group_listing(found)
         yield groups.text(canvas.width, ascii_only=canvas.ascii_only) if len(groups.labels) else NO_GROUPS
         yield from places_named(found)
+    yield from _last_lines(found, larger, options)
+
+
+def _blocks(
+    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
+) -> Iterator[Block]:
+    """Yield the same as paragraphs and tables."""
+    yield simulated_text(found)
+    yield pairs(total_lines(found))
+    yield from part_lines(found)
+    yield from seen_lines(found)
+    if options.groups:
+        groups = group_listing(found)
+        yield groups.columns(canvas.width) if len(groups.labels) else NO_GROUPS
+        yield from places_named(found)
+    yield from _last_lines(found, larger, options)
+
+
+def total_lines(found: PlanEstimate) -> Iterator[tuple[str, str]]:
+    """Yield each total and ratio by its name, in words."""
+    for total in found.totals:
+        yield total.metric, "; ".join([interval_text(total), *total.notes])
+    yield from ((ratio.name, ratio_text(ratio)) for ratio in _ratios(found))
+
+
+def _ratios(found: PlanEstimate) -> Sequence[Ratio]:
+    return (*found.ratios, *(() if found.speedup is None else (found.speedup,)))
+
+
+def _last_lines(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Iterator[str]:
     if options.target is not None:
         yield target_text(found.main, options.target)
     if larger is not None:
