@@ -119,8 +119,12 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
         return shown_text(answer.drawn(canvas), canvas) + "\n"
     if options.format is OutputFormat.MARKDOWN:
         canvas = Canvas(_ANY_WIDTH, ascii_only=options.ascii, color=False)
-        drawn = answer.human(canvas).split("\n") if answer.blocks is None else answer.blocks(canvas)
-        return blocks_text((*answer.heading, *filter(None, drawn))) + "\n"
+        drawn: Iterable[Block]
+        if answer.blocks is None:
+            drawn = filter(None, answer.human(canvas).split("\n"))
+        else:
+            drawn = answer.blocks(canvas)
+        return blocks_text((*answer.heading, *drawn)) + "\n"
     rows = answer.rows
     if rows is None:
         rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
