@@ -125,7 +125,7 @@ def _matched(found: TraceAlignment) -> list[str]:
 
 
 def _missing(found: TraceAlignment) -> Iterator[tuple[str, int, Iterator[ListedLaunch], str]]:
-    """Yield of each side that lacks launches what it lacks, how many, the first of them, and their numbers."""
+    """Yield of each side that lacks launches its name, how many, the first of them, and their numbers."""
     sides = (
         ("missing in the trace", len(found.missing_in_trace), _here(found, _SHOWN), "launch"),
         ("missing in the profile", len(found.missing_in_profile), _there(found, _SHOWN), "number"),
