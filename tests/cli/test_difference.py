@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.rendered_markdown import rendered_tables
 from tui.options.parts import file_and_part
 
 Kernelpoint = Callable[..., Any]
@@ -109,13 +110,28 @@ def test_the_table_says_what_the_figures_are(kernelpoint: Kernelpoint, before: P
 
 
 def test_markdown_is_a_table_for_a_review(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
-    lines = kernelpoint("difference", before, after, "--format", "markdown").out.splitlines()
-    assert {line.replace("\\|", "").count("|") for line in lines} == {8}
-    assert lines[0] == "| kernel | change | before | after | launches | mean ratio | 95.0 % interval |"
-    assert lines[2].startswith("| **total** | +7.96 us (1.196x) | 40.7 us | 48.6 us | 42 |")
-    assert lines[3].startswith("| `void gemm<float>(float*) <<<8x1x1, 1x1x1>>>` | +8.00 us |")
-    assert lines[5].startswith("| `` ne\\|w` <<<1x1x1, 1x1x1>>> `` | +30 ns | - | 30 ns | 1 | new | - |")
-    assert len(lines) == 2 + 1 + 4
+    text = kernelpoint("difference", before, after, "--format", "markdown").out
+    assert "\ntotal 1.196x (+7.96 us); 2 kernels in both, 1 appeared, 1 vanished\n" in text
+    ((heading, *rows),) = rendered_tables(text)
+    assert heading == ["change", "before", "after", "launches", "mean", "interval", "kernel"]
+    assert (rows[0][0], rows[0][-1]) == ("+8.00 us", "void gemm<float>(float*) <<<8x1x1, 1x1x1>>>")
+    assert rows[2] == ["+30 ns", "-", "30 ns", "1", "new", "-", "ne|w` <<<1x1x1, 1x1x1>>>"]
+    assert rows[3][-1].endswith(" (1 other shape)")
+    assert len(rows) == 4
+
+
+def test_people_get_twenty_kernels_unless_they_ask(
+    kernelpoint: Kernelpoint, command_lines: dict[str, Sequence[object]]
+) -> None:
+    def run(*words: str) -> Any:
+        return kernelpoint(*command_lines["difference"], *words)
+
+    assert len(run("--format", "jsonl").jsonl) == 34
+    assert "\nand 14 more kernels, " in run().out
+    text = run("--format", "markdown").out
+    assert "\nand 14 more kernels, " in text
+    assert [len(cells) for cells in rendered_tables(text)] == [21]
+    assert [len(cells) for cells in rendered_tables(run("--top", "30", "--format", "markdown").out)] == [31]
 
 
 @pytest.mark.parametrize(("most", "code"), [("0.19", 4), ("0.2", 0), ("0", 4)])

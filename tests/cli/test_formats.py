@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +11,8 @@ from typing import Any
 
 import jsonschema
 import pytest
+
+from tests.rendered_markdown import rendered_tables
 
 Run = Any
 Kernelpoint = Callable[..., Run]
@@ -35,8 +38,8 @@ ROWS_OF_THEIR_OWN = {
     "scale validate",
     "scale mrc",
 }
-# Its Markdown is for a person who reviews, see its own test.
-MARKDOWN_OF_ITS_OWN = {"difference"}
+# Their table form is sentences.
+SAID_IN_WORDS = {"sample", "judge", "report", "export", "convert"}
 DRAWN = ("histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
 TIMED = "seconds"
 
@@ -139,14 +142,40 @@ def test_sample_rows_are_the_drawn_launches(
     assert sorted(rows, key=lambda row: row["id"]) == sorted(drawn, key=lambda row: row["id"])
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in MARKDOWN_OF_ITS_OWN])
-def test_markdown_is_one_table(kernelpoint: Kernelpoint, command_lines: CommandLines, command: str) -> None:
-    lines = kernelpoint(*command_lines[command], "--format", "markdown").out.splitlines()
-    rows = kernelpoint(*command_lines[command], "--format", "csv").csv
-    bars = [line.replace("\\|", "").count("|") for line in lines]
-    assert set(bars) == {len(rows[0]) + 1}
-    assert len(lines) == len(rows) + 2
-    assert set(lines[1]) <= set("|-: ")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_markdown_is_for_people(kernelpoint: Kernelpoint, command_lines: CommandLines, command: str) -> None:
+    text = kernelpoint(*command_lines[command], "--format", "markdown").out
+    tables = rendered_tables(text)
+    assert len(tables) >= (command not in SAID_IN_WORDS)
+    assert not re.search(r"\d\.\d{5}|[\[{]\"|\w_ns\b|\b(None|null|true|false|nan)\b", text)
+    assert [len(set(map(len, cells))) for cells in tables] == [1] * len(tables)
+
+
+@pytest.mark.parametrize("command", ["groups", "difference"])
+def test_markdown_shows_whole_names(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
+) -> None:
+    words = (*command_lines[command], "--top", "99", "--format")
+    (heading, *rows) = rendered_tables(kernelpoint(*words, "markdown").out)[-1]
+    known = kernelpoint(*words, "jsonl").jsonl
+    assert heading[-1].startswith("kernel")
+    assert [row[-1] for row in rows] == [row["key"] for row in known]
+    assert sum("<float" in row[-1] for row in rows) > 5
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [("sample", ["--list", "strata"]), ("sample", ["--list", "launches"]), ("estimate", ["--groups"])],
+)
+def test_markdown_has_the_figures_of_the_table(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str, words: list[str]
+) -> None:
+    lines = kernelpoint(*command_lines[command], *words).out.splitlines()
+    drawn = [re.split(r"\s{2,}", line.strip()) for line in lines]
+    rows = rendered_tables(kernelpoint(*command_lines[command], *words, "--format", "markdown").out)[-1]
+    assert len(rows) > 10
+    # But for the names, which have more room.
+    assert [row[:-1] for row in rows] == [row[:-1] for row in drawn if len(row) == len(rows[0])]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

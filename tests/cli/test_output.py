@@ -72,14 +72,7 @@ def test_csv_cells(written: Callable[[str], str]) -> None:
     }
 
 
-def test_markdown_cells_hold_no_bar_that_ends_them(written: Callable[[str], str]) -> None:
-    lines = written("markdown").splitlines()
-    assert len(lines) == 4
-    assert "k<a\\|b>" in lines[2]
-    assert {line.replace("\\|", "").count("|") for line in lines} == {len(ODD) + 1}
-
-
 def test_no_rows_are_no_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    for form in ("csv", "jsonl", "markdown"):
+    for form in ("csv", "jsonl"):
         emit(Answer("groups", [], lambda _: ""), OutputOptions(format=OutputFormat(form)))
         assert capsys.readouterr().out == ""

@@ -96,7 +96,7 @@ def test_a_target_says_what_to_run_next_and_exits_like_estimate(
     drawn = sum(len(stratum["launches"]) for stratum in json.loads(larger.read_text())["strata"])
     shown = section(tmp_path / "larger.md", "Simulated")
     assert f"of the plan's {drawn} launches simulated" in shown
-    assert f"The plan is that of {larger}" in shown
+    assert f"The plan is that of `{larger}`." in shown
 
 
 @pytest.mark.parametrize(

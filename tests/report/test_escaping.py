@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tui.report.escaping import fenced, in_html, in_markdown, prose_in_html
+from tests.rendered_markdown import rendered_paragraph, rendered_tables
+from tui.output.markdown import fenced, in_markdown, table_text
+from tui.report.escaping import in_html, prose_in_html
 from tui.terminal.printable import printable
+from tui.terminal.tables import Column, names
 
 NASTY = st.text(
     alphabet=st.one_of(st.sampled_from("<>&\"'`\\|*_[]#-+.~$@0 \n\x1b\u202e\ud800"), st.characters())
@@ -51,20 +54,53 @@ def test_what_stands_between_backticks_is_code_and_nothing_else(text: str) -> No
     assert seen.text.replace("`", "") == printable(text).replace("`", "")
 
 
+@given(NASTY, NASTY)
+@example("x\\|y", "a|b\\")
+@example("`a", " ``b` ")
+@example("   ", "")
+@example("f<int, T&>(char*)[with T = __half]", "<script>alert(1)</script>")
+@example("[x](javascript:1) ![y](z)", "@someone #1 https://a.example www.b.com a@b.com")
+def test_a_name_in_a_table_reads_as_it_is(name: str, other: str) -> None:
+    columns = (names("kernel", [name, other]), names("again", [other, name]))
+    (cells,) = rendered_tables(table_text(columns))
+    name, other = printable(name), printable(other)
+    assert cells == [["kernel", "again"], [name, other], [other, name]]
+
+
+@given(NASTY)
+@example("a|b \\| c")
+@example("<0.1 %")
+@example("__init__ a_b_c _d_ ~2 *")
+@example("&lt; <b> http://a.example/?b=1&c=2.")
+@example("a:smile:b at::native::f $x$ #12 GH-3 user@host file.py //host")
+def test_another_text_in_a_table_reads_as_it_is_but_for_the_code_in_it(text: str) -> None:
+    ((heading, row),) = rendered_tables(table_text((Column(text, [text]), Column("", ["1"]))))
+    assert heading[0] == row[0]
+    assert row[0].replace("`", "") == printable(text).strip().replace("`", "")
+
+
 @given(NASTY)
 @example("1. one")
-@example("a|b")
-@example("# heading")
+@example("# heading #")
 @example("- [x](javascript:1)")
-def test_markdown_means_nothing_by_it(text: str) -> None:
+@example("===")
+@example("> [!NOTE]")
+@example("    code")
+def test_a_paragraph_is_nothing_else(text: str) -> None:
+    # A reader sees no backticks around code.
+    wanted = printable(text).strip().replace("`", "")
     shown = in_markdown(text)
-    assert "\n" not in shown
-    # A backslash before punctuation stands for the punctuation alone (CommonMark 2.4).
-    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", shown) == printable(text).strip()
-    left = re.sub(r"\\[!-/:-@\[-`{-~]", "", shown)
-    assert not set(left) & set("\\`*_[]<>|~&$@")
-    assert "://" not in shown
-    assert not re.match(r"[#+=-]|\d+[.)](\s|$)", shown)
+    assert (rendered_paragraph(shown) if shown else "").replace("`", "") == wanted
+
+
+@pytest.mark.parametrize("word", ["@someone", "#12", "GH-3", "a:b:c", "$x$", "www.a.example", "a@b.com"])
+def test_what_no_backslash_keeps_github_from_is_code(word: str) -> None:
+    assert in_markdown(f"see ({word}).") == f"see (`{word}`)."
+
+
+def test_words_that_mean_nothing_are_left_alone() -> None:
+    plain = "volta_sgemm_128x64_nn: +3.99 us, 95.0 % of 1,024 (0.9 to 1.1) -> it's 'so'"
+    assert in_markdown(plain) == plain
 
 
 @given(st.text(alphabet="`~ab\n"))

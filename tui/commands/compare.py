@@ -9,6 +9,7 @@ from tui.options.commands import CompareOptions
 from tui.output.writer import Answer, emit
 from tui.terminal.diagnostics import note
 from tui.text.comparison.scatter import note_missing_in_scatter, table_or_scatter
+from tui.text.comparison.table import comparison_blocks
 from tui.text.comparison.workloads import compared_workloads
 from tui.text.selection import stated
 
@@ -26,6 +27,10 @@ def run(options: CompareOptions) -> None:
         note(text, quiet=options.quiet)
     note_missing_in_scatter(rows, options)
     answer = Answer(
-        "compare", rows, lambda canvas: table_or_scatter(rows, options, canvas), warnings=tuple(notes)
+        "compare",
+        rows,
+        lambda canvas: table_or_scatter(rows, options, canvas),
+        blocks=lambda _: comparison_blocks(rows, options),
+        warnings=tuple(notes),
     )
     emit(stated(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)

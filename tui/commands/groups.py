@@ -8,7 +8,7 @@ from tui.options.commands import GroupsOptions
 from tui.output.writer import Answer, emit
 from tui.text import facts
 from tui.text.group_list import list_groups
-from tui.text.group_tables import groups_text
+from tui.text.group_tables import group_blocks, groups_text
 from tui.text.selection import part_of_study, stated
 
 
@@ -23,5 +23,11 @@ def run(options: GroupsOptions) -> None:
         )
     rows = [facts.group_row(study, index) for index in listed.groups]
     codes = tuple(finding.code for finding in study.findings)
-    answer = Answer("groups", rows, lambda canvas: groups_text(study, rows, canvas), warnings=codes)
+    answer = Answer(
+        "groups",
+        rows,
+        lambda canvas: groups_text(study, rows, canvas),
+        blocks=lambda canvas: group_blocks(study, rows, ascii_only=canvas.ascii_only),
+        warnings=codes,
+    )
     emit(stated(answer, part_of_study(study)), options)

@@ -11,7 +11,7 @@ from tui.engine.studies import chosen_kernel, study_as_asked
 from tui.options.commands import HistogramOptions
 from tui.output.writer import Answer, Canvas, emit
 from tui.text import facts
-from tui.text.histogram import histogram_results, histogram_rows, histogram_text
+from tui.text.histogram import histogram_blocks, histogram_results, histogram_rows, histogram_text
 from tui.text.selection import part_of_study, stated
 
 _BINS = 60
@@ -32,6 +32,7 @@ def run(options: HistogramOptions) -> None:
         histogram_results(study, group, clusters, data),
         lambda canvas: _text(study, group, options, canvas),
         rows=histogram_rows(clusters, data),
+        blocks=lambda _: histogram_blocks(study, group, data),
         warnings=tuple(finding.code for finding in study.findings),
     )
     emit(stated(answer, part_of_study(study)), options)

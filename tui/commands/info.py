@@ -6,7 +6,7 @@ from sampling.methods.registry import DEFAULT_METHOD
 from tui.engine.studies import study_of
 from tui.options.commands import InfoOptions
 from tui.output.writer import Answer, emit
-from tui.text.info import info_results, info_text
+from tui.text.info import info_blocks, info_results, info_text
 from tui.text.selection import part_of_study, stated
 
 
@@ -15,5 +15,11 @@ def run(options: InfoOptions) -> None:
     study = study_of(options.profiles, options, method=DEFAULT_METHOD, is_asked=False)
     results = info_results(study)
     codes = tuple(finding.code for finding in study.findings)
-    answer = Answer("info", results, lambda canvas: info_text(study, results, canvas), warnings=codes)
+    answer = Answer(
+        "info",
+        results,
+        lambda canvas: info_text(study, results, canvas),
+        blocks=lambda _: info_blocks(study, results),
+        warnings=codes,
+    )
     emit(stated(answer, part_of_study(study)), options)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from tui.options.shared import OutputOptions
 from tui.output.writer import Answer, emit
-from tui.text.methods import method_rows, methods_text
+from tui.text.methods import method_rows, methods_blocks, methods_text
 
 
 def run(options: OutputOptions) -> None:
     """List them."""
     rows = method_rows()
-    emit(Answer("methods", rows, lambda canvas: methods_text(rows, canvas)), options)
+    answer = Answer(
+        "methods", rows, lambda canvas: methods_text(rows, canvas), blocks=lambda _: methods_blocks(rows)
+    )
+    emit(answer, options)

@@ -8,7 +8,13 @@ from tui.engine.kernel_values import chosen_log, numbers_of, with_given_values
 from tui.options.commands import ProjectOptions
 from tui.output.writer import Answer, emit
 from tui.terminal.diagnostics import note
-from tui.text.projection import projection_row, projection_text, unrecorded_text, what_to_give
+from tui.text.projection import (
+    projection_blocks,
+    projection_row,
+    projection_text,
+    unrecorded_text,
+    what_to_give,
+)
 
 _UNRECORDED = "launches-unrecorded"
 
@@ -37,6 +43,7 @@ def run(options: ProjectOptions) -> None:
             "project",
             rows,
             lambda canvas: projection_text(logs, projections, chosen, options, canvas),
+            blocks=lambda _: projection_blocks(logs, projections),
             warnings=(*lacks, _UNRECORDED) if unrecorded else lacks,
         ),
         options,

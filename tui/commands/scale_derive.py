@@ -10,7 +10,15 @@ from tui.options.input_files import reading
 from tui.options.scale import ScaleDeriveOptions
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, write_stdout
-from tui.scale.scaled_models import factors_of, files_beside, model_files, model_row, models_text, only_file
+from tui.scale.scaled_models import (
+    factors_of,
+    files_beside,
+    model_files,
+    model_row,
+    models_blocks,
+    models_text,
+    only_file,
+)
 from tui.terminal.diagnostics import note
 
 
@@ -32,6 +40,7 @@ def run(options: ScaleDeriveOptions) -> None:
             "scale derive",
             [model_row(model) for model in models],
             lambda canvas: models_text(target, models, written, canvas),
+            blocks=lambda _: models_blocks(target, models, written),
             warnings=tuple(dict.fromkeys(each.code.value for model in models for each in model.notes)),
         ),
         options,

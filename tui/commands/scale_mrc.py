@@ -11,7 +11,7 @@ from scalemodel.miss_rate.curve import Method, miss_rate_curve
 from scalemodel.traces.address_trace import TraceFormat, read_address_trace
 from tui.options.scale import ScaleMrcOptions
 from tui.output.writer import Answer, emit
-from tui.scale.miss_rates import curve_options, curve_results, curve_rows, curve_text
+from tui.scale.miss_rates import curve_blocks, curve_options, curve_results, curve_rows, curve_text
 from tui.scale.typed_values import capacities_of
 from tui.terminal.diagnostics import note
 
@@ -46,6 +46,7 @@ def run(options: ScaleMrcOptions) -> None:
             results,
             lambda canvas: curve_text(curve, sizes, options.width or canvas.width, canvas),
             rows=curve_rows(results),
+            blocks=lambda _: curve_blocks(curve, sizes),
             warnings=("instructions-unknown",) if curve.instructions is None else (),
         ),
         options,

@@ -7,7 +7,7 @@ from functools import partial
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Answer, emit
 from tui.scale.questions import predictions_of, unused_options
-from tui.scale.text import outcome_object, predict_text, prediction_row
+from tui.scale.text import outcome_object, predict_blocks, predict_text, prediction_row
 from tui.terminal.diagnostics import note
 
 
@@ -29,6 +29,7 @@ def run(options: ScalePredictOptions) -> None:
             objects[0] if len(objects) == 1 else objects,
             lambda canvas: predict_text(pairs, options, canvas),
             rows=rows,
+            blocks=lambda canvas: predict_blocks(pairs, options, canvas),
             warnings=tuple(dict.fromkeys(each.code for _, outcome in pairs for each in outcome.warnings)),
         ),
         options,

@@ -11,7 +11,13 @@ from tui.options.scale import ScaleValidateOptions
 from tui.output.writer import Answer, emit
 from tui.scale.questions import rules_of, unused_options
 from tui.scale.typed_values import sizes_of
-from tui.scale.validation import validation_codes, validation_results, validation_rows, validation_text
+from tui.scale.validation import (
+    validation_blocks,
+    validation_codes,
+    validation_results,
+    validation_rows,
+    validation_text,
+)
 from tui.terminal.diagnostics import note
 
 
@@ -40,6 +46,7 @@ def run(options: ScaleValidateOptions) -> None:
             results,
             lambda canvas: validation_text(validation, scalings, options, canvas),
             rows=validation_rows(results),
+            blocks=lambda canvas: validation_blocks(validation, scalings, canvas),
             warnings=validation_codes(validation),
         ),
         options,

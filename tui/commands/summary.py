@@ -8,7 +8,7 @@ from tui.options.commands import SummaryOptions
 from tui.options.shared import SlowdownOptions
 from tui.output.writer import Answer, emit
 from tui.text.selection import part_of_study, stated
-from tui.text.summary import following_commands, summary_results, summary_text
+from tui.text.summary import following_commands, summary_blocks, summary_results, summary_text
 
 
 def run(options: SummaryOptions) -> None:
@@ -26,6 +26,7 @@ def show(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "su
         command,
         summary_results(study, following, costs),
         human=lambda canvas: summary_text(study, profiles, following, costs, canvas),
+        blocks=lambda canvas: summary_blocks(study, profiles, following, costs, canvas),
         warnings=tuple(finding.code for finding in study.findings),
     )
     emit(stated(answer, part_of_study(study)), options)

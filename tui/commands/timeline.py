@@ -14,7 +14,7 @@ from tui.options.commands import TimelineOptions
 from tui.output.writer import Answer, Canvas, emit
 from tui.text.range_tree import above_chart
 from tui.text.selection import part_of_study, stated
-from tui.text.timeline import bin_rows, timeline_results, timeline_text
+from tui.text.timeline import bin_rows, timeline_blocks, timeline_results, timeline_text
 
 _BINS = 60
 _HEIGHT = 20
@@ -36,6 +36,7 @@ def run(options: TimelineOptions) -> None:
         timeline_results(timeline, bins, listed),
         lambda canvas: _text(timeline, listed, options, canvas),
         rows=bin_rows(bins),
+        blocks=lambda _: timeline_blocks(timeline, bins),
         warnings=tuple(finding.code for finding in study.findings),
     )
     emit(stated(answer, part_of_study(study)), options)

@@ -10,7 +10,7 @@ from tui.engine.studies import chosen_kernel, overrides_of, study_of, target_of
 from tui.options.commands import TreeOptions
 from tui.output.writer import Answer, emit
 from tui.text.selection import part_of_study, stated
-from tui.text.tree import node_at, stop_of, tree_rows, tree_text, whole_tree
+from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, tree_text, whole_tree
 
 
 def run(options: TreeOptions) -> None:
@@ -35,6 +35,7 @@ def run(options: TreeOptions) -> None:
         "tree",
         tree_rows(stop),
         lambda canvas: tree_text(stop, canvas, options.max_depth, log=options.log),
+        blocks=lambda _: tree_blocks(stop),
         warnings=tuple(finding.code for finding in study.findings),
     )
     emit(stated(answer, part_of_study(study)), options)

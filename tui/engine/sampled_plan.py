@@ -14,7 +14,7 @@ from tui.engine.studies import progress_of
 from tui.options.choices import OutputFormat, PlanList
 from tui.options.commands import SampleOptions
 
-_ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL, OutputFormat.MARKDOWN}
+_ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,7 +23,8 @@ class DifferenceOptions(RegionOptions):
     after: PartOfFile = argument("", "What it is compared with; it may be the same file.", "B[@RANGE]")
     top: int | None = option(
         None,
-        "Only the first N kernels: those that changed most, unless sorted otherwise.",
+        "Only the first N kernels, those that changed most unless sorted otherwise; tables and Markdown have "
+        "20 where it is not given.",
         "--top",
         "-n",
         metavar="N",

@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -19,13 +19,16 @@ from sampling.json_text import finite, json_text
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
 from tui.output.files import new_file, write_text
+from tui.output.markdown import Block, blocks_text
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
-from tui.terminal.printable import data_for_terminal, printable, printable_lines
+from tui.terminal.printable import data_for_terminal, printable_lines
 from tui.version import __version__
 
 SCHEMA = 1
 STDOUT = "-"
+# In Markdown nothing is cut or wrapped for want of room.
+_ANY_WIDTH = 10_000
 
 _HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
@@ -59,7 +62,8 @@ class Answer:
     ----------
     results : for JSON; an object, or a list where rows are listed.
     human : draws the table form.
-    rows : for csv, jsonl and markdown; the results themselves if None.
+    rows : for csv and jsonl; the results themselves if None.
+    blocks : the table form as paragraphs and tables, for Markdown; its lines if None.
     warnings : codes or sentences a script should see.
     selection : which launches the results are of, for JSON; None where they are of all.
     heading : the same in words, above what is drawn.
@@ -69,6 +73,7 @@ class Answer:
     results: Row | Sequence[Row]
     human: Callable[[Canvas], str]
     rows: Sequence[Row] | None = None
+    blocks: Callable[[Canvas], Iterable[Block]] | None = None
     warnings: tuple[str, ...] = ()
     selection: Row | None = None
     heading: tuple[str, ...] = ()
@@ -112,15 +117,18 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
     if options.format is OutputFormat.TABLE:
         canvas = canvas_for(options, stream)
         return shown_text(answer.drawn(canvas), canvas) + "\n"
+    if options.format is OutputFormat.MARKDOWN:
+        canvas = Canvas(_ANY_WIDTH, ascii_only=options.ascii, color=False)
+        drawn: Iterable[Block]
+        if answer.blocks is None:
+            drawn = filter(None, answer.human(canvas).split("\n"))
+        else:
+            drawn = answer.blocks(canvas)
+        return blocks_text((*answer.heading, *drawn)) + "\n"
     rows = answer.rows
     if rows is None:
         rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
-    writers = {
-        OutputFormat.CSV: _csv_text,
-        OutputFormat.JSONL: _jsonl_text,
-        OutputFormat.MARKDOWN: _markdown_text,
-    }
-    return writers[options.format](rows)
+    return _csv_text(rows) if options.format is OutputFormat.CSV else _jsonl_text(rows)
 
 
 def shown_text(text: str, canvas: Canvas) -> str:
@@ -183,17 +191,6 @@ def _csv_text(rows: Sequence[Row]) -> str:
 
 def _jsonl_text(rows: Sequence[Row]) -> str:
     return "".join(f"{json_text(row, indent=None)}\n" for row in rows)
-
-
-def _markdown_text(rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
-    lines += [
-        "| " + " | ".join(printable(_cell(value)).replace("|", "\\|") for value in row.values()) + " |"
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _shown(text: str, stream: TextIO) -> str:

@@ -18,7 +18,7 @@ from tui.report.facts import Facts
 from tui.report.plan_section import plan_section
 from tui.report.results import results_blocks
 from tui.report.sections import Block, Commands, Listing, Report, Section, Table
-from tui.terminal.tables import Column
+from tui.terminal.tables import Column, names, pairs
 from tui.text import facts as shown
 from tui.text.comparison.order import blocks, promises
 from tui.text.comparison.table import comparison_columns
@@ -64,14 +64,7 @@ def _sections(facts: Facts, options: ReportOptions) -> Iterator[Section]:
 
 def _profile(facts: Facts) -> Iterator[Block]:
     yield from heading_lines(part_of_study(facts.study))
-    lines = info_lines(info_results(facts.study))
-    yield Table(
-        "What is in the profile",
-        (
-            Column("", [label for label, _ in lines], to_right=False),
-            Column("value", [value for _, value in lines], to_right=False),
-        ),
-    )
+    yield Table("What is in the profile", pairs(info_lines(info_results(facts.study))))
 
 
 def _findings(facts: Facts) -> Block:
@@ -104,7 +97,7 @@ def _groups(facts: Facts, top: int) -> Iterator[Block]:
         *(figures if study.counts.has_durations else ()),
         Column("launches", [quantities.count(row["launches"]) for row in rows]),
         *(of_plan if has_own else ()),
-        Column("kernel group", [group_name(study, index) for index in range(number)], to_right=False),
+        names("kernel group", [group_name(study, index) for index in range(number)]),
     )
     # A bar as long as the cell is the largest group's.
     bars = (
@@ -131,7 +124,8 @@ def _names(facts: Facts, top: int) -> Block:
         tuple(
             (f"#{rank} {group_name(facts.study, rank - 1)}", group.key)
             for rank, group in enumerate(groups, 1)
-        )
+        ),
+        are_names=True,
     )
 
 

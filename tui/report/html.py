@@ -64,9 +64,8 @@ def _block(block: Block, number: int) -> Iterator[str]:
             yield f'<pre tabindex="0"><code>{lines}</code></pre>'
         case Listing():
             yield "<dl>"
-            yield from (
-                f"<dt>{in_html(head)}</dt><dd>{prose_in_html(text)}</dd>" for head, text in block.points
-            )
+            said = in_html if block.are_names else prose_in_html
+            yield from (f"<dt>{in_html(head)}</dt><dd>{said(text)}</dd>" for head, text in block.points)
             yield "</dl>"
         case _:
             yield f"<p>{prose_in_html(block)}</p>"

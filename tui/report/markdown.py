@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
-from tui.report.escaping import fenced, in_markdown
+from tui.output.markdown import code, fenced, in_markdown, table_text
 from tui.report.sections import Block, Commands, Figure, Listing, Report, Table
 
 
@@ -25,7 +25,7 @@ def _parts(report: Report) -> Iterator[str]:
 def _block(block: Block, images: Mapping[str, str]) -> str:
     match block:
         case Table():
-            return _table(block)
+            return f"**{in_markdown(block.caption)}**\n\n{table_text(block.columns)}"
         case Figure():
             title, words = in_markdown(block.title), in_markdown(block.description)
             chart = fenced(block.text)
@@ -35,17 +35,6 @@ def _block(block: Block, images: Mapping[str, str]) -> str:
         case Commands():
             return fenced("\n".join(block.lines))
         case Listing():
-            points = (f"- **{in_markdown(head)}**: {in_markdown(text)}" for head, text in block.points)
-            return "\n".join(points)
+            said = code if block.are_names else in_markdown
+            return "\n".join(f"- **{in_markdown(head)}**: {said(text)}" for head, text in block.points)
     return in_markdown(block)
-
-
-def _table(table: Table) -> str:
-    cells = zip(*(map(in_markdown, column.cells) for column in table.columns), strict=True)
-    rows = [
-        [in_markdown(column.heading) for column in table.columns],
-        ["---:" if column.to_right else "---" for column in table.columns],
-        *cells,
-    ]
-    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"**{in_markdown(table.caption)}**\n\n{lines}"

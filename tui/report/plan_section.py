@@ -11,7 +11,7 @@ from tui.options.flags import with_flags
 from tui.report.facts import Facts
 from tui.report.method_words import method_words
 from tui.report.sections import Block, Section, Table
-from tui.terminal.tables import Column
+from tui.terminal.tables import pairs
 from tui.text import facts as shown
 from tui.text.binding import binding_columns, hours_lines, why_none
 from tui.text.promise import pooled_words, promise_words
@@ -27,14 +27,7 @@ def _blocks(facts: Facts) -> Iterator[Block]:
     pooled = pooled_words(study)
     yield f"Promise: {promise_words(design)}."
     yield f"Method: {design.method} ({method_named(design.method).source}). {method_words(design.method)}"
-    lines = list(_figures(facts))
-    yield Table(
-        "What the plan costs and promises",
-        (
-            Column("", [label for label, _ in lines], to_right=False),
-            Column("value", [value for _, value in lines], to_right=False),
-        ),
-    )
+    yield Table("What the plan costs and promises", pairs(_figures(facts)))
     yield from () if pooled is None else (f"{pooled}.",)
     yield from map(with_flags, design.notes)
     if facts.costs.binding:

@@ -21,16 +21,15 @@ from tui.options.report import ReportOptions
 from tui.options.shared import OutputOptions
 from tui.output.files import scratch_file
 from tui.report.sections import Block, Table
-from tui.terminal.tables import Column
+from tui.terminal.tables import pairs
 from tui.text.estimate import (
     first_lines,
-    interval_text,
     next_text,
     part_lines,
-    ratio_text,
     refuted,
     seen_lines,
     target_text,
+    total_lines,
 )
 from tui.text.estimate_tables import (
     NO_GROUPS,
@@ -39,7 +38,6 @@ from tui.text.estimate_tables import (
     next_listing,
     places_named,
 )
-from tui.text.plan_tables import Listing
 
 if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
@@ -118,25 +116,11 @@ def results_blocks(simulated: SimulatedTotals, options: ReportOptions) -> Iterat
     of = "" if options.plan is None else f"The plan is that of {options.plan}."
     yield from (f"{line}." for line in first_lines(found))
     yield from (of,) if of else ()
-    lines = list(_totals(found))
-    yield Table(
-        "What the simulator's results say of the whole run",
-        (
-            Column("", [label for label, _ in lines], to_right=False),
-            Column("value", [value for _, value in lines], to_right=False),
-        ),
-    )
+    yield Table("What the simulator's results say of the whole run", pairs(total_lines(found)))
     said = (*part_lines(found), *seen_lines(found), *refuted(found), *found.notes)
     yield from (f"{_begun(line.strip())}." for line in said)
     yield from _groups(found, options.top)
     yield from _next(simulated, options)
-
-
-def _totals(found: PlanEstimate) -> Iterator[tuple[str, str]]:
-    for total in found.totals:
-        yield total.metric, "; ".join([interval_text(total), *total.notes])
-    for ratio in (*found.ratios, *(() if found.speedup is None else (found.speedup,))):
-        yield ratio.name, ratio_text(ratio)
 
 
 def _groups(found: PlanEstimate, top: int) -> Iterator[Block]:
@@ -147,7 +131,7 @@ def _groups(found: PlanEstimate, top: int) -> Iterator[Block]:
     shares = [group.simulated_share or 0.0 for group in groups[:top]]
     bars = {"simulated": tuple(share / (max(shares) or 1.0) for share in shares)}
     caption = "Kernel groups: shares of the whole, simulated and profiled, and how far each total's interval"
-    yield Table(f"{caption} reaches", _columns(group_listing(found), top), bars)
+    yield Table(f"{caption} reaches", group_listing(found).columns(_NAME_WIDTH, top), bars)
     left = len(groups) - len(shares)
     yield from (f"{quantities.count(left)} smaller groups are not listed.",) if left else ()
     yield from places_named(found)
@@ -162,17 +146,9 @@ def _next(simulated: SimulatedTotals, options: ReportOptions) -> Iterator[Block]
         return
     yield f"{_begun(next_text(simulated.larger))}."
     listing = next_listing(simulated.larger)
-    yield Table("To simulate next", _columns(listing, options.top))
+    yield Table("To simulate next", listing.columns(_NAME_WIDTH, options.top))
     left = len(listing.labels) - options.top
     yield from (f"{quantities.count(left)} more: `estimate --top-up` writes them.",) if left > 0 else ()
-
-
-def _columns(listing: Listing, most: int) -> tuple[Column, ...]:
-    """Return the first rows of a listing as columns, what each row is called in the last of them."""
-    number = min(most, len(listing.labels))
-    labels = [listing.labels.fitted(row, _NAME_WIDTH, ascii_only=False) for row in range(number)]
-    figures = (Column(each.heading, each.cells[:number], each.to_right) for each in listing.figures)
-    return (*figures, Column(listing.heading, labels, to_right=False))
 
 
 def _begun(text: str) -> str:

@@ -32,9 +32,15 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Points, each a head and what is said below it."""
+    """Points, each a head and what is said below it.
+
+    Attributes
+    ----------
+    are_names : whether that is a name, and no sentence.
+    """
 
     points: tuple[tuple[str, str], ...]
+    are_names: bool = False
 
 
 @dataclass(frozen=True, slots=True)

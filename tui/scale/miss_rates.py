@@ -12,6 +12,7 @@ from scalemodel.errors import OptionError
 from scalemodel.miss_rate.curve import CurveOptions, Method, MissRateCurve
 from tui.charts.quantities import share
 from tui.options.scale import ScaleMrcOptions
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.tables import Column, table
 
@@ -88,6 +89,23 @@ def curve_rows(results: dict[str, Any]) -> list[dict[str, Any]]:
 def curve_text(curve: MissRateCurve, sizes: Sequence[int | None], width: int, canvas: Canvas) -> str:
     """Return the curve as a table with bars, and below it how the misses were counted."""
     values = curve.miss_ratio if curve.mpki is None else curve.mpki
+    columns = _columns(curve, sizes)
+    room = max(width - max(map(len, table(columns).split("\n"))) - 2, _LEAST_BAR)
+    most = float(values.max()) or 1.0
+    bars = [_BAR[canvas.ascii_only] * round(float(value) / most * room) for value in values]
+    sentences = [
+        line for text in _sentences(curve) for line in textwrap.wrap(text, width, break_on_hyphens=False)
+    ]
+    return "\n".join([table([*columns, Column("", bars, to_right=False)]), "", *sentences])
+
+
+def curve_blocks(curve: MissRateCurve, sizes: Sequence[int | None]) -> list[Block]:
+    """Return the same without bars."""
+    return [_columns(curve, sizes), *_sentences(curve)]
+
+
+def _columns(curve: MissRateCurve, sizes: Sequence[int | None]) -> list[Column]:
+    values = curve.miss_ratio if curve.mpki is None else curve.mpki
     shown = {
         "miss ratio" if curve.mpki is None else "MPKI": values,
         "low": curve.low if curve.method is Method.SHARDS else None,
@@ -101,13 +119,7 @@ def curve_text(curve: MissRateCurve, sizes: Sequence[int | None], width: int, ca
         for name, column in shown.items()
         if column is not None
     ]
-    room = max(width - max(map(len, table(columns).split("\n"))) - 2, _LEAST_BAR)
-    most = float(values.max()) or 1.0
-    bars = [_BAR[canvas.ascii_only] * round(float(value) / most * room) for value in values]
-    sentences = [
-        line for text in _sentences(curve) for line in textwrap.wrap(text, width, break_on_hyphens=False)
-    ]
-    return "\n".join([table([*columns, Column("", bars, to_right=False)]), "", *sentences])
+    return columns
 
 
 def _sentences(curve: MissRateCurve) -> Iterator[str]:

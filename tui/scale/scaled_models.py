@@ -17,9 +17,10 @@ from scalemodel.scale_down.scaled_model import (
     factors_for_sizes,
 )
 from tui.options.scale import ScaleDeriveOptions
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.scale.typed_values import sizes_of
-from tui.terminal.tables import Column, table
+from tui.terminal.tables import Column, names, table
 
 _MIB = 2**20
 
@@ -78,30 +79,51 @@ def models_text(target: Target, models: Sequence[ScaledModel], written: Sequence
 def _parts(
     target: Target, models: Sequence[ScaledModel], written: Sequence[str], canvas: Canvas
 ) -> Iterator[str]:
-    yield _resources(target, models)
+    yield table(_resources(target, models))
     for model in models:
-        yield f"\n{model.resources.size} {model.resources.size_unit}: what changes"
-        yield _changes(model, canvas) if model.changes else "nothing"
-        for each in model.notes:
-            yield from textwrap.wrap(f"note: {each.sentence}", canvas.width, subsequent_indent="  ")
-    if models[0].unchanged:
-        names = ", ".join(name for name, _ in models[0].unchanged)
+        yield f"\n{_what_changes(model)}"
+        yield table(_changes(model), ascii_only=canvas.ascii_only) if model.changes else "nothing"
+        for note in _notes(model):
+            yield from textwrap.wrap(note, canvas.width, subsequent_indent="  ")
+    for text in _unchanged(models):
         yield ""
-        yield from textwrap.wrap(
-            f"As in the target: {names}.", canvas.width, break_on_hyphens=False, subsequent_indent="  "
-        )
+        yield from textwrap.wrap(text, canvas.width, break_on_hyphens=False, subsequent_indent="  ")
     if written:
         yield ""
         yield from written
 
 
-def _resources(target: Target, models: Sequence[ScaledModel]) -> str:
+def models_blocks(target: Target, models: Sequence[ScaledModel], written: Sequence[str]) -> Iterator[Block]:
+    """Yield the same as paragraphs and tables."""
+    yield _resources(target, models)
+    for model in models:
+        yield _what_changes(model)
+        yield _changes(model) if model.changes else "nothing"
+        yield from _notes(model)
+    yield from _unchanged(models)
+    yield from written
+
+
+def _what_changes(model: ScaledModel) -> str:
+    return f"{model.resources.size} {model.resources.size_unit}: what changes"
+
+
+def _notes(model: ScaledModel) -> list[str]:
+    return [f"note: {each.sentence}" for each in model.notes]
+
+
+def _unchanged(models: Sequence[ScaledModel]) -> list[str]:
+    same = ", ".join(name for name, _ in models[0].unchanged)
+    return [f"As in the target: {same}."] if same else []
+
+
+def _resources(target: Target, models: Sequence[ScaledModel]) -> list[Column]:
     """Return what is shared, of the target and of each model, a column each."""
     columns = [Column("", [name for name, value in _shared(target.resources) if value], to_right=False)]
     for one in (target.resources, *(model.resources for model in models)):
         heading = f"{one.size} {one.size_unit}" if len(columns) > 1 else "target"
         columns.append(Column(heading, [f"{value:,.6g}" for _, value in _shared(one) if value]))
-    return table(columns)
+    return columns
 
 
 def _shared(resources: SharedResources) -> list[tuple[str, float | None]]:
@@ -117,13 +139,10 @@ def _shared(resources: SharedResources) -> list[tuple[str, float | None]]:
     ]
 
 
-def _changes(model: ScaledModel, canvas: Canvas) -> str:
-    return table(
-        [
-            Column("file", [change.file for change in model.changes], to_right=False),
-            Column("option", [change.option for change in model.changes], to_right=False),
-            Column("target", [change.old for change in model.changes]),
-            Column("here", [change.new for change in model.changes]),
-        ],
-        ascii_only=canvas.ascii_only,
-    )
+def _changes(model: ScaledModel) -> list[Column]:
+    return [
+        names("file", [change.file for change in model.changes]),
+        names("option", [change.option for change in model.changes]),
+        Column("target", [change.old for change in model.changes]),
+        Column("here", [change.new for change in model.changes]),
+    ]

@@ -15,11 +15,12 @@ from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.scale import prediction_chart
 from tui.charts.sinks import ansi, plain
 from tui.options.scale import ScalePredictOptions
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.scale.interval_text import bounds_sentences, bounds_text
 from tui.scale.questions import Pairs
 from tui.terminal.printable import printable
-from tui.terminal.tables import Column, shortened, table
+from tui.terminal.tables import Column, names, shortened, table
 
 _HEIGHT = 16
 _LONGEST_NAME = 20
@@ -84,16 +85,12 @@ def _parts(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> Iterat
     width = options.width or canvas.width
     if len(pairs) == 1:
         measurements, outcome = pairs[0]
-        *smaller, largest = map(str, outcome.models)
-        sizes = f"{', '.join(smaller)} and {largest}"
-        name = shortened(outcome.name, _LONGEST_NAME, ascii_only=canvas.ascii_only)
-        heading = f"{measurements.scaling} scaling, {sizes} {measurements.scaling.unit} simulated"
-        yield from textwrap.wrap(f"{name}: {heading}" if name else heading, width)
+        yield from textwrap.wrap(_heading(pairs, ascii_only=canvas.ascii_only), width)
         height = options.height or _HEIGHT
         grid = prediction_chart(measurements, outcome, width, height, ascii_only=canvas.ascii_only)
         yield ansi(grid) if canvas.color else plain(grid)
         yield ""
-    yield _table(pairs, canvas)
+    yield table(_columns(pairs, ascii_only=canvas.ascii_only), gap=" ")
     if len(pairs) == 1:
         yield from _indented(_notes(pairs[0][1]), width)
     yield ""
@@ -102,6 +99,27 @@ def _parts(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> Iterat
     yield from _wrapped(_explained(pairs, options), width)
     if len(pairs) > 1:
         yield "--benchmark NAME draws one of them."
+
+
+def predict_blocks(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> Iterator[Block]:
+    """Yield the same without the chart."""
+    if len(pairs) == 1:
+        yield _heading(pairs, ascii_only=canvas.ascii_only)
+    yield _columns(pairs, ascii_only=canvas.ascii_only)
+    if len(pairs) == 1:
+        yield from _notes(pairs[0][1])
+    yield from _found(pairs)
+    yield from _explained(pairs, options)
+
+
+def _heading(pairs: Pairs, *, ascii_only: bool) -> str:
+    """Return of one benchmark what was simulated."""
+    measurements, outcome = pairs[0]
+    *smaller, largest = map(str, outcome.models)
+    name = shortened(outcome.name, _LONGEST_NAME, ascii_only=ascii_only)
+    sizes = f"{', '.join(smaller)} and {largest} {measurements.scaling.unit}"
+    heading = f"{measurements.scaling} scaling, {sizes} simulated"
+    return f"{name}: {heading}" if name else heading
 
 
 def words_lines(pairs: Pairs, options: ScalePredictOptions, width: int) -> list[str]:
@@ -140,13 +158,13 @@ def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
     yield from bounds_sentences(pairs)
 
 
-def _table(pairs: Pairs, canvas: Canvas) -> str:
+def _columns(pairs: Pairs, *, ascii_only: bool) -> list[Column]:
     rows = [
         (outcome.name, each, prediction_row(measurements, each))
         for measurements, outcome in pairs
         for each in outcome.predictions
     ]
-    short = [shortened(name, _LONGEST_NAME, ascii_only=canvas.ascii_only) for name, _, _ in rows]
+    short = [shortened(name, _LONGEST_NAME, ascii_only=ascii_only) for name, _, _ in rows]
 
     def shown(key: str, form: Any) -> list[str]:
         return [UNKNOWN if row[key] is None else form(row[key]) for _, _, row in rows]
@@ -159,7 +177,7 @@ def _table(pairs: Pairs, canvas: Canvas) -> str:
         Column("high", shown("high", ipc_text)),
     ]
     if len(pairs) > 1:
-        columns.insert(0, Column("benchmark", short, to_right=False))
+        columns.insert(0, names("benchmark", short))
     if any(row["measured"] is not None for _, _, row in rows):
         columns.append(Column("measured", shown("measured", ipc_text)))
         columns.append(Column("error", shown("error", signed_share)))
@@ -168,7 +186,7 @@ def _table(pairs: Pairs, canvas: Canvas) -> str:
     elif any(bounds_text(each) not in _PLAIN for _, each, _ in rows):
         # The notes of many benchmarks would be too many.
         columns.append(Column("low to high is", [bounds_text(each) for _, each, _ in rows], to_right=False))
-    return table(columns, gap=" ")
+    return columns
 
 
 def ipc_text(value: float) -> str:

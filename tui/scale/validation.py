@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from sampling.text import counted
 from scalemodel.measurements import Scaling
 from scalemodel.prediction.validation import Validation
 from tui.charts.quantities import UNKNOWN, share
 from tui.charts.scale import error_chart
 from tui.charts.sinks import ansi, plain
 from tui.options.scale import ScaleValidateOptions
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, shortened, table
+from tui.terminal.tables import Column, names, shortened, table
 
 _HEIGHT = 18
 _LONGEST_NAME = 20
@@ -72,40 +74,55 @@ def _parts(
     validation: Validation, scalings: Sequence[Scaling], options: ScaleValidateOptions, canvas: Canvas
 ) -> Iterator[str]:
     width = options.width or canvas.width
-    benchmarks = len(validation.outcomes)
-    counted = f"{benchmarks} benchmark{'s' if benchmarks > 1 else ''}"
-    heading = f"{' and '.join(scalings)} scaling, {counted} with a measured target"
-    yield from textwrap.wrap(heading, width)
+    yield from textwrap.wrap(_heading(validation, scalings), width)
     height = options.height or _HEIGHT
     grid = error_chart(validation, scalings[0].unit, width, height, ascii_only=canvas.ascii_only)
     yield ansi(grid) if canvas.color else plain(grid)
     yield ""
-    yield _table(validation, scalings[0], canvas)
+    yield table(_columns(validation, scalings[0], canvas))
     yield ""
-    level = f"{100 * validation.outcomes[0].confidence:.0f} %"
-    yield from textwrap.wrap(
-        "Errors are |predicted / measured - 1|; within is the share of the intervals that hold what was "
-        f"measured, meant to be {level}.",
-        width,
-    )
-    if any(check.prediction.is_beyond for check in validation.checks):
-        yield from textwrap.wrap(_BEYOND, width, break_on_hyphens=False)
-    said = [
-        f"{method} at {target}: no prediction of {', '.join(score.without)}."
-        for method, by_target in validation.scores.items()
-        for target, score in by_target.items()
-        if score.without
-    ]
-    said += [
-        f"{name}: {each.severity}: {each.message} To do: {each.remedy}."
-        for name, found in validation.findings.items()
-        for each in found
-    ]
-    for text in said:
+    for text in _explained(validation):
+        yield from textwrap.wrap(text, width, break_on_hyphens=False)
+    for text in _said(validation):
         yield from textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _table(validation: Validation, scaling: Scaling, canvas: Canvas) -> str:
+def validation_blocks(validation: Validation, scalings: Sequence[Scaling], canvas: Canvas) -> Iterator[Block]:
+    """Yield the same without the chart."""
+    yield _heading(validation, scalings)
+    yield _columns(validation, scalings[0], canvas)
+    yield from _explained(validation)
+    yield from _said(validation)
+
+
+def _heading(validation: Validation, scalings: Sequence[Scaling]) -> str:
+    benchmarks = counted(len(validation.outcomes), "benchmark")
+    return f"{' and '.join(scalings)} scaling, {benchmarks} with a measured target"
+
+
+def _explained(validation: Validation) -> Iterator[str]:
+    """Yield what the figures are."""
+    level = f"{100 * validation.outcomes[0].confidence:.0f} %"
+    yield (
+        "Errors are |predicted / measured - 1|; within is the share of the intervals that hold what was "
+        f"measured, meant to be {level}."
+    )
+    if any(check.prediction.is_beyond for check in validation.checks):
+        yield _BEYOND
+
+
+def _said(validation: Validation) -> Iterator[str]:
+    """Yield what lacks a prediction, and what was found of each benchmark."""
+    for method, by_target in validation.scores.items():
+        for target, score in by_target.items():
+            if score.without:
+                yield f"{method} at {target}: no prediction of {', '.join(score.without)}."
+    for name, found in validation.findings.items():
+        for each in found:
+            yield f"{name}: {each.severity}: {each.message} To do: {each.remedy}."
+
+
+def _columns(validation: Validation, scaling: Scaling, canvas: Canvas) -> list[Column]:
     scores = [
         (method, target, score)
         for method, by_target in validation.scores.items()
@@ -122,14 +139,12 @@ def _table(validation: Validation, scaling: Scaling, canvas: Canvas) -> str:
         shortened(score.worst or UNKNOWN, _LONGEST_NAME, ascii_only=canvas.ascii_only)
         for _, _, score in scores
     ]
-    return table(
-        [
-            Column(scaling.unit, [str(target) for _, target, _ in scores]),
-            Column("rule", [method for method, _, _ in scores], to_right=False),
-            Column("mean", shares("mean")),
-            Column("max", shares("max")),
-            Column("worst", worst, to_right=False),
-            Column("n", [str(score.n) for _, _, score in scores]),
-            Column("within", shares("within_interval")),
-        ]
-    )
+    return [
+        Column(scaling.unit, [str(target) for _, target, _ in scores]),
+        Column("rule", [method for method, _, _ in scores], to_right=False),
+        Column("mean", shares("mean")),
+        Column("max", shares("max")),
+        names("worst", worst),
+        Column("n", [str(score.n) for _, _, score in scores]),
+        Column("within", shares("within_interval")),
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tui.terminal.printable import printable
@@ -10,11 +10,28 @@ from tui.terminal.printable import printable
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading and the cells below it."""
+    """A heading and the cells below it.
+
+    Attributes
+    ----------
+    is_name : whether the cells are names that a program or a person gave.
+    """
 
     heading: str
     cells: Sequence[str]
     to_right: bool = True
+    is_name: bool = False
+
+
+def pairs(lines: Iterable[tuple[str, str]]) -> tuple[Column, Column]:
+    """Return what is said of several things, each with its label, as columns."""
+    labels, said = zip(*lines, strict=True)
+    return Column("", labels, to_right=False), Column("value", said, to_right=False)
+
+
+def names(heading: str, cells: Sequence[str]) -> Column:
+    """Return a column of names."""
+    return Column(heading, cells, to_right=False, is_name=True)
 
 
 def table(columns: Sequence[Column], *, gap: str = "  ", ascii_only: bool = False) -> str:

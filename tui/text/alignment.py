@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sampling.profile.profile import Dimensions
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment
 from sampling.text import counted
 from tui.options.choices import OutputFormat
+from tui.output.markdown import Block
 from tui.output.writer import Answer
-from tui.terminal.tables import shortened
+from tui.terminal.tables import Column, names, shortened
 
 _SHOWN = 5
 _NAME_WIDTH = 48
@@ -18,12 +19,13 @@ _NAME_WIDTH = 48
 
 def alignment_answer(found: TraceAlignment, form: OutputFormat) -> Answer:
     """Return the answer in one form; launches are listed one by one only where it shows them."""
-    is_json, is_table = form is OutputFormat.JSON, form is OutputFormat.TABLE
+    has_rows = form in {OutputFormat.CSV, OutputFormat.JSONL}
     return Answer(
         "align",
-        alignment_results(found) if is_json else {},
+        alignment_results(found) if form is OutputFormat.JSON else {},
         lambda _: alignment_text(found),
-        rows=None if is_json or is_table else alignment_rows(found),
+        rows=alignment_rows(found) if has_rows else None,
+        blocks=lambda _: alignment_blocks(found),
         warnings=found.notes,
     )
 
@@ -73,6 +75,42 @@ def _row(launch: ListedLaunch, called: str, **other: int | None) -> dict[str, An
 
 def alignment_text(found: TraceAlignment) -> str:
     """Return the same in words, with the first launches that are missing."""
+    lines = _matched(found)
+    if found.first_difference is not None:
+        here, there = found.first_difference
+        lines.append("where they part first:")
+        lines += [f"  profile: {_text(here, 'launch')}", f"  trace: {_text(there, 'number')}"]
+    for what, count, first, number in _missing(found):
+        lines.append(f"{what}: {counted(count, 'launch', 'launches')}")
+        lines += [f"  {_text(launch, number)}" for launch in first]
+        lines += _more(count)
+    return "\n".join(lines)
+
+
+def alignment_blocks(found: TraceAlignment) -> Iterator[Block]:
+    """Yield the same as paragraphs and tables, with whole names."""
+    yield from _matched(found)
+    if found.first_difference is not None:
+        yield "where they part first:"
+        where = Column("", ["profile", "trace"], to_right=False)
+        yield [where, *_columns(found.first_difference, "launch or number")]
+    for what, count, first, number in _missing(found):
+        yield f"{what}: {counted(count, 'launch', 'launches')}"
+        yield _columns(list(first), number)
+        yield from _more(count)
+
+
+def _columns(launches: Sequence[ListedLaunch | None], number: str) -> list[Column]:
+    return [
+        Column(number, ["the end" if each is None else str(each.number) for each in launches]),
+        names("kernel", ["" if each is None else each.kernel.name for each in launches]),
+        Column("grid", ["" if each is None else _sizes(each.kernel.grid) for each in launches]),
+        Column("block", ["" if each is None else _sizes(each.kernel.block) for each in launches]),
+    ]
+
+
+def _matched(found: TraceAlignment) -> list[str]:
+    """Return how many launches are in both, and how many of those that are drawn."""
     by = "by the trace's numbers" if found.by == "number" else "by the order of the launches"
     lines = [f"{counted(len(found.ids), 'launch is', 'launches are')} in both, {by}"]
     if found.drawn:
@@ -83,22 +121,20 @@ def alignment_text(found: TraceAlignment) -> str:
             if missing
             else f"the trace has the {drawn} that the plan draws"
         )
-    if found.first_difference is not None:
-        here, there = found.first_difference
-        lines.append("where they part first:")
-        lines += [f"  profile: {_text(here, 'launch')}", f"  trace: {_text(there, 'number')}"]
-    here_alone, there_alone = len(found.missing_in_trace), len(found.missing_in_profile)
-    lines += _missing("missing in the trace", here_alone, _here(found, _SHOWN), "launch")
-    lines += _missing("missing in the profile", there_alone, _there(found, _SHOWN), "number")
-    return "\n".join(lines)
+    return lines
 
 
-def _missing(what: str, count: int, first: Iterator[ListedLaunch], number: str) -> list[str]:
-    if not count:
-        return []
-    heading = f"{what}: {counted(count, 'launch', 'launches')}"
-    shown = [f"  {_text(launch, number)}" for launch in first]
-    return [heading, *shown, *([f"  and {count - _SHOWN:,} more"] if count > _SHOWN else [])]
+def _missing(found: TraceAlignment) -> Iterator[tuple[str, int, Iterator[ListedLaunch], str]]:
+    """Yield of each side that lacks launches its name, how many, the first of them, and their numbers."""
+    sides = (
+        ("missing in the trace", len(found.missing_in_trace), _here(found, _SHOWN), "launch"),
+        ("missing in the profile", len(found.missing_in_profile), _there(found, _SHOWN), "number"),
+    )
+    yield from (side for side in sides if side[1])
+
+
+def _more(count: int) -> list[str]:
+    return [f"  and {count - _SHOWN:,} more"] if count > _SHOWN else []
 
 
 def _text(launch: ListedLaunch | None, number: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,16 @@ from sampling.difference.mean_ratio import LEAST_LAUNCHES, Durations
 from sampling.json_text import finite
 from sampling.text import counted
 from tui.charts import quantities
-from tui.options.choices import OutputFormat
 from tui.options.difference import DifferenceOptions
+from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.tables import Column, shortened, table
+from tui.terminal.tables import Column, names, shortened, table
 from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.places import Place, place_lines, place_names
 from tui.text.selection import Part
 
 _LEAST_LABEL = 12
+_MOST_ROWS = 20
 _EXACT_COUNT_BELOW = 100_000
 _GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
 _KERNEL_FIELDS = ("launches", "total_ns", "mean_ns", "share")
@@ -34,9 +35,8 @@ _FLAT_FIELDS = dict(
 
 
 def difference_answer(found: Difference, options: DifferenceOptions) -> Answer:
-    """Return the answer; JSON nests the two sides of a kernel, Markdown is for a person who reviews."""
+    """Return the answer; JSON nests the two sides of a kernel."""
     rows = kernel_rows(found, options.top)
-    is_markdown = options.format is OutputFormat.MARKDOWN
     return Answer(
         "difference",
         {
@@ -53,7 +53,8 @@ def difference_answer(found: Difference, options: DifferenceOptions) -> Answer:
             "kernels": rows,
         },
         lambda canvas: difference_text(found, options, canvas),
-        rows=review_rows(found, options.top) if is_markdown else [_flat(row) for row in rows],
+        rows=[_flat(row) for row in rows],
+        blocks=lambda canvas: _blocks(found, options, canvas),
         warnings=tuple(_warnings(found)),
     )
 
@@ -140,71 +141,47 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def review_rows(found: Difference, most: int | None = None) -> list[dict[str, str]]:
-    """Return the total and the kernels that changed most, in words: the table of a pull request."""
-    columns = figure_columns(found, most, "mean ratio", f"{quantities.share(found.confidence)} interval")
-    names = [_code(_described(found, kernel)) for kernel in found.kernels[:most]]
-    rows = [
-        {"kernel": name, **{column.heading: column.cells[index] for column in columns}}
-        for index, name in enumerate(names)
-    ]
-    total = {
-        "kernel": "**total**",
-        **dict(zip((each.heading for each in columns), _totals(found), strict=True)),
-    }
-    return [total, *rows]
-
-
-def _totals(found: Difference) -> list[str]:
-    """Return the cells of the columns for all kernels together."""
-    before, after = found.total_before_ns, found.total_after_ns
-    launches = _counts(int(found.before.launches.sum()), int(found.after.launches.sum()))
-    return [
-        f"{_signed(after - before)} ({_total_ratio(found)})",
-        quantities.duration(before),
-        quantities.duration(after),
-        launches,
-        "",
-        "",
-    ]
-
-
-def _described(found: Difference, kernel: MatchedKernel) -> str:
-    """Return a kernel's whole key, and where it is matched by name how many shapes it has on either side."""
-    return f"{kernel.key} ({_shapes(kernel)})" if _changed_shape(found, kernel) else kernel.key
-
-
 def _shapes(kernel: MatchedKernel) -> str:
     after = counted(kernel.shapes_after, "other shape")
     return f"{kernel.shapes_before:,} -> {after}" if kernel.shapes_before > 1 else after
 
 
-def _code(text: str) -> str:
-    """Return text as Markdown's code, in which nothing is a tag, a link or a mention."""
-    text = " ".join(text.split())
-    longest = max(
-        (len(run) for run in "".join(mark if mark == "`" else " " for mark in text).split()), default=0
-    )
-    fence = "`" * (longest + 1)
-    return f"{fence} {text} {fence}" if longest else f"{fence}{text}{fence}"
-
-
 def difference_text(found: Difference, options: DifferenceOptions, canvas: Canvas) -> str:
     """Return the totals, and the kernels as a table no wider than the canvas."""
-    columns = figure_columns(found, options.top)
+    columns = figure_columns(found, options.top or _MOST_ROWS)
     taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
     room = max(canvas.width - taken, _LEAST_LABEL)
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    labels = kernel_labels(found, options.top, places, room, ascii_only=canvas.ascii_only)
+    labels = kernel_labels(found, options.top or _MOST_ROWS, places, room, ascii_only=canvas.ascii_only)
     lines = [
         *_heading(found, options, canvas),
         "",
-        table([*columns, Column("kernel", labels, to_right=False)], ascii_only=canvas.ascii_only),
+        table([*columns, names("kernel", labels)], ascii_only=canvas.ascii_only),
+        *_left(found, len(labels)),
+        *place_lines(places),
+        *textwrap.wrap(_meaning(found), canvas.width),
     ]
-    left = found.change_ns[len(labels) :]
-    if len(left):
-        lines.append(f"and {counted(len(left), 'more kernel')}, {_signed(int(left.sum()))} together")
-    return "\n".join([*lines, *place_lines(places), *textwrap.wrap(_meaning(found), canvas.width)])
+    return "\n".join(lines)
+
+
+def _blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
+    """Yield the same for a review, with the whole keys of the kernels."""
+    most = options.top or _MOST_ROWS
+    keys = [
+        f"{kernel.key} ({_shapes(kernel)})" if _changed_shape(found, kernel) else kernel.key
+        for kernel in found.kernels[:most]
+    ]
+    yield from _heading(found, options, canvas)
+    yield [*figure_columns(found, most), names("kernel", keys)]
+    yield from _left(found, len(keys))
+    yield _meaning(found)
+
+
+def _left(found: Difference, shown: int) -> list[str]:
+    """Return how many kernels are not listed, and how they changed."""
+    left = found.change_ns[shown:]
+    more = f"and {counted(len(left), 'more kernel')}, {_signed(int(left.sum()))} together"
+    return [more] if len(left) else []
 
 
 def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> list[str]:
@@ -233,10 +210,8 @@ def _meaning(found: Difference) -> str:
     )
 
 
-def figure_columns(
-    found: Difference, most: int | None, mean: str = "mean", interval: str = "interval"
-) -> list[Column]:
-    """Return the figures of the kernels that changed most; the last two headings may say more.
+def figure_columns(found: Difference, most: int | None) -> list[Column]:
+    """Return the figures of the kernels that changed most.
 
     They are change, before, after, launches, the ratio of means and its interval.
     """
@@ -251,13 +226,15 @@ def figure_columns(
             "launches", [_counts(int(before.launches[index]), int(after.launches[index])) for index in shown]
         ),
         Column(
-            mean,
+            "mean",
             [
                 _GONE.get(kernel.status) or _ratio(float(ratios.ratio[index]))
                 for index, kernel in enumerate(kernels)
             ],
         ),
-        Column(interval, [_interval(float(ratios.low[index]), float(ratios.high[index])) for index in shown]),
+        Column(
+            "interval", [_interval(float(ratios.low[index]), float(ratios.high[index])) for index in shown]
+        ),
     ]
 
 

@@ -14,7 +14,9 @@ from sampling.plan.plan_file import PlannedLaunch
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.estimate import EstimateOptions
+from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
+from tui.terminal.tables import pairs
 from tui.text.estimate_tables import NO_GROUPS, compared_groups, group_listing, places_named
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ def estimate_answer(found: PlanEstimate, larger: ToppedUp | None, options: Estim
         "estimate",
         results,
         lambda canvas: estimate_text(found, larger, options, canvas),
+        blocks=lambda canvas: _blocks(found, larger, options, canvas),
         rows=_flat(results["groups"] if options.groups else results["metrics"]),
         warnings=(*refuted(found), *found.notes),
     )
@@ -41,10 +44,9 @@ def estimate_results(
         _row(total) | {"missing": list(missing), "notes": list(total.notes)}
         for total, missing in zip(found.totals, found.missing, strict=True)
     ]
-    ratios = (*found.ratios, *(() if found.speedup is None else (found.speedup,)))
     return {
         "metrics": metrics,
-        "ratios": [_ratio_row(ratio, found.main.confidence) for ratio in ratios],
+        "ratios": [_ratio_row(ratio, found.main.confidence) for ratio in _ratios(found)],
         "groups": _group_rows(found) if options.groups else [],
         "promise_met": None if options.target is None else found.main.is_within(options.target),
         "seen": None if found.main.seen is None else asdict(found.main.seen),
@@ -142,8 +144,7 @@ def _lines(
     for total in found.totals:
         yield f"{total.metric}: {interval_text(total)}"
         yield from (f"  {note}" for note in total.notes if not math.isnan(total.total))
-    for ratio in (*found.ratios, *(() if found.speedup is None else (found.speedup,))):
-        yield f"{ratio.name}: {ratio_text(ratio)}"
+    yield from (f"{ratio.name}: {ratio_text(ratio)}" for ratio in _ratios(found))
     yield from part_lines(found)
     yield from seen_lines(found)
     yield from refuted(found)
@@ -151,6 +152,38 @@ def _lines(
         groups = group_listing(found)
         yield groups.text(canvas.width, ascii_only=canvas.ascii_only) if len(groups.labels) else NO_GROUPS
         yield from places_named(found)
+    yield from _last_lines(found, larger, options)
+
+
+def _blocks(
+    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
+) -> Iterator[Block]:
+    """Yield the same as paragraphs and tables."""
+    yield from first_lines(found, options.top_up if larger is not None else None)
+    yield pairs(total_lines(found))
+    yield from part_lines(found)
+    yield from seen_lines(found)
+    yield from refuted(found)
+    if options.groups:
+        groups = group_listing(found)
+        yield groups.columns(canvas.width) if len(groups.labels) else NO_GROUPS
+        yield from places_named(found)
+    yield from _last_lines(found, larger, options)
+
+
+def total_lines(found: PlanEstimate) -> Iterator[tuple[str, str]]:
+    """Yield each total and ratio by its name, in words."""
+    for total in found.totals:
+        notes = () if math.isnan(total.total) else total.notes
+        yield total.metric, "; ".join([interval_text(total), *notes])
+    yield from ((ratio.name, ratio_text(ratio)) for ratio in _ratios(found))
+
+
+def _ratios(found: PlanEstimate) -> Sequence[Ratio]:
+    return (*found.ratios, *(() if found.speedup is None else (found.speedup,)))
+
+
+def _last_lines(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Iterator[str]:
     if options.target is not None:
         yield target_text(found.main, options.target)
     if larger is not None:

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sampling.plan.design import Design
+from sampling.plan.findings.finding import Finding
 from sampling.plan.judge import Judgement
 from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.plan.study import Study
@@ -19,6 +20,7 @@ from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
+from tui.terminal.tables import Column, names
 from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.places import Place, place_lines, place_names
 from tui.text.promise import promise_words
@@ -101,6 +103,22 @@ def finding_rows(study: Study) -> list[dict[str, str]]:
     return [finding.as_json() for finding in study.findings]
 
 
+def group_columns(rank: str, key: str) -> list[Column]:
+    """Return which kernel group is shown, as a table that has its whole key."""
+    return [Column("rank", [rank], to_right=False), names("kernel group", [key])]
+
+
+def finding_blocks(study: Study) -> list[str]:
+    """Return the findings, a paragraph each."""
+    said = [f"{each.severity}: {finding_words(each)}" for each in study.findings]
+    return said or ["Findings: none"]
+
+
+def finding_words(finding: Finding) -> str:
+    """Return a finding and its remedy."""
+    return f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
+
+
 def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None = None) -> str:
     """Return the findings as indented paragraphs.
 
@@ -114,8 +132,7 @@ def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None =
         return "Findings: none"
     lines = ["Findings"]
     for finding in study.findings:
-        said = f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
-        text = printable(said, ascii_only=canvas.ascii_only)
+        text = printable(finding_words(finding), ascii_only=canvas.ascii_only)
         mark = f"{MARKS[finding.severity]} "
         lines += textwrap.wrap(
             text,

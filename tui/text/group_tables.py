@@ -9,7 +9,7 @@ from sampling.plan.study import Study
 from tui.charts import quantities
 from tui.charts.bar import bar
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, table
+from tui.terminal.tables import Column, names, table
 from tui.text import facts
 
 #: What stands for the strata and the launches of a kernel group that is pooled with others.
@@ -36,20 +36,25 @@ def groups_text(study: Study, rows: list[Row], canvas: Canvas) -> str:
         if canvas.width - _taken(columns) < _LEAST_NAME:
             columns = [each for each in columns if each.heading != heading]
     room = max(canvas.width - _taken(columns), _LEAST_OF_ALL)
-    drawn = _with_names(study, rows, columns, room, ascii_only=canvas.ascii_only)
+    drawn = table(_with_names(study, rows, columns, room, ascii_only=canvas.ascii_only))
     return "\n".join([drawn, "", *facts.devices_named(study), _IN_FULL])
 
 
 def whole_groups_text(study: Study, rows: list[Row], *, ascii_only: bool) -> str:
     """Return the table with all figures and whole keys, and what the devices are called elsewhere."""
-    keys = Column("kernel group", [row["key"] for row in rows], to_right=False)
-    drawn = table([*_columns(study, rows, ascii_only=ascii_only), keys])
-    named = facts.devices_named(study)
+    columns, *named = group_blocks(study, rows, ascii_only=ascii_only)
+    drawn = table(columns)
     return "\n".join([drawn, "", *named]) if named else drawn
 
 
-def short_groups_table(study: Study, rows: list[Row], canvas: Canvas) -> str:
-    """Return kernel groups as a table no wider than the canvas, with labels in place of keys."""
+def group_blocks(study: Study, rows: list[Row], *, ascii_only: bool) -> tuple[list[Column], *tuple[str, ...]]:
+    """Return the columns of that table, and the lines on the devices."""
+    keys = names("kernel group", [row["key"] for row in rows])
+    return [*_columns(study, rows, ascii_only=ascii_only), keys], *facts.devices_named(study)
+
+
+def short_group_columns(study: Study, rows: list[Row], canvas: Canvas) -> list[Column]:
+    """Return kernel groups as columns no wider than the canvas, with labels in place of keys."""
     whole = _columns(study, rows, ascii_only=canvas.ascii_only)
     columns = [each for each in whole if each.heading in _IN_SHORT]
     room = max(canvas.width - _taken(columns), _LEAST_OF_ALL)
@@ -75,9 +80,11 @@ def of_group(row: Row, what: str) -> str:
     return "-" if row[what] is None else quantities.count(row[what])
 
 
-def _with_names(study: Study, rows: list[Row], columns: list[Column], room: int, *, ascii_only: bool) -> str:
-    names = [facts.group_label(study, row["rank"] - 1, room, ascii_only=ascii_only) for row in rows]
-    return table([*columns, Column("kernel group", names, to_right=False)], ascii_only=ascii_only)
+def _with_names(
+    study: Study, rows: list[Row], columns: list[Column], room: int, *, ascii_only: bool
+) -> list[Column]:
+    labels = [facts.group_label(study, row["rank"] - 1, room, ascii_only=ascii_only) for row in rows]
+    return [*columns, names("kernel group", labels)]
 
 
 def _taken(columns: Sequence[Column]) -> int:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from sampling.plan.study import Study
+from tui.charts import quantities
 from tui.charts.grid import Grid, blank, stack
 from tui.charts.histogram import LEFT, histogram
 from tui.charts.histogram_data import HistogramData
 from tui.charts.sinks import ansi, plain
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
+from tui.terminal.tables import Column
 from tui.text import facts
 from tui.text.group_strata import strata_grid
 from tui.text.labels.rows import group_title
@@ -40,6 +43,18 @@ def histogram_text(study: Study, group: int, canvas: Canvas, height: int, *, log
     key = group_title(f"#{group + 1}", groups, group, canvas.width, ascii_only=canvas.ascii_only)
     grid = group_histogram(study, group, canvas.width, height, log=log, ascii_only=canvas.ascii_only)
     return f"{key}\n{ansi(grid) if canvas.color else plain(grid)}"
+
+
+def histogram_blocks(study: Study, group: int, data: HistogramData) -> list[Block]:
+    """Return the group's rank and key, and its bins."""
+    low, high = data.edges_ns[:-1].tolist(), data.edges_ns[1:].tolist()
+    columns = [
+        Column("durations", [quantities.duration_range(*edges) for edges in zip(low, high, strict=True)]),
+        Column("launches", [quantities.count(count) for count in data.counts.tolist()]),
+    ]
+    for number, counts in enumerate(data.cluster_counts if len(data.cluster_counts) > 1 else ()):
+        columns.append(Column(f"cluster {number}", [quantities.count(count) for count in counts.tolist()]))
+    return [facts.group_columns(f"#{group + 1}", study.counts.groups[group].key), columns]
 
 
 def histogram_results(

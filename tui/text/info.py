@@ -9,8 +9,10 @@ import numpy as np
 
 from sampling.plan.study import Study
 from tui.charts import quantities
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
+from tui.terminal.tables import pairs
 from tui.text import facts
 
 _LABEL = 14
@@ -52,6 +54,11 @@ def info_text(study: Study, results: dict[str, Any], canvas: Canvas) -> str:
     """Return the same as lines, and the findings."""
     body = "\n".join(_line(label, text, canvas) for label, text in info_lines(results))
     return f"{body}\n\n{facts.findings_text(study, canvas)}"
+
+
+def info_blocks(study: Study, results: dict[str, Any]) -> list[Block]:
+    """Return the same as a table and paragraphs."""
+    return [pairs(info_lines(results)), *facts.finding_blocks(study)]
 
 
 def _line(label: str, text: str, canvas: Canvas) -> str:

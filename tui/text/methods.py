@@ -10,7 +10,11 @@ from typing import Any
 from sampling.features.metric_names import NCU_COMMAND
 from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names, method_options
 from sampling.methods.settings import about_options
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
+from tui.terminal.tables import Column, names
+
+_RECORDING = "to record the metrics of Nsight Compute that they need:"
 
 
 def method_rows() -> list[dict[str, Any]]:
@@ -34,10 +38,10 @@ def _row(name: str) -> dict[str, Any]:
 
 def methods_text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
     """Return each method with its source, and below it what it needs and its options."""
-    names = [row["name"] + ("*" if row["default"] else "") for row in rows]
-    indent = max(map(len, names)) + 2
+    marked = [row["name"] + ("*" if row["default"] else "") for row in rows]
+    indent = max(map(len, marked)) + 2
     lines = []
-    for name, row in zip(names, rows, strict=True):
+    for name, row in zip(marked, rows, strict=True):
         lines += textwrap.wrap(
             row["source"],
             canvas.width,
@@ -45,8 +49,8 @@ def methods_text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
             subsequent_indent=" " * indent,
             break_on_hyphens=False,
         )
-        asked = [*row["needs"], *([] if row["needs_durations"] else ["no durations"])]
-        needs = f"needs {', '.join(asked)}" if asked else ""
+        asked = ", ".join(_needs(row))
+        needs = f"needs {asked}" if asked else ""
         for text in filter(None, (needs, *_settings(row))):
             lines += textwrap.wrap(
                 text,
@@ -56,16 +60,40 @@ def methods_text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
                 break_on_hyphens=False,
             )
     # One line, however long, so that it can be copied.
-    recording = ["", "to record the metrics of Nsight Compute that they need:", NCU_COMMAND + " ./program"]
+    recording = ["", _RECORDING, NCU_COMMAND + " ./program"]
     return "\n".join([*lines, "", "* the default; options are set by --set METHOD.NAME=VALUE", *recording])
+
+
+def methods_blocks(rows: list[dict[str, Any]]) -> list[Block]:
+    """Return the methods and their options as tables."""
+    options = [(f"{row['name']}.{option['name']}", option) for row in rows for option in row["about_options"]]
+    return [
+        [
+            names("method", [row["name"] for row in rows]),
+            Column("source", [row["source"] for row in rows], to_right=False),
+            Column("needs", [", ".join(_needs(row)) for row in rows], to_right=False),
+        ],
+        f"{DEFAULT_METHOD} is the default; options are set by `--set METHOD.NAME=VALUE`:",
+        [
+            names("option", [name for name, _ in options]),
+            Column("default", [_default(option) for _, option in options]),
+            Column("values", [option["values"] for _, option in options], to_right=False),
+            Column("meaning", [option["meaning"] for _, option in options], to_right=False),
+        ],
+        f"{_RECORDING} `{NCU_COMMAND} ./program`",
+    ]
+
+
+def _needs(row: dict[str, Any]) -> list[str]:
+    return [*row["needs"], *([] if row["needs_durations"] else ["no durations"])]
 
 
 def _settings(row: dict[str, Any]) -> Iterator[str]:
     """Yield each option with its default, in brackets what it may be, and what it means."""
     for option in row["about_options"]:
-        default = "none" if option["default"] is None else _value(option["default"])
-        yield f"{row['name']}.{option['name']}={default} [{option['values']}] {option['meaning']}"
+        yield f"{row['name']}.{option['name']}={_default(option)} [{option['values']}] {option['meaning']}"
 
 
-def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _default(option: dict[str, Any]) -> str:
+    value = option["default"]
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -15,8 +15,8 @@ from sampling.plan.written_plan import stratum_row
 from sampling.reduction.plan_groups import is_pool_key
 from tui.charts import quantities
 from tui.options.choices import PlanList
-from tui.output.writer import Answer, Canvas
-from tui.terminal.tables import Column, shortened
+from tui.output.writer import Answer
+from tui.terminal.tables import Column, names, shortened
 from tui.text import facts
 from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.rows import Labels, RowLabels, key_parts, row_labels
@@ -69,6 +69,13 @@ class Listing:
         rows = [self.row(number, width, ascii_only=ascii_only) for number in range(len(self.labels))]
         return "\n".join([self.head(width, ascii_only=ascii_only), *rows])
 
+    def columns(self, room: int, most: int | None = None) -> tuple[Column, ...]:
+        """Return the first rows as columns, their labels in at most `room` cells."""
+        number = len(self.labels) if most is None else min(most, len(self.labels))
+        labels = [self.labels.fitted(row, room, ascii_only=False) for row in range(number)]
+        figures = (Column(each.heading, each.cells[:number], each.to_right) for each in self.figures)
+        return (*figures, names(self.heading, labels))
+
     def _shown(self, width: int) -> int:
         """Return how many of the figures have room beside the last column."""
         shown = len(self.figures)
@@ -93,18 +100,17 @@ def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], lis
     return Answer(
         "sample",
         rows,
-        lambda canvas: list_text(study, plan, launches, listed, canvas),
+        lambda canvas: _listing(study, plan, launches, listed).text(
+            canvas.width, ascii_only=canvas.ascii_only
+        ),
+        blocks=lambda canvas: [_listing(study, plan, launches, listed).columns(canvas.width)],
         warnings=plan_warnings(study, plan),
     )
 
 
-def list_text(
-    study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList, canvas: Canvas
-) -> str:
-    """Return the strata or the drawn launches as a table no wider than the canvas."""
+def _listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList) -> Listing:
     strata = listed is PlanList.STRATA
-    listing = stratum_listing(study, plan) if strata else launch_listing(study, plan, launches)
-    return listing.text(canvas.width, ascii_only=canvas.ascii_only)
+    return stratum_listing(study, plan) if strata else launch_listing(study, plan, launches)
 
 
 def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sampling.projection.interval_log import IntervalLog, KernelFacts
@@ -13,8 +13,9 @@ from tui.charts.quantities import UNKNOWN, ratio, share, si
 from tui.charts.sinks import ansi, plain
 from tui.engine.kernel_values import numbers_of
 from tui.options.commands import ProjectOptions
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, shortened, table
+from tui.terminal.tables import Column, names, shortened, table
 
 _HEIGHT = 16
 _LEAST_REASON = 40
@@ -118,16 +119,26 @@ def projection_text(
         "",
         _table(logs, projections, width, ascii_only=canvas.ascii_only),
     ]
-    if any(_origin(log, projection) == "log" for log, projection in zip(logs, projections, strict=True)):
-        parts += textwrap.wrap("* the log's end, taken for the kernel's", max(width, _LEAST_SENTENCE))
-    feet = [
-        f"#{number} is not whole: {log.why_cut or _CUT}"
-        for number, log in zip(numbers_of(logs), logs, strict=True)
-        if log.is_cut_short
-    ]
-    for foot in (*feet, unrecorded_text(logs)):
+    for foot in _feet(logs, projections):
         parts += textwrap.wrap(foot, max(width, _LEAST_SENTENCE))
     return "\n".join(parts)
+
+
+def projection_blocks(logs: Sequence[IntervalLog], projections: Sequence[Projection]) -> Iterator[Block]:
+    """Yield a table of all kernels with why each can stop, and what to know of it."""
+    reasons = [found.reason for found in projections]
+    kernels = [log.name for log in logs]
+    yield [*_columns(logs, projections, kernels), Column("why", reasons, to_right=False)]
+    yield from _feet(logs, projections)
+
+
+def _feet(logs: Sequence[IntervalLog], projections: Sequence[Projection]) -> Iterator[str]:
+    if any(_origin(log, projection) == "log" for log, projection in zip(logs, projections, strict=True)):
+        yield "* the log's end, taken for the kernel's"
+    for number, log in zip(numbers_of(logs), logs, strict=True):
+        if log.is_cut_short:
+            yield f"#{number} is not whole: {log.why_cut or _CUT}"
+    yield from filter(None, [unrecorded_text(logs)])
 
 
 def _curve(log: IntervalLog, projection: Projection) -> IpcCurve:
@@ -145,13 +156,22 @@ def _table(
     logs: Sequence[IntervalLog], projections: Sequence[Projection], width: int, *, ascii_only: bool
 ) -> str:
     name_width = max(width // 4, 12)
-    columns = [
+    columns = _columns(
+        logs, projections, [shortened(log.name, name_width, ascii_only=ascii_only) for log in logs]
+    )
+    room = width - max(map(len, table(columns).split("\n"))) - 2
+    if room >= _LEAST_REASON and len(logs) > 1:
+        reasons = [shortened(found.reason, room, ascii_only=ascii_only) for found in projections]
+        columns.append(Column("why", reasons, to_right=False))
+    return table(columns)
+
+
+def _columns(
+    logs: Sequence[IntervalLog], projections: Sequence[Projection], kernels: Sequence[str]
+) -> list[Column]:
+    return [
         Column("#", [str(number) for number in numbers_of(logs)]),
-        Column(
-            "kernel",
-            [shortened(log.name, name_width, ascii_only=ascii_only) for log in logs],
-            to_right=False,
-        ),
+        names("kernel", kernels),
         Column("stop", [si(found.cycle) if found.stopped else "none" for found in projections]),
         Column("projected", [_or_unknown(found.projected_cycles, si) for found in projections]),
         Column(
@@ -164,11 +184,6 @@ def _table(
         Column("speedup", [_or_unknown(found.speedup, ratio) for found in projections]),
         Column("error", [_or_unknown(found.error, share) for found in projections]),
     ]
-    room = width - max(map(len, table(columns).split("\n"))) - 2
-    if room >= _LEAST_REASON and len(logs) > 1:
-        reasons = [shortened(found.reason, room, ascii_only=ascii_only) for found in projections]
-        columns.append(Column("why", reasons, to_right=False))
-    return table(columns)
 
 
 def _or_unknown(value: float | None, shown: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin
@@ -11,8 +11,9 @@ from tui.charts import quantities
 from tui.charts.glyphs import glyph_set
 from tui.engine.ranges import FoundRanges
 from tui.options.ranges import RangesOptions
+from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.tables import Column, shortened, table
+from tui.terminal.tables import Column, names, shortened, table
 from tui.text.selection import Part, stated
 
 NONE = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"
@@ -28,6 +29,7 @@ def ranges_answer(found: FoundRanges, options: RangesOptions) -> Answer:
         "ranges",
         range_rows(found.listed, _chosen(found.listed, options, options.top), has_durations=has_durations),
         lambda canvas: ranges_text(found.listed, options, canvas, has_durations=has_durations),
+        blocks=lambda _: ranges_blocks(found.listed, options, has_durations=has_durations),
     )
     part = Part(found.region, kept.launches, kept.total_duration_ns, found.profile.launches, kept.left_out)
     return stated(answer, part)
@@ -67,22 +69,32 @@ def ranges_text(
     if not chosen:
         return NONE
     rows = range_rows(listed, chosen, has_durations=has_durations)
-    columns = [
-        Column("launches", [quantities.count(row["launches"]) for row in rows]),
-        Column("time", [_or_unknown(quantities.duration, row["duration_ns"]) for row in rows]),
-        Column("share", [_or_unknown(quantities.share, row["share"]) for row in rows]),
-        Column("times", [quantities.count(row["times"]) for row in rows]),
-        Column("ids", [_ids(row) for row in rows]),
-    ]
+    columns = _figures(rows)
     taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
     room = max(canvas.width - taken, _LEAST_LABEL)
     labels = [_label(row, stem, room, canvas) for row, stem in zip(rows, _stems(rows, canvas), strict=True)]
-    lines = [table([*columns, Column("range", labels, to_right=False)], ascii_only=canvas.ascii_only)]
+    lines = [table([*columns, names("range", labels)], ascii_only=canvas.ascii_only)]
     return "\n".join([*lines, *_left(listed, options, len(chosen))])
 
 
-def _or_unknown(show: Callable[[float], str], value: float | None) -> str:
-    return quantities.UNKNOWN if value is None else show(value)
+def ranges_blocks(listed: RangeList, options: RangesOptions, *, has_durations: bool) -> list[Block]:
+    """Return the same with whole paths, as `--range` takes them."""
+    chosen = _chosen(listed, options, options.top or _MOST_ROWS)
+    if not chosen:
+        return [NONE]
+    rows = range_rows(listed, chosen, has_durations=has_durations)
+    paths = names("range", [row["path"] for row in rows])
+    return [[*_figures(rows), paths], *_left(listed, options, len(chosen))]
+
+
+def _figures(rows: Sequence[dict[str, Any]]) -> list[Column]:
+    return [
+        Column("launches", [quantities.count(row["launches"]) for row in rows]),
+        Column("time", [quantities.duration(row["duration_ns"]) for row in rows]),
+        Column("share", [quantities.share(row["share"]) for row in rows]),
+        Column("times", [quantities.count(row["times"]) for row in rows]),
+        Column("ids", [_ids(row) for row in rows]),
+    ]
 
 
 def _ids(row: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -15,10 +16,12 @@ from tui.engine.budgets import PlanCosts
 from tui.options.command_line import command_line, options_of, printed_plan_name
 from tui.options.commands import CompareOptions, SampleOptions, TreeOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
+from tui.terminal.tables import table
 from tui.text import facts
 from tui.text.binding import binding_text, cost_rows, hours_lines
-from tui.text.group_tables import short_groups_table
+from tui.text.group_tables import short_group_columns
 from tui.text.header import MOST_SHARE
 from tui.text.promise import pooled_row, promise_words
 
@@ -89,23 +92,11 @@ def summary_text(
     following : the commands to run next.
     costs : what binds the plan, and what it takes to simulate.
     """
-    counts = study.counts
-    rows = _largest(study)
-    left = len(counts.groups) - len(rows)
-    launches = counted(counts.launches, "launch", "launches")
-    groups = counted(len(counts.groups), "kernel group", "kernel groups")
-    total = "without durations"
-    if counts.has_durations:
-        total = f"{quantities.duration(counts.total_duration_ns)} of kernel time"
-    amounts = f"{launches} in {groups}, {total}"
-    held = amounts + _held(study)
     parts = [
-        f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
-        held if len(held) <= canvas.width else amounts,
+        *_head(study, profiles, canvas),
         "",
-        short_groups_table(study, rows, canvas),
-        *([f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left else []),
-        *facts.devices_named(study),
+        table(short_group_columns(study, _largest(study), canvas), ascii_only=canvas.ascii_only),
+        *_left(study),
         "",
         facts.findings_text(study, canvas),
         "",
@@ -113,6 +104,43 @@ def summary_text(
         *(f"{label}{line}" for label, line in zip(_NEXT_LABELS, following, strict=False)),
     ]
     return "\n".join(parts)
+
+
+def summary_blocks(
+    study: Study, profiles: tuple[str, ...], following: list[str], costs: PlanCosts, canvas: Canvas
+) -> Iterator[Block]:
+    """Yield the same as paragraphs and a table."""
+    yield from _head(study, profiles, canvas)
+    yield short_group_columns(study, _largest(study), canvas)
+    yield from _left(study)
+    yield from facts.finding_blocks(study)
+    yield from (
+        f"Plan: {line}" if not number else line for number, line in enumerate(_plan_lines(study, costs))
+    )
+    yield from (f"Next: `{line}`" for line in following)
+
+
+def _head(study: Study, profiles: tuple[str, ...], canvas: Canvas) -> list[str]:
+    """Return the files, and how much is in them."""
+    counts = study.counts
+    launches = counted(counts.launches, "launch", "launches")
+    groups = counted(len(counts.groups), "kernel group", "kernel groups")
+    total = "without durations"
+    if counts.has_durations:
+        total = f"{quantities.duration(counts.total_duration_ns)} of kernel time"
+    amounts = f"{launches} in {groups}, {total}"
+    held = amounts + _held(study)
+    return [
+        f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
+        held if len(held) <= canvas.width else amounts,
+    ]
+
+
+def _left(study: Study) -> list[str]:
+    """Return how many groups are not listed, and what the devices are called in those that are."""
+    left = len(study.counts.groups) - _LARGEST
+    smaller = [f"and {quantities.count(left)} smaller groups: `kernelpoint groups`"] if left > 0 else []
+    return smaller + facts.devices_named(study)
 
 
 def _held(study: Study) -> str:

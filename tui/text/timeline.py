@@ -18,8 +18,9 @@ from tui.charts.run_axis import RunAxis
 from tui.charts.sinks import ansi, plain
 from tui.charts.timeline import LEFT, RIGHT, Look, Marks, clusters_of, timeline_chart
 from tui.engine.timelines import GroupTimeline
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import shortened
+from tui.terminal.tables import Column, shortened
 from tui.terminal.tty import Dots
 from tui.text import facts
 from tui.text.range_tree import RangeForest, TreeMarks, left_of, tree_grid
@@ -219,6 +220,22 @@ def bin_rows(bins: TimelineBins) -> list[dict[str, Any]]:
         }
         for first, last, start_ns, launches, mean_ns, min_ns, max_ns, drawn in rows
     ]
+
+
+def timeline_blocks(timeline: GroupTimeline, bins: TimelineBins) -> list[Block]:
+    """Return the group's rank and key, what its durations did over the run, and the bins."""
+    rows = [row for row in bin_rows(bins) if row["launches"]]
+    columns = [
+        Column("ids", [f"{row['first']}-{row['last']}" for row in rows]),
+        Column("launches", [quantities.count(row["launches"]) for row in rows]),
+        Column("mean", [duration(row["mean_ns"]) for row in rows]),
+        Column("durations", [quantities.duration_range(row["min_ns"], row["max_ns"]) for row in rows]),
+        Column("drawn", [quantities.count(row["drawn"]) for row in rows]),
+    ]
+    if bins.start_ns is not None:
+        columns.insert(0, Column("start", [duration(row["start_ns"]) for row in rows]))
+    key = timeline.study.counts.groups[timeline.group].key
+    return [facts.group_columns(f"#{timeline.group + 1}", key), course_forms(timeline)[0], columns]
 
 
 def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeList | None) -> dict[str, Any]:

@@ -77,16 +77,20 @@ def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas, bin
     binding : what binds the plan itself, in words; "" where that is not asked for.
     """
     grid = known.chart(width, height, ascii_only=canvas.ascii_only)
-    heading = f"{known.method}, confidence {known.target.confidence:g}"
-    lines = [heading, ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
-    level = level_text(known)
-    if level is not None:
-        lines += ["", *textwrap.wrap(level, canvas.width)]
-    if binding:
-        lines += ["", *textwrap.wrap(binding, canvas.width, break_on_hyphens=False)]
-    for text in missing_texts(known):
-        lines += ["", *textwrap.wrap(printable(text, ascii_only=canvas.ascii_only), canvas.width)]
+    lines = [_heading(known), ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
+    for text in _remarks(known, binding):
+        shown = printable(text, ascii_only=canvas.ascii_only)
+        lines += ["", *textwrap.wrap(shown, canvas.width, break_on_hyphens=False)]
     return "\n".join(lines)
+
+
+def _heading(known: TradeOff) -> str:
+    return f"{known.method}, confidence {known.target.confidence:g}"
+
+
+def _remarks(known: TradeOff, binding: str) -> list[str]:
+    """Return from where on the plan stays the same, what binds it, and where there is none."""
+    return [*filter(None, (level_text(known), binding)), *missing_texts(known)]
 
 
 def missing_texts(known: TradeOff) -> list[str]:
@@ -220,6 +224,7 @@ def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) ->
         "trade-off",
         _answer_rows(known, rows),
         text,
+        blocks=lambda _: [_heading(known), trade_off_columns(known), *_remarks(known, binding)],
         warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,8 +17,10 @@ from tui.charts.grid import Grid
 from tui.charts.histogram import histogram
 from tui.charts.sinks import ansi, plain
 from tui.charts.tree import tree
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.text.facts import strata_text
+from tui.terminal.tables import Column
+from tui.text import facts
 from tui.text.labels.rows import group_title
 
 ROOT = "root"
@@ -191,7 +193,7 @@ def running_lines(stop: TreeStop) -> list[str]:
         quantities.share, (running.bound, running.worst_group_bound, running.group_bound)
     )
     head, short = ("All groups split", "All split") if stop.is_plan else ("If splitting ended here", "So far")
-    cost = f"speedup {speedup}, {samples} in {strata_text(running.strata)}"
+    cost = f"speedup {speedup}, {samples} in {facts.strata_text(running.strata)}"
     bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
     return [
         f"{head}: {cost}; error bounds: {bounds}",
@@ -230,6 +232,25 @@ def tree_text(stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, l
     title = group_title(stop.name, stop.counts.groups, stop.group, canvas.width, ascii_only=canvas.ascii_only)
     blocks = [[title, *place, sink(chart)], card, [sink(branches)], reasons, running]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def tree_blocks(stop: TreeStop) -> Iterator[Block]:
+    """Yield the same without the histogram, the tree as a table of its nodes."""
+    nodes, duration = stop.nodes, quantities.duration
+    yield facts.group_columns(stop.name, stop.counts.groups[stop.group].key)
+    yield from [place_line(stop)] if stop.ahead is not None else []
+    yield from card_lines(stop) if stop.node is not None or stop.running is not None else []
+    yield [
+        Column("node", [node_name(node.path) for node in nodes], to_right=False),
+        Column("launches", [quantities.count(node.launches) for node in nodes]),
+        Column("mean", [duration(node.mean_ns) for node in nodes]),
+        Column("samples", [quantities.count(node.samples_old) for node in nodes]),
+        Column("tau old", [duration(node.tau_old_ns) for node in nodes]),
+        Column("tau new", [duration(node.tau_new_ns) for node in nodes]),
+        Column("split at", [duration(node.threshold_ns) for node in nodes]),
+        Column("decision", [f"{node.verdict}: {node.reason}" for node in nodes], to_right=False),
+    ]
+    yield from running_lines(stop)[:1]
 
 
 def _wrapped(text: str, width: int) -> list[str]:

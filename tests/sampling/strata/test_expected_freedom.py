@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-
 from sampling.estimation.moderated import RelativeSpreads, moderated_uncertainty, relative_spreads
+from sampling.strata.expected_freedom import ExpectedFreedom, with_freedom
+
 from sampling.estimation.moments import Moments, moments
 from sampling.estimation.sample import Sample
 from sampling.strata.cycle_spread import CycleSpread, cycle_spread
-from sampling.strata.expected_freedom import ExpectedFreedom, with_freedom
 from sampling.strata.strata import Clusters
 from sampling.strata.target import Target
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from textwrap import fill
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from tui.charts import quantities
 from tui.options.choices import CompareSort
 from tui.options.commands import CompareOptions
+from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column, shortened, table
@@ -30,6 +31,26 @@ def comparison_text(rows: Sequence[Row], options: CompareOptions, canvas: Canvas
             blocks(of_profile, options.sort, promise, reverse=options.reverse), options, canvas
         ),
     )
+
+
+def comparison_blocks(rows: Sequence[Row], options: CompareOptions) -> Iterator[Block]:
+    """Yield the same with all figures, and the reasons of what cannot run."""
+    promise = promises(rows, options.epsilon)
+    profiles = list(dict.fromkeys(row["profile"] for row in rows))
+    for profile, of_profile in groupby(rows, key=lambda row: row["profile"]):
+        if len(profiles) > 1:
+            yield profile
+        found = blocks(list(of_profile), options.sort, promise, reverse=options.reverse)
+        if found.can_run:
+            yield _all_columns(found.can_run)
+            if _is_best_first(found, options):
+                yield _order_words(options.epsilon)
+        if found.cannot_run:
+            yield "cannot run:"
+            yield [
+                Column("method", [row["method"] for row in found.cannot_run], to_right=False),
+                Column("reason", [row["reason"] for row in found.cannot_run], to_right=False),
+            ]
 
 
 def by_profile(rows: Sequence[Row], canvas: Canvas, drawn: Callable[[list[Row]], str]) -> str:
@@ -65,8 +86,7 @@ def _table(found: Blocks, options: CompareOptions, canvas: Canvas) -> str:
     parts = []
     if found.can_run:
         parts.append(table(comparison_columns(found.can_run, canvas.width), gap=" "))
-        is_best_first = options.sort is CompareSort.BEST and not options.reverse
-        if is_best_first and _any_promise(found.can_run):
+        if _is_best_first(found, options):
             parts.append(_filled(_order_words(options.epsilon), canvas))
     if found.cannot_run:
         parts.append(_cannot_run(found.cannot_run, options, canvas))
@@ -79,8 +99,10 @@ def _order_words(epsilon: float) -> str:
     return f"simulated: bound on the simulated total; best first: up to {asked}, above it, none"
 
 
-def _any_promise(methods: Sequence[Merged]) -> bool:
-    return any(each.row["bound_with_noise"] is not None for each in methods)
+def _is_best_first(found: Blocks, options: CompareOptions) -> bool:
+    """Return whether there is a promise that orders the methods."""
+    has_promise = any(each.row["bound_with_noise"] is not None for each in found.can_run)
+    return has_promise and options.sort is CompareSort.BEST and not options.reverse
 
 
 def _cannot_run(rows: Sequence[Row], options: CompareOptions, canvas: Canvas) -> str:
