@@ -293,8 +293,8 @@ class _Planner:
         self._cycles = cycles = declared_spread(groups, target)
         self._progress = progress
         total_ns = counts.group_duration_ns.astype(np.float64)
-        own = cycles.scale[:-1] * ((target.group_epsilon or np.inf) * total_ns / target.z) ** 2
-        self._own = np.where(groups.is_pool, np.inf, own)
+        own = cycles.scale[:-1] * ((target.group_epsilon or 1) * total_ns / target.z) ** 2
+        self._own = np.where(groups.is_pool | (target.group_epsilon is None), np.inf, own)
         self._budget = (target.epsilon * float(counts.total_duration_ns) / target.z) ** 2
         moments = _Moments(counts, cycles)
         number = np.arange(len(counts.groups))

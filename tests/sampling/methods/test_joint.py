@@ -1,0 +1,320 @@
+"""Joint: what its plans promise, against brute force, ROOT and each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, pairwise, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm, t
+
+from sampling.errors import OverrideError
+from sampling.methods.joint import MOST_CUTS, POOL_BELOW, _Planner
+from sampling.methods.root import RootRule
+from sampling.plan.design import Design, make_design
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping, KernelGroup
+from sampling.reduction.plan_groups import unpooled
+from sampling.reduction.region import Region
+from sampling.splitting.grower import TreeGrower
+from sampling.splitting.tree import Verdict
+from sampling.strata.strata import Strata
+from sampling.strata.target import Target
+
+CountsOf = Callable[..., DurationCounts]
+Mixture = Callable[..., dict[str, list[int]]]
+
+BUNDLED = Path(__file__).resolve().parents[3] / "sample_data"
+
+DURATIONS = st.one_of(st.integers(0, 4), st.integers(1, 100_000))
+GROUPS = st.lists(st.lists(DURATIONS, min_size=1, max_size=60), min_size=1, max_size=5).map(
+    lambda groups: {f"k{index}": durations for index, durations in enumerate(groups)}
+)
+TARGETS = st.builds(
+    Target,
+    epsilon=st.floats(0.01, 0.5),
+    confidence=st.sampled_from([0.8, 0.95, 0.99]),
+    group_epsilon=st.none() | st.floats(0.01, 0.6),
+    min_samples=st.integers(1, 4),
+    noise_floor=st.sampled_from([0.0, 0.05, 0.3]),
+    kernel_spread=st.sampled_from([0.0, 0.3]),
+    pool=st.booleans(),
+)
+
+
+def planned(counts: DurationCounts, **asked: object) -> Design:
+    return make_design(counts, "joint", Target(**asked), 0)  # type: ignore[arg-type]
+
+
+def reduced(groups: dict[str, dict[int, int]]) -> DurationCounts:
+    """Return the reduction of kernel groups given as name -> duration -> launches, however many."""
+    ranked = sorted(groups, key=lambda name: -sum(ns * count for ns, count in groups[name].items()))
+    pairs = [sorted(groups[name].items()) for name in ranked]
+    duration_ns, count = np.array([pair for group in pairs for pair in group], dtype=np.int64).T
+    return DurationCounts(
+        grouping=Grouping(GroupBy.NAME),
+        region=Region(),
+        selected=(),
+        groups=tuple(KernelGroup(name, name, None, None, 0, 0) for name in ranked),
+        offsets=np.concatenate([[0], np.cumsum([len(group) for group in pairs])]),
+        duration_ns=duration_ns,
+        count=count,
+        group_of_raw=np.arange(len(ranked)),
+        names=len(ranked),
+    )
+
+
+@cache
+def bundled(name: str, by: GroupBy) -> DurationCounts:
+    return count_durations(read_profile([str(BUNDLED / name)]), Grouping(by))
+
+
+PROFILES = [
+    (name, by)
+    for name in ("resnet50-like.sqlite", "gpt2-like.json.gz")
+    for by in (GroupBy.NAME, GroupBy.LAUNCH)
+]
+
+
+def durations_in(counts: DurationCounts, strata: Strata, row: int) -> np.ndarray:
+    pairs = slice(int(strata.start[row]), int(strata.stop[row]))
+    return np.repeat(counts.duration_ns[pairs], counts.count[pairs]).astype(float)
+
+
+# What is promised.
+
+
+@settings(max_examples=60)
+@given(groups=GROUPS, target=TARGETS)
+@example(groups={"k0": [0, 0, 0]}, target=Target())
+@example(groups={"k0": [7]}, target=Target(epsilon=0.001))
+@example(groups={"k0": [0] * 20 + [5], "k1": [1, 1]}, target=Target(0.01, min_samples=3))
+def test_a_plan_keeps_what_was_asked(
+    groups: dict[str, list[int]], target: Target, counts_of: CountsOf
+) -> None:
+    """Every launch is in one stratum; variances of simulated time, added up here, hold both bounds."""
+    counts = counts_of(groups)
+    design = make_design(counts, "joint", target, 0)
+    strata, of = design.strata, design.groups
+    assert of is not None
+    plan = of.counts
+    assert sorted(strata.start.tolist() + strata.stop.tolist()) == sorted(
+        2 * [*strata.start[1:].tolist()] + [0, len(plan.duration_ns)]
+    )
+    assert (strata.samples >= np.minimum(target.min_samples, strata.launches)).all()
+    assert (strata.samples <= strata.launches).all()
+    total = float(counts.total_duration_ns)
+    share = counts.group_duration_ns / max(total, 1)
+    z, k2 = norm.ppf(1 - (1 - target.confidence) / 2), target.kernel_spread**2
+    of_total, of_group = 0.0, np.zeros(len(plan.groups))
+    for row in range(len(strata)):
+        x, group, m = durations_in(plan, strata, row), int(strata.group[row]), int(strata.samples[row])
+        if len(x) == 1 or m == len(x):
+            continue
+        pooled = of.is_pool[group]
+        own = x.var(ddof=1) + (target.noise_floor * x.mean()) ** 2
+        own += k2 * (x.mean() ** 2 + x.var()) if pooled else 0
+        variance = len(x) ** 2 * own * (1 / m - 1 / len(x))
+        scale = 1 + 3 * k2 * (share @ share)
+        if not pooled:
+            scale = max(scale + k2 * (1 - 4 * share[of.group_of == group][0]), 1)
+            of_group[group] += variance
+        of_total += max(scale, 1) * variance
+    assert z * np.sqrt(of_total) <= target.epsilon * total * (1 + 1e-6)
+    if target.group_epsilon is not None:
+        limit = target.group_epsilon * plan.group_duration_ns
+        assert (z * np.sqrt(of_group) <= limit * (1 + 1e-6)).all()
+    assert design.expected_half_width is not None
+    assert design.expected_half_width <= target.epsilon * (1 + 1e-9)
+    assert target.pool or not of.is_pool.any()
+
+
+def test_a_tiny_epsilon_is_a_census(counts_of: CountsOf, mixture: Mixture) -> None:
+    counts = counts_of(mixture(seed=3))
+    design = planned(counts, epsilon=1e-8)
+    varied = design.strata.std_ns > 0
+    assert (design.strata.samples == design.strata.launches)[varied].all()
+    assert design.expected_half_width == pytest.approx(0, abs=1e-8)
+
+
+def test_the_interval_that_is_expected_is_the_one_of_results_as_declared() -> None:
+    """Two samples of one group and one of each of two strata of another, by hand."""
+    strata = Strata(
+        np.array([0, 1, 1]), *(np.array([0, 1, 2]) + one for one in (0, 1)), np.array([50, 20, 9]),
+        np.array([10.0, 30.0, 70.0]), np.zeros(3), np.array([2, 1, 1]),
+    )  # fmt: skip
+    counts = reduced({"a": {10: 50}, "b": {30: 20, 70: 9}})
+    design = Design("joint", Target(), strata, groups=unpooled(counts))
+    v = (0.05 * strata.launches * strata.mean_ns) ** 2 * (1 / strata.samples - 1 / strata.launches)
+    d = v.sum() ** 2 / (v[0] ** 2 + (v[1] + v[2]) ** 2)
+    from sampling.strata.cycle_spread import declared_spread
+
+    made = replace(design, cycles=declared_spread(unpooled(counts), Target()))
+    expected = t.ppf(0.975, (4 + d) / 2) * np.sqrt(v.sum()) / (500 + 600 + 630)
+    assert made.expected_half_width == pytest.approx(expected)
+
+
+# What it costs.
+
+
+def ways(durations: list[int], kappa: float) -> Iterator[list[tuple[int, float, float]]]:
+    """Yield every way to cut sorted launches between different durations: N, mu and b of each part."""
+    x = np.array(sorted(durations), dtype=float)
+    places = (np.flatnonzero(np.diff(x)) + 1).tolist()
+    for number in range(len(places) + 1):
+        for cuts in combinations(places, number):
+            parts = [x[a:b] for a, b in pairwise((0, *cuts, len(x)))]
+            yield [
+                (
+                    len(p),
+                    p.mean(),
+                    len(p) ** 2 * (p.var(ddof=1) + (kappa * p.mean()) ** 2) if len(p) > 1 else 0.0,
+                )
+                for p in parts
+            ]
+
+
+@settings(max_examples=40)
+@given(
+    durations=st.lists(st.integers(1, 40), min_size=1, max_size=8),
+    epsilon=st.floats(0.02, 0.4),
+    kappa=st.sampled_from([0.0, 0.05, 0.2]),
+)
+def test_one_group_costs_little_more_than_the_best_of_all_plans(
+    durations: list[int], epsilon: float, kappa: float, counts_of: CountsOf
+) -> None:
+    """Every way to cut and every size is tried; and no plan is below the bound that prices give."""
+    target = Target(epsilon, group_epsilon=None, noise_floor=kappa, kernel_spread=0.0)
+    planner = _Planner(unpooled(counts_of({"k": durations})), target, {}, None)
+    budget = (epsilon * sum(durations) / norm.ppf(0.975)) ** 2
+    best, priced = np.inf, np.full(60, np.inf)
+    prices = np.geomspace(1e-6, 1e6, 60)
+    for parts in ways(durations, kappa):
+        for sizes in product(*(range(1, n + 1) for n, _, _ in parts)):
+            cost = sum(m * mu for m, (_, mu, _) in zip(sizes, parts, strict=True))
+            variance = sum(b * (1 / m - 1 / n) for m, (n, _, b) in zip(sizes, parts, strict=True))
+            priced = np.minimum(priced, cost + prices * (variance - budget))
+            if variance <= budget * (1 + 1e-9):
+                best = min(best, cost)
+    assert planner.sampled_ns >= max(priced.max(), best) * (1 - 1e-6)
+    # What is left of the budget is less than one launch is worth.
+    assert planner.sampled_ns <= best + max(durations) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("name", "by"), PROFILES)
+def test_a_looser_epsilon_is_never_dearer(name: str, by: GroupBy) -> None:
+    counts = bundled(name, by)
+    for pool in (True, False):
+        costs = [
+            planned(counts, epsilon=e, pool=pool).sampled_duration_ns
+            for e in (0.01, 0.02, 0.04, 0.07, 0.12, 0.2)
+        ]
+        assert all(looser <= tighter * 1.01 for tighter, looser in pairwise(costs))
+
+
+@pytest.mark.parametrize(("name", "by"), PROFILES)
+@pytest.mark.parametrize("epsilon", [0.02, 0.05, 0.1])
+def test_it_is_no_dearer_than_root_where_root_keeps_as_much(name: str, by: GroupBy, epsilon: float) -> None:
+    counts = bundled(name, by)
+    joint, root = planned(counts, epsilon=epsilon), make_design(counts, "root", Target(epsilon), 0)
+    assert root.bound_with_noise is not None
+    assert root.expected_half_width is not None
+    if max(root.bound_with_noise, root.expected_half_width) <= epsilon:
+        assert joint.sampled_duration_ns <= root.sampled_duration_ns * 1.01
+    else:
+        # It then keeps what ROOT does not.
+        assert joint.bound_with_noise is not None
+        assert max(joint.bound_with_noise, joint.expected_half_width or 0) <= epsilon * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("name", "by"), PROFILES)
+def test_the_bounds_hold_in_draws_of_their_own(name: str, by: GroupBy) -> None:
+    design = planned(bundled(name, by))
+    assert design.share_within_epsilon is not None
+    assert design.simulated_share_within_epsilon is not None
+    # Three standard errors of 4,000 draws, and the slack of what is normal by assumption.
+    assert design.share_within_epsilon >= 0.95 - 0.0104
+    assert design.simulated_share_within_epsilon >= 0.95 - 0.0104 - 0.005
+
+
+# Pools, cuts of a person's, and odd profiles.
+
+
+def test_small_kernel_groups_of_a_device_share_a_pool_where_that_is_cheaper() -> None:
+    groups = {f"small {number}": {100 + number: 20} for number in range(30)}
+    counts = reduced({"large": {1000: 1000, 1100: 500}, **groups})
+    design = planned(counts)
+    assert design.groups is not None
+    share = counts.group_duration_ns / counts.total_duration_ns
+    pooled = design.groups.pooled_kernels
+    assert pooled[share < POOL_BELOW].all()
+    assert not pooled[share >= POOL_BELOW].any()
+    alone = planned(counts, pool=False)
+    assert alone.samples >= 31
+    assert design.sampled_duration_ns < alone.sampled_duration_ns
+    # As many launches as kernels: a kernel of one launch costs alone what it costs anyway.
+    assert planned(reduced({"a": {10: 1}, "b": {20: 1}})).samples == 2
+
+
+def test_a_persons_cuts_fix_the_ranges_and_the_plan_prices_their_sizes() -> None:
+    counts = bundled("resnet50-like.sqlite", GroupBy.NAME)
+    key = counts.groups[0].key
+    for decided in ({"": Verdict.KEEP}, {"": Verdict.SPLIT, "L": Verdict.SPLIT}):
+        leaves = TreeGrower(counts, 0, RootRule(Target()), decided).run().leaves
+        design = make_design(counts, "joint", Target(), 0, overrides={key: decided})
+        assert design.groups is not None
+        assert not design.groups.pooled_kernels[0]
+        plan, here = design.groups.counts, design.strata.group == design.groups.group_of[0]
+        base = int(plan.offsets[design.groups.group_of[0]])
+        ranges = sorted(zip(design.strata.start[here] - base, design.strata.stop[here] - base, strict=True))
+        assert ranges == sorted((leaf.start, leaf.stop) for leaf in leaves)
+        assert design.bound_with_noise is not None
+        assert design.bound_with_noise <= 0.05 * (1 + 1e-9)
+    small = counts.groups[-1].key
+    kept = make_design(counts, "joint", Target(), 0, overrides={small: {"": Verdict.KEEP}})
+    assert kept.groups is not None
+    assert not kept.groups.pooled_kernels[-1], "what a person decided on is not pooled"
+    with pytest.raises(OverrideError, match="not in this profile"):
+        make_design(counts, "joint", Target(), 0, overrides={"none": {"": Verdict.KEEP}})
+
+
+def test_one_group_of_fifty_million_and_ten_thousand_groups() -> None:
+    rng = np.random.default_rng(0)
+    many = {
+        int(ns): int(count)
+        for ns, count in zip(range(10_000, 12_000), rng.integers(1, 50_000, 2000), strict=True)
+    }
+    design = planned(reduced({"k": many}))
+    assert design.strata.launches.sum() == sum(many.values()) > 40_000_000
+    assert len(design.strata) <= MOST_CUTS
+    assert design.bound_with_noise is not None
+    assert design.bound_with_noise <= 0.05
+    groups = {f"k{number}": {int(ns): 3} for number, ns in enumerate(rng.integers(1_000, 90_000, 10_000))}
+    for pool in (True, False):
+        design = planned(reduced(groups), pool=pool)
+        assert design.bound_with_noise is not None
+        assert design.bound_with_noise <= 0.05
+
+
+def test_progress_is_told_and_cancels(counts_of: CountsOf, mixture: Mixture) -> None:
+    counts, told = counts_of(mixture(seed=1)), []
+    make_design(counts, "joint", Target(), 0, progress=lambda *report: told.append(report))
+    assert {"pricing", "judging"} <= {what for _, _, what in told}
+
+    class CancelledError(Exception):
+        pass
+
+    def stop(_: int, __: int, what: str) -> None:
+        if what == "judging":
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        make_design(counts, "joint", Target(), 0, progress=stop)
