@@ -51,6 +51,7 @@ STEP, GROUP_STEP = 0.97, 0.9
 _COARSE = 2.0 ** np.arange(-24, 4)
 _FINE = 2.0 ** np.arange(-2, 2.01, 0.25)
 _PASSES = 3
+_FEW = 4
 # So many groups, with as many cuts each, are cut at once.
 _AT_ONCE = 64
 _BISECTIONS = 60
@@ -307,15 +308,17 @@ class _Planner:
         # A group that would get m samples uncut is not worth more than a few times as many cuts.
         most = np.minimum(MOST_CUTS, 4 + 4 * _best_sizes(alone[:, 0], n, mean_ns, b, 1))
         cutter = _Cutter(counts, moments, most, fixed, progress)
-        # Simulated whole, every launch; the ranges of fixed groups stay theirs.
-        parts = cutter.cheapest(np.zeros((len(n), 1)), target.min_samples)[0]
-        census = replace(parts, samples=parts.launches)
+        # Groups that are not cut, but for fixed ranges, with few launches each and with all: of few launches
+        # no price may be the best.
         least = target.min_samples
-        coarse = _Curves([*cutter.cheapest(alone * _COARSE, least), census], len(n))
+        uncut = cutter.cheapest(np.zeros((len(n), 1)), least)[0]
+        sizes = (*range(least, least + _FEW), np.inf)
+        whole_groups = [replace(uncut, samples=np.minimum(m, uncut.launches).astype(np.int64)) for m in sizes]
+        coarse = _Curves([*cutter.cheapest(alone * _COARSE, least), *whole_groups], len(n))
         self.price = coarse.priced(self._budget, self._own)[1]
         fine = np.broadcast_to(self.price * _FINE, (len(n), len(_FINE)))
         prices = np.concatenate([fine, alone * _COARSE], axis=1)
-        self._curves = _Curves([*cutter.cheapest(prices, least), census], len(n))
+        self._curves = _Curves([*cutter.cheapest(prices, least), *whole_groups], len(n))
         ranges = self._ranges(1.0, np.ones(len(n)))
         self.sampled_ns = float(np.dot(ranges.samples, ranges.mean_ns))
 

@@ -1,26 +1,52 @@
-"""The promise of the simulated total on recorded profiles: simulated as declared, and beside ROOT."""
+"""Joint on profiles recorded by others: its promise by draws of its own, and ROOT beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from sampling.plan.design import Design, make_design
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.profile.profile import Profile
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
 from sampling.strata.drawing import draw, weights
-from sampling.strata.expected_freedom import ExpectedFreedom
 from sampling.strata.target import Target
-from tests.recorded.sampling.methods.joint.test_joint import ALSO_REAL, REAL
 
+REAL = (
+    "kineto/v100-resnet50-training.json.gz",
+    "nsys-sqlite/h100x2-transformer-nsys2026.2.sqlite",
+    "nsys-sqlite/a100-nerf-nsys2021.5.sqlite",
+    "nsys-sqlite/rtx3090-gaussian-nsys2022.4.sqlite",
+    "nsys-csv/cloverleaf_gpu_trace.csv",
+)
 BY = [GroupBy.NAME, GroupBy.LAUNCH]
 Reduced = Callable[[str, GroupBy], DurationCounts]
 DRAWS = 1000
-# Three standard errors of so many draws, and two of the 4,000 by which a plan is judged.
-ENOUGH = 0.95 - 3 * np.sqrt(0.95 * 0.05 / DRAWS) - 2 * np.sqrt(0.95 * 0.05 / 4000)
+# Three standard errors of so many draws, two of the 4,000 by which a plan is judged, and its slack.
+ENOUGH = 0.95 - 3 * np.sqrt(0.95 * 0.05 / DRAWS) - 2 * np.sqrt(0.95 * 0.05 / 4000) - 0.005
+
+
+@pytest.fixture(scope="session")
+def reduced(shared_data: Path) -> Callable[[str, GroupBy], DurationCounts]:
+    """Return the reduction of a profile."""
+
+    @cache
+    def profile_of(name: str) -> Profile:
+        return read_profile([str(shared_data / name)])
+
+    @cache
+    def counts_of(name: str, by: GroupBy) -> DurationCounts:
+        return count_durations(profile_of(name), Grouping(by))
+
+    return counts_of
 
 
 def lognormal(rng: np.random.Generator, spread: float, size: int) -> NDArray[np.float64]:
@@ -56,7 +82,7 @@ def simulated_errors(counts: DurationCounts, design: Design, draws: int) -> NDAr
     return errors
 
 
-@pytest.mark.parametrize("name", [*REAL, ALSO_REAL[0]])
+@pytest.mark.parametrize("name", REAL)
 @pytest.mark.parametrize("by", BY)
 def test_simulated_totals_are_within_what_the_default_promises(
     name: str, by: GroupBy, reduced: Reduced
@@ -64,34 +90,24 @@ def test_simulated_totals_are_within_what_the_default_promises(
     counts = reduced(name, by)
     design = make_design(counts, "joint", Target(), 0)
     assert design.bound_with_noise is not None
-    assert design.bound_with_noise <= 0.05 * (1 + 1e-9)
+    assert design.expected_half_width is not None
+    assert max(design.bound_with_noise, design.expected_half_width) <= 0.05 * (1 + 1e-9)
     errors = simulated_errors(counts, design, DRAWS)
     assert (errors <= design.bound_with_noise * (1 + 1e-9)).mean() >= ENOUGH
     assert (errors <= 0.05).mean() >= ENOUGH
 
 
-def freedom_of(design: Design) -> float:
-    """Return the degrees of freedom that are expected of an interval, as joint chooses sizes by them."""
-    assert design.cycles is not None
-    return float(ExpectedFreedom.of(design.strata, design.cycles).as_chosen_by()(design.strata.samples))
-
-
-@pytest.mark.parametrize("name", [*REAL, *ALSO_REAL])
+@pytest.mark.parametrize("name", REAL)
 @pytest.mark.parametrize("by", BY)
-def test_the_default_is_never_dearer_than_root_where_root_promises_as_much(
+def test_it_is_no_dearer_than_root_or_than_tighter_plans_of_its_own(
     name: str, by: GroupBy, reduced: Reduced
 ) -> None:
-    """The simulated total, and an interval of as many degrees of freedom: ROOT's plan, or one made tighter.
-
-    Of a tighter one joint does not know, and may cost up to a hundredth more.
-    """
-    counts = reduced(name, by)
-    joint = make_design(counts, "joint", Target(), 0)
-    for epsilon in (0.05, 0.03, 0.02, 0.01):
-        root = make_design(counts, "root", Target(epsilon), 0)
+    counts, costs = reduced(name, by), []
+    for epsilon in (0.01, 0.02, 0.05, 0.1, 0.2):
+        joint, root = (make_design(counts, method, Target(epsilon), 0) for method in ("joint", "root"))
         assert root.bound_with_noise is not None
-        if root.bound_with_noise <= 0.05 and freedom_of(root) >= 8:
-            more = 1e-9 if epsilon == 0.05 else 0.01
-            assert joint.sampled_duration_ns <= root.sampled_duration_ns * (1 + more)
-            return
-    pytest.skip("no plan of ROOT's here promises as much")
+        assert root.expected_half_width is not None
+        if max(root.bound_with_noise, root.expected_half_width) <= epsilon:
+            assert joint.sampled_duration_ns <= root.sampled_duration_ns * 1.01
+        costs.append(joint.sampled_duration_ns)
+    assert all(looser <= tighter * 1.01 for tighter, looser in pairwise(costs))
