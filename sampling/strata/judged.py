@@ -17,7 +17,7 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.cycle_spread import CycleSpread
-from sampling.strata.strata import WHOLE_WORKLOAD, Strata
+from sampling.strata.strata import Strata
 from sampling.strata.variance import total_variance
 
 #: How often a design is drawn.
@@ -108,8 +108,7 @@ def _errors_ns(
 
     Where fewer are left than drawn, it is minus the sum over those.
     """
-    whole = strata.group[stratum] == WHOLE_WORKLOAD
-    pairs = slice(None) if whole else slice(int(strata.start[stratum]), int(strata.stop[stratum]))
+    pairs = slice(int(strata.start[stratum]), int(strata.stop[stratum]))
     launches, count = int(strata.launches[stratum]), counts.count[pairs]
     weight = launches / int(strata.samples[stratum]) * (1 if side == strata.samples[stratum] else -1)
     from_mean_ns = (counts.duration_ns[pairs] - strata.mean_ns[stratum]) * weight

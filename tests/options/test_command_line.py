@@ -53,7 +53,7 @@ SAMPLE_OPTIONS = st.builds(
     epsilon=st.floats(0.001, 0.9),
     confidence=st.floats(0.5, 0.999),
     noise_floor=st.none() | st.floats(0, 1),
-    with_replacement=st.booleans(),
+    no_pool=st.booleans(),
     set=st.lists(TEXT, max_size=2).map(tuple),
     profiles=st.lists(FILE, min_size=1, max_size=3).map(tuple),
     method=TEXT,

@@ -82,14 +82,6 @@ def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: LaunchTabl
     )
 
 
-def test_with_replacement_a_launch_drawn_twice_is_simulated_once(counts_of: CountsOf) -> None:
-    counts = counts_of({"k": [3, 5, 9]})
-    target = Target(with_replacement=True)
-    design = design_of_method(make_design(counts, "random", target, 0, settings=("random.probability=0.5",)))
-    # One, two or three draws, 3 : 3 : 1; of three launches they meet 1, 5/3 and 19/9.
-    assert design.sampled_duration_ns == pytest.approx((3 * 1 + 3 * 5 / 3 + 19 / 9) / 7 * 17 / 3)
-
-
 def test_a_plan_is_judged_by_its_own_number(counts_of: CountsOf) -> None:
     counts = counts_of({"k": DURATIONS.tolist()})
     design = make_design(counts, "random", Target(), 0, settings=(f"random.probability={PROBABILITY}",))

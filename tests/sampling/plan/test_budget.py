@@ -142,7 +142,7 @@ def test_the_rest_of_what_is_asked_stays(table: LaunchTable) -> None:
 
 def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: TableOf) -> None:
     """Equal durations, two launches each: 9 ms x 2 are 5 h; one each, by the least samples or ROOT, 2.5 h."""
-    target = replace(UNPOOLED, min_freedom=0)
+    target = UNPOOLED
     table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
     read = studied(table, "joint", target)
     with pytest.raises(BudgetError) as caught:

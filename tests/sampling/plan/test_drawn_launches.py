@@ -120,7 +120,7 @@ def test_every_drawn_launch_is_found_where_a_scan_finds_it(
     chosen = data.draw(st.lists(st.sampled_from(sorted(expected)), min_size=1, unique=True))
     pair, occurrence = (np.array(column) for column in zip(*chosen, strict=True))
     ones = np.ones(len(chosen), dtype=np.int64)
-    found = find_drawn_launches(profile, counts, Draw(ones, pair, occurrence, ones))
+    found = find_drawn_launches(profile, counts, Draw(ones, pair, occurrence))
     columns = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
     assert list(zip(*(column.tolist() for column in columns), strict=True)) == [expected[at] for at in chosen]
 
@@ -131,7 +131,7 @@ def test_reading_ends_with_the_last_drawn_launch(launch_table: Callable[..., Lau
     told: list[tuple[int, int, str]] = []
     one = np.array([1])
     found = find_drawn_launches(
-        profile, counts, Draw(one, np.array([0]), np.array([12]), one), lambda *place: told.append(place)
+        profile, counts, Draw(one, np.array([0]), np.array([12])), lambda *place: told.append(place)
     )
     assert found.id.tolist() == [12]
     assert [done for done, _, _ in told] == [1, 2]
@@ -174,7 +174,7 @@ def test_a_drawn_launch_is_not_mistaken_for_one_of_eighteen_minutes(
     profile = launch_table(["long", "short", "short"], [2**40 + 5, 5, 5])
     counts = count_durations(profile, Grouping())
     one = np.array([1])
-    found = find_drawn_launches(profile, counts, Draw(one, np.array([1]), np.array([0]), one))
+    found = find_drawn_launches(profile, counts, Draw(one, np.array([1]), np.array([0])))
     assert found.id.tolist() == [1]
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ from tests.targets import UNPOOLED
 
 Build = Callable[..., LaunchTable]
 Mixture = Callable[..., dict[str, list[int]]]
-OPTIONS = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": False, "method": "root"}
+OPTIONS = {"epsilon": 0.05, "confidence": 0.95, "method": "root"}
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +65,7 @@ def document_of(
     profile: Profile, counts: DurationCounts, method: str = "root", **more: Any
 ) -> dict[str, Any]:
     """Return the plan file of a plan made with seed 3."""
-    target = Target(with_replacement=more.pop("with_replacement", False))
-    plan = drawn_plan(counts, make_design(counts, method, target, 3), 3)
+    plan = drawn_plan(counts, make_design(counts, method, Target(), 3), 3)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
     return plan_document(profile, counts, plan, launches, options=OPTIONS | {"method": method}, **more)
 
@@ -79,17 +77,15 @@ def written(document: Any, folder: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("with_replacement", [False, True])
 @pytest.mark.parametrize("method", method_names(random=True))
-def test_a_plan_stands_for_every_launch(method: str, with_replacement: bool, profile: LaunchTable) -> None:
+def test_a_plan_stands_for_every_launch(method: str, profile: LaunchTable) -> None:
     counts = count_durations(profile, Grouping(GroupBy.NAME))
-    target = replace(UNPOOLED, with_replacement=with_replacement)
-    plan = drawn_plan(counts, make_design(counts, method, target, 1), 1)
+    plan = drawn_plan(counts, make_design(counts, method, UNPOOLED, 1), 1)
     strata = plan.design.strata
     assert strata.launches.sum() == counts.launches == profile.launches
     assert plan.weight.sum() == pytest.approx(counts.launches)
     assert plan.draw is not None
-    assert plan.draw.times.sum() == strata.samples.sum()
+    assert len(plan.draw.pair) == strata.samples.sum()
     assert plan.samples == len(set(zip(plan.draw.pair.tolist(), plan.draw.occurrence.tolist(), strict=True)))
     assert plan.sampled_duration_ns == sum(plan.duration_ns)
     assert plan.speedup == pytest.approx(counts.total_duration_ns / plan.sampled_duration_ns)
@@ -102,21 +98,6 @@ def test_a_plan_stands_for_every_launch(method: str, with_replacement: bool, pro
     assert bound is not None
     assert bound >= 0
     assert (plan.design.group_bound is None) == (method == "random")
-
-
-def test_what_is_drawn_twice_is_simulated_once(launch_table: Build) -> None:
-    """Expected distinct launches of m draws with replacement: N (1 - (1 - 1/N)^m)."""
-    counts = count_durations(launch_table(["k"] * 50, list(range(100, 150))), Grouping())
-    target = Target(epsilon=0.01, with_replacement=True)
-    whole = {counts.groups[0].key: {"": Verdict.KEEP}}
-    design = make_design(counts, "root", target, 0, overrides=whole)
-    assert (design.strata.samples > design.strata.launches).all()
-    plans = [drawn_plan(counts, design, seed) for seed in range(200)]
-    assert all(plan.samples <= 50 for plan in plans)
-    assert np.mean([plan.samples for plan in plans]) == pytest.approx(
-        design.strata.simulated_launches.sum(), rel=0.02
-    )
-    assert np.mean([plan.estimate_ns for plan in plans]) == pytest.approx(counts.total_duration_ns, rel=0.002)
 
 
 def test_the_worst_group_bounds_the_whole(profile: LaunchTable) -> None:

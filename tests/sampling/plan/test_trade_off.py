@@ -198,5 +198,3 @@ def test_where_a_decision_fits_no_node_there_is_no_point_and_the_others_are_ther
     assert (loose.problem.path, loose.problem.key) == (path, key)
     assert str(loose.problem).index(repr(path)) < str(loose.problem).index(repr(key))
     assert key not in loose.problem.in_short
-    # The nodes of joint are the same at every epsilon.
-    assert all(isinstance(point, TradeOffPoint) for point in points_of(counts, "joint", overrides=split))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.methods.joint.joint import solve
+from sampling.plan.design import make_design
 from sampling.plan.drawn_launches import find_drawn_launches
 from sampling.profile.launch_table import LaunchTable
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -173,7 +173,7 @@ def test_several_threads_ask_for_pools_at_once(counts_of: CountsOf) -> None:
 def test_a_reduction_is_not_kept_alive_by_its_pools(counts_of: CountsOf) -> None:
     counts = counts_of({f"k{each}": [each + 1, 3 * each + 1] * 3 for each in range(8)})
     groups = pooled(counts, np.arange(8) > 2)
-    solve(groups, Target())
+    make_design(counts, "joint", Target(), 0)
     places = [weakref.ref(counts), weakref.ref(groups), weakref.ref(groups.counts)]
     del counts, groups
     gc.collect()

@@ -385,6 +385,6 @@ def test_any_filters_keep_what_each_launch_by_itself_passes(
     # Every launch has a duration of its own: drawing each pair's only launch must find it again.
     pairs = np.arange(len(counts.duration_ns))
     ones = np.ones(len(pairs), dtype=np.int64)
-    located = find_drawn_launches(made, counts, Draw(ones, pairs, ones - 1, ones))
+    located = find_drawn_launches(made, counts, Draw(ones, pairs, ones - 1))
     assert sorted(located.id.tolist()) == kept
     assert [in_id_order[id_] + 1 for id_ in located.id.tolist()] == counts.duration_ns.tolist()

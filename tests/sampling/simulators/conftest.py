@@ -41,7 +41,7 @@ def stratum(
 
 def plan_of(*strata: PlannedStratum, method: str = "pks", **options: Any) -> PlanFile:
     """A plan of these strata; launches picked by `pks` keep the order in which they are listed."""
-    recorded = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": False, "seed": 0, "set": []}
+    recorded = {"epsilon": 0.05, "confidence": 0.95, "seed": 0, "set": []}
     region = {"device": [], "process": [], "include": [], "exclude": [], "launches": None}
     grouped = {"group_by": "launch", "pool_devices": False}
     return PlanFile(

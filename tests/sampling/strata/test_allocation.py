@@ -89,15 +89,6 @@ def test_the_closed_form_of_one_cluster_is_its_own_size() -> None:
     ]
 
 
-@given(clusters=CLUSTERS, epsilon=EPSILON)
-def test_the_closed_form_meets_the_budget_with_replacement(
-    clusters: list[tuple[int, float, float]], epsilon: float
-) -> None:
-    launches, mean, std = columns(clusters)
-    sizes = np.maximum(joint_sample_sizes(launches, mean, std, epsilon, Z), 1)
-    assert bound(strata_of(launches, mean, std, sizes, with_replacement=True), 0.95) <= epsilon * (1 + 1e-9)
-
-
 def test_the_allocation_of_the_check() -> None:
     sizes = water_filled(LAUNCHES, MEAN, STD, 0.05)
     assert sizes.tolist() == [6, 99, 34]
@@ -287,15 +278,6 @@ def test_the_bound_is_the_variance_of_the_estimated_total() -> None:
     assert np.mean(estimates) == pytest.approx(first.sum() + second.sum())
     total = first.sum() + second.sum()
     assert bound(strata, 0.95) == pytest.approx(Z * np.std(estimates) / total)
-
-
-def test_the_bound_with_replacement_is_the_variance_of_all_ordered_draws() -> None:
-    durations = np.array([1.0, 2.0, 4.0, 9.0])
-    estimates = [2 * sum(drawn) for drawn in itertools.product(durations, repeat=2)]
-    strata = strata_of(
-        np.array([4]), np.array([4.0]), np.array([durations.std()]), np.array([2]), with_replacement=True
-    )
-    assert total_variance(strata).sum() == pytest.approx(np.var(estimates))
 
 
 def test_a_census_has_bound_zero_and_so_has_no_time_at_all() -> None:

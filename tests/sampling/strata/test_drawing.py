@@ -24,13 +24,11 @@ Mixture = Callable[..., dict[str, list[int]]]
 DRAWS = 6000
 
 
-def cut(counts: DurationCounts, bounds: list[int], samples: list[int], *, replace: bool = False) -> Strata:
+def cut(counts: DurationCounts, bounds: list[int], samples: list[int]) -> Strata:
     """Return strata of group 0 between the given pairs."""
     start, stop = np.array(bounds[:-1]), np.array(bounds[1:])
     group = np.zeros(len(start), dtype=np.int64)
-    return measured_clusters(counts, group, start, stop).with_samples(
-        np.array(samples), with_replacement=replace
-    )
+    return measured_clusters(counts, group, start, stop).with_samples(np.array(samples))
 
 
 def launches_of(drawn: Draw) -> list[tuple[int, int]]:
@@ -41,35 +39,32 @@ def launches_of(drawn: Draw) -> list[tuple[int, int]]:
 @given(
     data=st.data(),
     durations=st.lists(st.integers(1, 12), min_size=1, max_size=60),
-    replace=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_a_draw_is_of_its_strata(
-    data: st.DataObject, durations: list[int], replace: bool, seed: int, counts_of: CountsOf
+    data: st.DataObject, durations: list[int], seed: int, counts_of: CountsOf
 ) -> None:
     counts = counts_of({"k": durations})
     pairs = len(counts.count)
     inner = data.draw(st.sets(st.integers(1, pairs - 1))) if pairs > 1 else set()
     bounds = [0, *sorted(inner), pairs]
     sizes = np.diff(counts.launches_before[bounds]).tolist()
-    samples = [data.draw(st.integers(1, 2 * size if replace else size)) for size in sizes]
-    strata = cut(counts, bounds, samples, replace=replace)
+    samples = [data.draw(st.integers(1, size)) for size in sizes]
+    strata = cut(counts, bounds, samples)
     drawn = draw(counts, strata, np.random.default_rng(seed))
     launches = launches_of(drawn)
     assert len(set(launches)) == len(launches)
     assert launches == sorted(launches)
     for index, size in enumerate(samples):
         of_stratum = drawn.stratum == index
-        assert drawn.times[of_stratum].sum() == size
+        assert of_stratum.sum() == size
         assert (drawn.pair[of_stratum] >= bounds[index]).all()
         assert (drawn.pair[of_stratum] < bounds[index + 1]).all()
         assert weights(strata, drawn)[of_stratum].sum() == pytest.approx(sizes[index])
     assert (drawn.occurrence >= 0).all()
     assert (drawn.occurrence < counts.count[drawn.pair]).all()
-    if not replace:
-        assert (drawn.times == 1).all()
     expected = sum(
-        size / sample * float((counts.duration_ns[drawn.pair] * drawn.times)[drawn.stratum == index].sum())
+        size / sample * float(counts.duration_ns[drawn.pair][drawn.stratum == index].sum())
         for index, (size, sample) in enumerate(zip(sizes, samples, strict=True))
     )
     assert estimate_total_ns(counts, strata, drawn) == pytest.approx(expected)
@@ -110,23 +105,6 @@ def test_strata_drawn_by_both_ways_at_once_are_each_uniform(counts_of: CountsOf)
     rng = np.random.default_rng(5)
     seen: Counter[object] = Counter(tuple(draw(counts, strata, rng).pair.tolist()) for _ in range(DRAWS))
     assert abs(chi_squared(seen, 4 * 1 * 4)) < 5
-
-
-def test_with_replacement_every_sequence_is_equally_likely(counts_of: CountsOf) -> None:
-    counts = counts_of({"k": [1, 2, 3]})
-    strata = cut(counts, [0, 3], [2], replace=True)
-    rng = np.random.default_rng(5)
-    twice, once = 0, Counter[object]()
-    for _ in range(DRAWS):
-        drawn = draw(counts, strata, rng)
-        if drawn.times.max() == 2:
-            assert drawn.times.tolist() == [2]
-            twice += 1
-        else:
-            once[tuple(drawn.pair.tolist())] += 1
-    # Of nine ordered draws three repeat a launch: a third, standard deviation 0.6 % of the draws.
-    assert twice / DRAWS == pytest.approx(1 / 3, abs=0.025)
-    assert abs(chi_squared(once, 3)) < 5
 
 
 def test_draws_from_one_stratum_of_many_launches_do_not_touch_another(counts_of: CountsOf) -> None:

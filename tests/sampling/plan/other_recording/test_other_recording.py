@@ -94,16 +94,16 @@ def program() -> Program:
 
 
 # What was planned of a profile before, but for its path: most tests plan the same program.
-_DOCUMENTS: dict[tuple[bytes, tuple[Grouping, Region], str, bool], str] = {}
+_DOCUMENTS: dict[tuple[bytes, tuple[Grouping, Region], str], str] = {}
 
 
-def written_document(path: Path, selection: tuple[Grouping, Region], method: str, replacing: bool) -> str:
+def written_document(path: Path, selection: tuple[Grouping, Region], method: str) -> str:
     """Make a plan of a profile on disk with seed 1, as it is written."""
     profile = read_profile([str(path)])
     counts = count_durations(profile, *selection)
-    plan = drawn_plan(counts, make_design(counts, method, Target(with_replacement=replacing), 1), 1)
+    plan = drawn_plan(counts, make_design(counts, method, Target(), 1), 1)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
-    options = PlanOptions(method, Target(with_replacement=replacing), *selection).as_json()
+    options = PlanOptions(method, Target(), *selection).as_json()
     return json.dumps(plan_document(profile, counts, plan, launches, options=options))
 
 
@@ -113,11 +113,10 @@ def planned(
     *,
     selection: tuple[Grouping, Region] | None = None,
     method: str = "root",
-    replacing: bool = False,
     change: Callable[[dict[str, Any]], object] = lambda _: None,
 ) -> PlanFile:
     """Make a plan of a profile on disk with seed 1, write it, changed or not, and read it back."""
-    asked = (path.read_bytes(), selection or ALL, method, replacing)
+    asked = (path.read_bytes(), selection or ALL, method)
     if asked not in _DOCUMENTS:
         _DOCUMENTS[asked] = written_document(path, *asked[1:])
     document = json.loads(_DOCUMENTS[asked])
@@ -133,15 +132,14 @@ def judged(plan: PlanFile, path: Path, *, names_may_differ: bool = False) -> Pla
     return judge_plan(plan, here, repeats=REPEATS, seed=SEED, names_may_differ=names_may_differ)
 
 
-@pytest.mark.parametrize("replacing", [False, True])
 @pytest.mark.parametrize("method", ["root", "random"])
 def test_the_same_launches_in_another_file_are_judged_the_same(
-    method: str, replacing: bool, program: Program, tmp_path: Path
+    method: str, program: Program, tmp_path: Path
 ) -> None:
     """Draw for draw: the errors are those of `judge_design` on the plan's own profile."""
     path, other = program.write(tmp_path / "a.parquet"), tmp_path / "b.parquet"
     pq.write_table(pq.read_table(path), other, row_group_size=401)
-    plan = planned(path, tmp_path, method=method, replacing=replacing)
+    plan = planned(path, tmp_path, method=method)
     own = read_profile([str(path)])
     counts = count_durations(own, Grouping())
     design = planned_design(counts, plan)

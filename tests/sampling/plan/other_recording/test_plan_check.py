@@ -39,7 +39,7 @@ from tests.targets import UNPOOLED
 Build = Callable[..., LaunchTable]
 Mixture = Callable[..., dict[str, list[int]]]
 DECLARED = ("noise_floor", "kernel_spread")
-OF_JOINT = (*DECLARED, "group_epsilon", "min_samples", "pool_below", "min_freedom")
+OF_JOINT = (*DECLARED, "group_epsilon", "min_samples", "pool")
 
 
 def shuffled(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:
@@ -56,14 +56,13 @@ def planned(
     folder: Path,
     method: str = "root",
     *,
-    replacing: bool = False,
     target: Target | None = None,
 ) -> PlanFile:
     """Make a plan with seed 2, write it and read it back."""
-    asked = target or Target(with_replacement=replacing)
+    asked = target or Target()
     plan = drawn_plan(counts, make_design(counts, method, asked, 2), 2)
     launches = planned_launches(profile, plan, locate(profile, counts, plan))
-    options = {"epsilon": 0.05, "confidence": 0.95, "with_replacement": replacing, "method": method}
+    options = {"epsilon": 0.05, "confidence": 0.95, "method": method}
     recorded = plan.design.target
     options |= {name: getattr(recorded, name) for name in (OF_JOINT if method == "joint" else DECLARED)}
     document = plan_document(profile, counts, plan, launches, options=options)
@@ -78,13 +77,10 @@ def profile(launch_table: Build, mixture: Mixture) -> LaunchTable:
     return launch_table(names, durations, location=Path(__file__))
 
 
-@pytest.mark.parametrize("replacing", [False, True])
 @pytest.mark.parametrize("method", ["root", "stem", "allegro", "random"])
-def test_a_plan_file_is_enough_for_its_bounds(
-    method: str, replacing: bool, profile: LaunchTable, tmp_path: Path
-) -> None:
+def test_a_plan_file_is_enough_for_its_bounds(method: str, profile: LaunchTable, tmp_path: Path) -> None:
     counts = count_durations(profile, Grouping(GroupBy.NAME))
-    plan = planned(profile, counts, tmp_path, method, replacing=replacing)
+    plan = planned(profile, counts, tmp_path, method)
     recorded, found = recorded_design(plan), planned_design(counts, plan)
     assert recorded is not None
     unjudged = replace(found, groups=None)
@@ -194,9 +190,8 @@ def test_a_plan_that_does_not_record_what_is_declared_promises_no_simulated_tota
         {"min_samples": 0},
         {"group_epsilon": [0.25]},
         {"group_epsilon": 5.0},
-        {"pool_below": 1.0},
+        {"pool": "yes"},
         {"kernel_spread": -0.1},
-        {"min_freedom": "8"},
     ],
     ids=repr,
 )

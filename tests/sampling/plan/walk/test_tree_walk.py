@@ -14,42 +14,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.joint import joint
-from sampling.methods.joint.solution import PricedTrees, Solution
-from sampling.methods.method import GrownByRule, SolvedTogether, SplitRequest
+from sampling.methods.method import SplitRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, make_design
 from sampling.plan.overrides_file import overrides_document, read_overrides
-from sampling.plan.walk.splitter import KnownTree
 from sampling.plan.walk.tree_walk import Place, Running, TreeWalk, with_decision
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.forest import forest_of
 from sampling.splitting.groups import Overrides
-from sampling.splitting.grower import TreeGrower
 from sampling.splitting.tree import SplitNode, Verdict
-from sampling.strata.strata import Strata
 from sampling.strata.target import Target
-from sampling.strata.variance import bound, group_bounds
-from tests.targets import LIKE_ROOT, UNPOOLED
+from sampling.strata.variance import group_bounds
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
 
-RULED: dict[str, tuple[str, tuple[str, ...], Target]] = {
+ALL: dict[str, tuple[str, tuple[str, ...], Target]] = {
     "root": ("root", (), Target()),
     "root, tight": ("root", (), Target(0.01)),
     "root as the paper": ("root", ("root.variant=paper",), Target(0.02)),
     "root as the script": ("root", ("root.variant=script",), Target(0.02)),
     "root of up to four parts": ("root", ("root.k_max=4",), Target(0.02)),
-    "root with replacement": ("root", (), Target(0.02, with_replacement=True)),
     "stem": ("stem", (), Target(0.02)),
-    "allegro": ("allegro", (), Target(0.01, with_replacement=True)),
-}
-ALL = {
-    **RULED,
-    "joint": ("joint", (), UNPOOLED),
-    "joint, tight": ("joint", (), replace(UNPOOLED, epsilon=0.01, group_epsilon=None)),
-    "joint of ROOT's strata": ("joint", (), LIKE_ROOT),
+    "allegro": ("allegro", (), Target(0.01)),
 }
 GROUPS = st.lists(
     st.lists(st.one_of(st.integers(0, 4), st.integers(1, 5000)), min_size=1, max_size=60),
@@ -129,14 +115,14 @@ def check_equal(running: Running, judged: Design) -> None:
     assert running.worst_group_bound == pytest.approx(design.group_bound, rel=1e-6, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", RULED)
+@pytest.mark.parametrize("name", ALL)
 def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
     name: str, three_groups: DurationCounts
 ) -> None:
     """The oracle is the method itself, told to keep every node not yet decided on."""
     counts = three_groups
     keys = [group.key for group in counts.groups]
-    method, settings_, target = RULED[name]
+    method, settings_, target = ALL[name]
     walk = walk_of(counts, name)
     trees = trees_of(counts, name)
     stops = 0
@@ -163,7 +149,6 @@ def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
             assert running.group_bound == pytest.approx(of_group, rel=1e-6, abs=1e-12)
             if name in ("root", "root, tight"):
                 assert running.group_bound <= target.epsilon * (1 + 1e-9)
-        assert not running.provisional
         stops += 1
         if not walk.step():
             break
@@ -198,96 +183,7 @@ def test_at_the_end_the_figures_are_exactly_those_of_the_plan(
         assert walk.design.target == design.target
 
 
-def solved(counts: DurationCounts, target: Target) -> Solution:
-    """Return what joint found."""
-    trees = joint.METHOD.trees
-    assert isinstance(trees, SolvedTogether)
-    found = trees.solve(SplitRequest(counts=counts, target=target, options=joint.Options()))
-    assert isinstance(found, PricedTrees)
-    return found.solution
-
-
-@pytest.fixture(scope="module")
-def left_to_root(counts_of: CountsOf, mixture: Mixture) -> DurationCounts:
-    """Return groups of which joint takes ROOT's strata for one."""
-    return counts_of(mixture(109, groups=3, launches=300))
-
-
-@pytest.mark.parametrize(
-    ("name", "workload", "by_root"),
-    [
-        ("joint", "three_groups", 0),
-        ("joint, tight", "three_groups", 0),
-        ("joint of ROOT's strata", "left_to_root", 1),
-    ],
-)
-def test_joint_costs_the_plans_strata_before_and_the_price_of_the_whole_after(
-    name: str, workload: str, by_root: int, request: pytest.FixtureRequest
-) -> None:
-    counts: DurationCounts = request.getfixturevalue(workload)
-    target = ALL[name][2]
-    solution = solved(counts, target)
-    assert solution.from_root.sum() == by_root
-    plan = make_design(counts, "joint", target, 0).strata
-    kept: Overrides = {group.key: {"": Verdict.KEEP} for group in counts.groups}
-    root_target = replace(target, epsilon=float(solution.root_epsilon.max() or target.epsilon))
-    of_root = make_design(counts, "root", root_target, 0, overrides=kept).strata.samples
-    whole = np.where(
-        solution.from_root, of_root, solution.priced.decisions(solution.price).samples[: len(counts.groups)]
-    )
-    facts = (
-        (plan.group, np.arange(len(counts.groups))),
-        (plan.start, counts.offsets[:-1]),
-        (plan.stop, counts.offsets[1:]),
-        (plan.launches, counts.group_launches),
-        (plan.mean_ns, counts.group_duration_ns / counts.group_launches),
-        (plan.std_ns, counts.group_std_ns),
-        (plan.samples, whole),
-    )
-    walk = walk_of(counts, name)
-    for group in range(len(counts.groups) - 1):
-        walk.enter(group)
-        assert walk.running.provisional
-        for split in (plan.group < group, plan.group <= group):
-            kept_whole = np.setdiff1d(np.arange(len(counts.groups)), plan.group[split])
-            strata = Strata(*(np.concatenate([final[split], later[kept_whole]]) for final, later in facts))
-            running = walk.running
-            assert running.provisional
-            assert (running.strata, running.samples) == (len(strata), strata.samples.sum())
-            assert running.sampled_duration_ns == pytest.approx(strata.sampled_duration_ns)
-            assert running.bound == pytest.approx(bound(strata, target.confidence))
-            bounds = group_bounds(strata, target.confidence)
-            if walk.ahead is None:
-                # Of a group that is split to its end the bound is judged by drawing.
-                assert running.group_bound >= bounds[group] * (1 - 1e-9)
-                assert running.worst_group_bound == pytest.approx(max(bounds.max(), running.group_bound))
-            else:
-                assert running.worst_group_bound == pytest.approx(bounds.max())
-                assert running.group_bound == pytest.approx(bounds[group])
-            walk.finish_group()
-    walk.finish()
-    assert not walk.running.provisional
-
-
-def test_a_group_that_joint_leaves_to_root_is_within_roots_bound_at_every_step(
-    left_to_root: DurationCounts,
-) -> None:
-    name = "joint of ROOT's strata"
-    walk = walk_of(left_to_root, name)
-    stops = 0
-    target = ALL[name][2]
-    group = int(np.flatnonzero(solved(left_to_root, target).from_root)[0])
-    walk.enter(group)
-    while walk.group == group:
-        if walk.ahead is not None:
-            assert walk.running.group_bound <= target.epsilon * (1 + 1e-9)
-            stops += 1
-        if not walk.step():
-            break
-    assert stops > 2
-
-
-@pytest.mark.parametrize("name", ["root", "root of up to four parts", "joint", "allegro"])
+@pytest.mark.parametrize("name", ["root", "root of up to four parts", "allegro"])
 @given(data=st.data(), groups=GROUPS)
 @settings(max_examples=25)
 def test_a_step_back_undoes_a_step(
@@ -333,7 +229,7 @@ def test_groups_are_entered_and_finished(three_groups: DurationCounts) -> None:
             walk.enter(group)
 
 
-@pytest.mark.parametrize("name", ["root", "joint"])
+@pytest.mark.parametrize("name", ["root", "stem"])
 def test_the_clusters_so_far_part_the_group(name: str, three_groups: DurationCounts) -> None:
     walk = walk_of(three_groups, name)
     while True:
@@ -355,34 +251,6 @@ def test_the_clusters_so_far_part_the_group(name: str, three_groups: DurationCou
             break
 
 
-@pytest.mark.parametrize("setting", ["root", "root of up to four parts"])
-@given(durations=st.lists(st.integers(0, 3000), min_size=1, max_size=80))
-def test_a_known_tree_is_taken_as_a_grower_grows_it(
-    setting: str, durations: list[int], counts_of: CountsOf
-) -> None:
-    counts = counts_of({"k": durations})
-    method, settings_, target = RULED[setting]
-    trees = split_trees_of(method)
-    assert isinstance(trees, GrownByRule)
-    rule = trees.rule(target, method_options(method, settings_))
-    growers = [TreeGrower(counts, 0, rule), TreeGrower(counts, 0, rule, forest=forest_of(counts))]
-    known = KnownTree(TreeGrower(counts, 0, rule).run())
-    while True:
-        for grower in growers:
-            assert (grower.taken, grower.tree) == (known.taken, known.tree)
-            assert grower.ahead == known.ahead
-            assert grower.shares == known.shares
-        taken = [steps.step() for steps in (*growers, known)]
-        assert taken[0] == taken[1] == taken[2]
-        if taken[0] is None:
-            break
-    while known.undo():
-        for grower in growers:
-            assert grower.undo()
-            assert (grower.tree, grower.ahead, grower.shares) == (known.tree, known.ahead, known.shares)
-    assert not any(grower.undo() for grower in growers)
-
-
 def test_looking_ahead_takes_nothing(three_groups: DurationCounts) -> None:
     walk = walk_of(three_groups, "root")
     for _ in range(3):
@@ -390,7 +258,7 @@ def test_looking_ahead_takes_nothing(three_groups: DurationCounts) -> None:
     assert (walk.taken, walk.nodes) == (0, ())
 
 
-@pytest.mark.parametrize("name", ["root", "root of up to four parts", "allegro", "joint"])
+@pytest.mark.parametrize("name", ["root", "root of up to four parts", "allegro"])
 @given(data=st.data(), groups=GROUPS)
 @settings(max_examples=30)
 def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
@@ -420,7 +288,7 @@ def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
     walk.finish()
     strata, target = walk.design.strata, ALL[name][2]
     if name != "allegro":
-        limit = target.epsilon if name != "joint" else target.group_epsilon or 1
+        limit = target.epsilon if name != "stem" else target.group_epsilon or 1
         assert (group_bounds(strata, target.confidence) <= limit * (1 + 1e-9)).all()
 
 
@@ -480,7 +348,7 @@ def test_overrides_are_refused_as_a_plan_refuses_them(modes: DurationCounts) -> 
     with pytest.raises(OptionError, match="has no node 'LLLLL'"):
         walk_of(modes, "root", {modes.groups[0].key: {"LLLLL": Verdict.KEEP}})
     with pytest.raises(OptionError, match="is not in this profile"):
-        walk_of(modes, "joint", {"none": {"": Verdict.KEEP}})
+        walk_of(modes, "stem", {"none": {"": Verdict.KEEP}})
     with pytest.raises(OptionError, match="splits nothing"):
         TreeWalk(modes, "random", Target())
 
@@ -497,7 +365,7 @@ def test_overrides_are_written_as_they_are_read(tmp_path: Path) -> None:
 
 
 def test_durations_of_zero_cost_nothing(counts_of: CountsOf) -> None:
-    for name in ("root", "joint"):
+    for name in ("root", "stem"):
         walk = walk_of(counts_of({"k": [0] * 9, "l": [0]}), name)
         while True:
             running = walk.running
