@@ -288,7 +288,7 @@ def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
     walk.finish()
     strata, target = walk.design.strata, ALL[name][2]
     if name != "allegro":
-        limit = target.epsilon if name != "stem" else target.group_epsilon or 1
+        limit = target.epsilon
         assert (group_bounds(strata, target.confidence) <= limit * (1 + 1e-9)).all()
 
 
