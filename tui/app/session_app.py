@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from textual import on, work
 from textual.app import App
+from textual.dom import DOMNode
 from textual.reactive import reactive
 from textual.worker import Worker, WorkerState, get_current_worker
 
@@ -67,7 +68,7 @@ class SessionApp(App[None]):
         self._shown = session
         self.opened = session
         self.remedies = Remedies()
-        self._at_next_key: list[Callable[[], object]] = []
+        self._at_next_key: list[tuple[DOMNode, Callable[[], object]]] = []
 
     @abstractmethod
     async def open_first_view(self) -> None:
@@ -294,12 +295,13 @@ class SessionApp(App[None]):
         seconds = _FAILED_SECONDS if failed else max(_LEAST_SECONDS, len(shown) / _LETTERS_A_SECOND)
         self.notify(shown, severity=severity, markup=False, timeout=seconds)
 
-    def until_next_key(self, take_away: Callable[[], object]) -> None:
-        """Have a refusal taken away at the next key, when it has been read."""
-        self._at_next_key.append(take_away)
+    def until_next_key(self, node: DOMNode, take_away: Callable[[], object]) -> None:
+        """Have a refusal that a widget shows taken away at the next key, when it has been read."""
+        self._at_next_key.append((node, take_away))
 
     def tell_next_key(self) -> None:
-        """Take away what was to stay until this key."""
+        """Take away what was to stay until this key, where it has not gone with its widget."""
         waiting, self._at_next_key = self._at_next_key, []
-        for take_away in waiting:
-            take_away()
+        for node, take_away in waiting:
+            if not node._pruning:
+                take_away()

@@ -77,7 +77,7 @@ class BeforePrompt(Vertical):
         field.cursor_position = len(text)
         self.tell(words)
         if words is not _WORDS:
-            self.app.until_next_key(partial(self.tell, _WORDS))
+            self.app.until_next_key(self, partial(self.tell, _WORDS))
         self.display = True
         field.focus()
 

@@ -115,7 +115,7 @@ class PlanPrompt(Vertical):
         self.display = True
         field.focus()
         self.query_one(FieldWords).refuse(f"not written: {problem}")
-        self.app.until_next_key(self._explain)
+        self.app.until_next_key(self, self._explain)
 
     def _propose(self) -> None:
         """Fill in a name that is free."""
@@ -158,4 +158,4 @@ class PlanPrompt(Vertical):
             self.post_message(PlaceGiven(path, self._target))
         else:
             self.query_one(FieldWords).refuse(problem)
-            self.app.until_next_key(self._explain)
+            self.app.until_next_key(self, self._explain)

@@ -291,7 +291,7 @@ class ScaleScreen(ViewScreen):
     def _refuse(self, forms: Sequence[str]) -> None:
         """Say until the next key why a file cannot be used."""
         self._tell(forms)
-        self.app.until_next_key(self._show_status)
+        self.app.until_next_key(self, self._show_status)
 
     def action_findings(self) -> None:
         """Go to the words: all that was found is there."""

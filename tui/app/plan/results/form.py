@@ -133,7 +133,7 @@ class ResultsForm(Vertical):
         """Say until the next key why the answers cannot be used."""
         self._problem = problem
         self.query_one(FieldWords).refuse(problem)
-        self.app.until_next_key(self._explain_focused)
+        self.app.until_next_key(self, self._explain_focused)
 
     def _explain_focused(self) -> None:
         self._problem = ""
