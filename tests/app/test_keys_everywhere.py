@@ -94,7 +94,9 @@ async def test_words_stand_over_the_keys_and_over_nothing_else(gpt: str) -> None
         before = screen_text(app).splitlines()
         await pilot.press("y")
         await wait_for(pilot, lambda: "lines sent" in screen_text(app), "it is said")
-        assert screen_text(app).splitlines()[:-1] == before[:-1]
+        *rows, last = screen_text(app).splitlines()
+        assert rows == before[:-1]
+        assert last.split()[1:4] == ["lines", "sent", "to"], "no key is left beside it, or half a one"
 
 
 async def test_the_plans_findings_have_the_keys_of_the_view_and_its_options_two_ends(gpt: str) -> None:

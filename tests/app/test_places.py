@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.widgets import Input
 
 from sampling.plan.overrides_file import read_overrides
 from sampling.splitting.tree import Verdict
@@ -20,6 +21,7 @@ from tui.app import overrides_file
 from tui.app.frame import copying, wording
 from tui.app.frame.place import PlaceInput, PlaceScreen
 from tui.app.plan import files as plan_files
+from tui.app.plan.option_form import OptionForm
 from tui.app.plan.prompt import PlanPrompt
 from tui.app.state import same_overrides
 from tui.options import command_line, places
@@ -194,3 +196,30 @@ async def test_the_line_at_quitting_is_a_command_that_makes_the_same_plan(
 
 def test_a_command_names_a_place_that_takes_the_plan(read_only: Path, table: str) -> None:
     assert command_line.printed_plan_name(OpenOptions(profiles=(table,))) == f"{read_only}/plan.json"  # type: ignore[arg-type]
+
+
+async def test_tab_completes_every_path_and_leaves_no_field(table: str) -> None:
+    Path("sub folder").mkdir()
+    Path("sub folder/plan-a.json").touch()
+    fields = (
+        ("3", "S", "sub folder/plan-a.json"),
+        ("3", "e", "sub folder/plan-a.json"),
+        ("3", "o", "'sub folder/plan-a.json'"),
+        ("5", "o", "sub folder/plan-a.json"),
+        ("7", "o", "sub folder/plan-a.json"),
+        ("1", "F", "'sub folder/plan-a.json'"),
+    )
+    async with running(table, options=ROOT) as (app, pilot):
+        for view, key, wanted in fields:
+            await pilot.press(view, key)
+            if key == "F":
+                app.screen.query_one(OptionForm).go_to("features")
+                await pilot.press("enter")
+            await wait_for(pilot, lambda: isinstance(app.focused, Input), "it asks")
+            field = app.focused
+            assert isinstance(field, Input)
+            await pilot.press("ctrl+a", "ctrl+k", "s", "tab", "tab", "tab")
+            assert (field.value, app.focused) == (wanted, field), key
+            await pilot.press("ctrl+a", "ctrl+k", "z", "tab")
+            assert (field.value, app.focused) == ("z", field), key
+            await pilot.press("escape", "escape")

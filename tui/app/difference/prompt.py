@@ -13,13 +13,14 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from tui.app.frame.field import FieldInput
+from tui.app.frame.field import PathInput
 from tui.app.frame.line import Line
 from tui.app.session_app import SessionApp
 
 _WORDS = (
-    "What is open is after; before is FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; esc leaves",
-    "Before what is open: FILE, FILE@RANGE, FILE@A:B, @RANGE; esc leaves",
+    "What is open is after; before is FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; "
+    "tab completes, esc leaves",
+    "Before: FILE, FILE@RANGE, FILE@A:B, @RANGE; tab completes, esc leaves",
     "Before: FILE, FILE@RANGE or FILE@A:B",
 )
 
@@ -36,11 +37,11 @@ class BeforeLeft(Message):
     """The user goes on without."""
 
 
-class BeforeInput(FieldInput):
+class BeforeInput(PathInput):
     """The field for the name."""
 
     BINDINGS = [  # noqa: RUF012
-        Binding("escape,tab,shift+tab", "leave", "Leave it", key_display="esc"),
+        Binding("escape", "leave", "Leave it", key_display="esc"),
     ]
 
     def action_leave(self) -> None:

@@ -287,7 +287,7 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def _type(self, text: str) -> None:
         row = self.query(OptionRow)[self._place]
-        field = OptionInput(text)
+        field = OptionInput(text, is_path=self.field.is_path)
         row.mount(field)
         field.focus()
 
