@@ -28,7 +28,7 @@ from tui.options.commands import OpenOptions
 
 _LEAVING = frozenset({"q", "ctrl+q", "ctrl+z", "slash"})
 _OFTEN = ("enter", "escape", "tab", "F", *(view.key for view in VIEWS))
-_TYPED = ("left_parenthesis", "at", "space", "ctrl+a", "ctrl+k", "ctrl+w", "shift+tab", "comma", "minus", *"019ap")
+_TYPED = ("left_parenthesis", "at", "space", "comma", *"019ap", "ctrl+a", "ctrl+k", "ctrl+w", "shift+tab")
 _BURSTS = (1, 1, 1, 2, 3, 8)
 _TOLD = 60
 """Keys that are told of before the one that ended the app."""

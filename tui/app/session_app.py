@@ -258,13 +258,16 @@ class SessionApp(App[None]):
         from tui.app.overrides_file import write_decisions
 
         def keep(path: Path) -> None:
-            shown = replace(self._shown.options, overrides=str(path))
-            self._shown = replace(self._shown, options=shown)
-            self.change(options=replace(self.session.options, overrides=str(path)))
+            self.name_decisions(path)
             then()
 
         name = Path(str(error.filename)).name
         self.ask_place("Your split decisions are", name, error, partial(write_decisions, self.session), keep)
+
+    def name_decisions(self, path: Path) -> None:
+        """Have commands name this file, which has the split decisions."""
+        self._shown = replace(self._shown, options=replace(self._shown.options, overrides=str(path)))
+        self.change(options=replace(self.session.options, overrides=str(path)))
 
     @on(StudyFailed)
     def _show_failure(self, event: StudyFailed) -> None:

@@ -8,6 +8,7 @@ import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 _LAST_WORD = re.compile(r"""(?:[^\s'"\\]|\\.?|'[^']*'?|"(?:[^"\\]|\\.)*"?)*""")
@@ -43,11 +44,12 @@ def completed(text: str) -> tuple[str, list[str]]:
             and each.name.isprintable()
             and (begun or not each.name.startswith("."))
         )
-    return folder + slash + (os.path.commonprefix(names) or begun), names
+    agreed = takewhile(lambda letters: len({*letters}) == 1, zip(*names, strict=False))
+    return folder + slash + ("".join(letter for letter, *_ in agreed) or begun), names
 
 
 def last_completed(text: str) -> tuple[str, list[str]]:
-    """Return a text of words quoted as in a shell, the last of them `completed`; of A=B, B alone can be too."""
+    """Return a text of words quoted as in a shell, the last of them `completed`; of A=B it may be B."""
     word = next(found for found in _LAST_WORD.finditer(text) if found.end() == len(text))
     plain = ""
     for closing in ("", "'", '"'):

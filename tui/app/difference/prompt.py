@@ -18,8 +18,7 @@ from tui.app.frame.line import Line
 from tui.app.session_app import SessionApp
 
 _WORDS = (
-    "What is open is after; before is FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; "
-    "tab completes, esc leaves",
+    "What is open is after; before: FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; tab completes",
     "Before: FILE, FILE@RANGE, FILE@A:B, @RANGE; tab completes, esc leaves",
     "Before: FILE, FILE@RANGE or FILE@A:B",
 )

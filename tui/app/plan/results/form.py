@@ -30,8 +30,7 @@ _LABELS = {
 _LABEL_CELLS = 10
 _HINTS = {
     "results": (
-        "What the simulator wrote, earlier results too: files, blanks between them; tab completes, up and down "
-        "go to other fields, enter reads, esc leaves",
+        "What the simulator wrote, files with blanks between; tab completes, up and down go on, esc leaves",
         "What the simulator wrote, files; tab completes, enter reads, esc leaves",
         "The simulator's files; tab completes, esc leaves",
     ),
