@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -199,13 +198,6 @@ class KernelPointApp(SessionApp):
         """Go to the view that this one was opened from; nothing in the first."""
         if self._came_from:
             await self.switch_mode(self._came_from.pop())
-
-    def action_method(self, name: str) -> None:
-        """Plan by another method."""
-        if name == self.session.options.method:
-            self.say(f"the plan is by {name} already")
-        elif self.session.study is not None:
-            self.plan(replace(self.session.options, method=name))
 
     async def action_difference(self) -> None:
         """Open view 7, and ask there for what to compare with."""
