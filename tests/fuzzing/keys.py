@@ -14,10 +14,12 @@ import random
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterable
 from contextlib import chdir
 from pathlib import Path
 
 from textual import events
+from textual.app import App
 from textual.keys import _character_to_key
 from textual.widgets import Input
 
@@ -39,10 +41,15 @@ def _keys() -> list[str]:
     return [key for key in (*dict.fromkeys((*named, *_TYPED)), *_OFTEN * 3) if key not in _LEAVING]
 
 
-def _event(key: str) -> events.Key:
-    """Return a key as the terminal's driver tells of it."""
-    characters = {_character_to_key(chr(code)): chr(code) for code in range(32, 127)}
-    return events.Key(key, characters.get(key))
+_CHARACTERS = {_character_to_key(chr(code)): chr(code) for code in range(32, 127)}
+
+
+def press_at_once(app: App[None], keys: Iterable[str]) -> None:
+    """Press keys as the terminal's driver tells of those that come in one packet: none is waited for."""
+    for key in keys:
+        event = events.Key(key, _CHARACTERS.get(key))
+        event.set_sender(app)
+        app.post_message(event)
 
 
 async def press_at_random(profile: str, seed: int, presses: int) -> None:
@@ -61,10 +68,7 @@ async def press_at_random(profile: str, seed: int, presses: int) -> None:
                 burst = rng.choices(keys, k=rng.choice(_BURSTS))
                 if not is_typing and rng.random() < 0.02:
                     burst = ["slash"]
-                for key in burst:
-                    event = _event(key)
-                    event.set_sender(app)
-                    app.post_message(event)
+                press_at_once(app, burst)
                 pressed += burst
                 if rng.random() < 0.01:
                     await pilot.resize_terminal(*rng.choice(SIZES))

@@ -19,7 +19,7 @@ from tui.app.session_app import SessionApp
 
 _WORDS = (
     "What is open is after; before: FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; tab completes",
-    "Before: FILE, FILE@RANGE, FILE@A:B, @RANGE; tab completes, esc leaves",
+    "Before what is open: FILE, FILE@RANGE, @RANGE; tab completes, esc leaves",
     "Before: FILE, FILE@RANGE or FILE@A:B",
 )
 
