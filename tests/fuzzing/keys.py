@@ -32,6 +32,13 @@ _LEAVING = frozenset({"q", "ctrl+q", "ctrl+z", "slash"})
 _OFTEN = ("enter", "escape", "tab", "F", *(view.key for view in VIEWS))
 _TYPED = ("left_parenthesis", "at", "space", "comma", *"019ap", "ctrl+a", "ctrl+k", "ctrl+w", "shift+tab")
 _BURSTS = (1, 1, 1, 2, 3, 8)
+_PHRASES = (
+    *("F", "F j j j enter left_parenthesis enter", "F j j enter 9 9 enter", "F j j j enter a enter"),
+    *("1 slash k enter", "3 0 enter", "3 j enter 5 enter", "3 S enter", "3 e enter", "3 B 1 h enter"),
+    *("3 o enter", "3 o z enter", "5 o z enter", "5 enter 9 tab", "7 o z enter", "7 o at 0 colon 5 enter"),
+    *("2 plus", "2 minus u", "4 enter", "6 tab space", "question_mark", "f a", "ctrl+p p l a n enter"),
+)
+"""What opens fields and is refused in them, which keys alone seldom come to; other keys follow at once."""
 _TOLD = 60
 """Keys that are told of before the one that ended the app."""
 
@@ -66,6 +73,8 @@ async def press_at_random(profile: str, seed: int, presses: int) -> None:
             while len(pressed) < presses:
                 is_typing = isinstance(app.focused, Input)
                 burst = rng.choices(keys, k=rng.choice(_BURSTS))
+                if rng.random() < 0.1:
+                    burst = rng.choice(_PHRASES).split() + burst
                 if not is_typing and rng.random() < 0.02:
                     burst = ["slash"]
                 press_at_once(app, burst)
