@@ -5,7 +5,6 @@ from __future__ import annotations
 from textual.binding import Binding
 from textual.widgets import Input
 
-from tui.app.session_app import SessionApp
 from tui.options.places import completed, last_completed
 
 _MOST_NAMES = 12
@@ -26,7 +25,6 @@ class PathInput(FieldInput):
 
     BINDINGS = [Binding("tab,shift+tab", "complete", "Complete", key_display="tab", show=False)]  # noqa: RUF012
 
-    app: SessionApp
     completes, takes_several = True, False
 
     def action_complete(self) -> None:
@@ -41,4 +39,5 @@ class PathInput(FieldInput):
             self.cursor_position = len(text)
         elif len(names) > 1:
             more = len(names) - _MOST_NAMES
-            self.app.say("  ".join(names[:_MOST_NAMES]) + (f"  and {more:,} more" if more > 0 else ""))
+            shown = [*names[:_MOST_NAMES], *([f"and {more:,} more"] if more > 0 else [])]
+            self.notify("  ".join(shown), markup=False)
