@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from textual.widgets import Input
 
 from tests.app.driving import opened, planned, screen_text, view_of, wait_for
+from tests.fuzzing.keys import press_at_random
+from tests.small_recordings import nsys_sqlite
 from tui.app.actions import actions_of
 from tui.app.frame.page import FindingsScreen, HelpScreen
 from tui.app.plan.option_fields import OPTION_FIELDS
@@ -94,7 +98,9 @@ async def test_words_stand_over_the_keys_and_over_nothing_else(gpt: str) -> None
         before = screen_text(app).splitlines()
         await pilot.press("y")
         await wait_for(pilot, lambda: "lines sent" in screen_text(app), "it is said")
-        assert screen_text(app).splitlines()[:-1] == before[:-1]
+        *rows, last = screen_text(app).splitlines()
+        assert rows == before[:-1]
+        assert last.split()[1:4] == ["lines", "sent", "to"], "no key is left beside it, or half a one"
 
 
 async def test_the_plans_findings_have_the_keys_of_the_view_and_its_options_two_ends(gpt: str) -> None:
@@ -110,3 +116,8 @@ async def test_the_plans_findings_have_the_keys_of_the_view_and_its_options_two_
         for key, place in (("G", -1), ("g", 0), ("end", -1), ("home", 0)):
             await pilot.press(key)
             await wait_for(pilot, lambda: form.field is OPTION_FIELDS[place], key)  # noqa: B023
+
+
+async def test_no_keys_at_random_end_the_app(tmp_path: Path) -> None:
+    """More of them, with other seeds: `python -m tests.fuzzing.keys PROFILE --keys N --seeds ...`."""
+    await press_at_random(str(nsys_sqlite(tmp_path, "2023.4")), seed=0, presses=200)

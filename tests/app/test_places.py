@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.widgets import Input
 
 from sampling.plan.overrides_file import read_overrides
 from sampling.splitting.tree import Verdict
@@ -18,8 +19,9 @@ from tests.app.driving import App, Running, opened, planned, printed, screen_tex
 from tests.app.plan_driving import form_of, running
 from tui.app import overrides_file
 from tui.app.frame import copying, wording
-from tui.app.frame.place import PlaceInput, PlaceScreen
+from tui.app.frame.place import PlaceInput
 from tui.app.plan import files as plan_files
+from tui.app.plan.option_form import OptionForm
 from tui.app.plan.prompt import PlanPrompt
 from tui.app.state import same_overrides
 from tui.options import command_line, places
@@ -146,21 +148,18 @@ async def test_decisions_are_written_elsewhere_before_the_command_that_names_the
         assert app.return_code == 0, "they are kept: nothing is asked again"
 
 
-async def test_decisions_are_written_elsewhere_before_the_app_is_left(table: str, read_only: Path) -> None:
+async def test_quitting_writes_no_file_and_says_what_was_not_saved(table: str, tmp_path: Path) -> None:
+    before = set(tmp_path.rglob("*"))
     async with opened(table, options=ROOT) as (app, pilot):
         await decide(pilot, app)
         await pilot.press("q")
-        await is_asked(pilot, app)
-        await pilot.press("escape")
-        await wait_for(pilot, lambda: not isinstance(app.screen, PlaceScreen), "back in the app")
-        await pilot.press("q")
-        await is_asked(pilot, app)
-        await typed(pilot, "~/mine.json")
         await wait_for(pilot, lambda: app.return_code == 0, "it is left")
     said = wording.farewell(app.session)
     assert said is not None
-    assert f"--overrides {read_only}/mine.json" in said
-    assert f"-o {read_only}/plan.json" in said
+    words, command = said.split("\n")
+    assert words.endswith("; 1 split decision of yours was not saved (S and Y do), and not in the command")
+    assert "--overrides" not in command
+    assert set(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize("is_decided", [False, True])
@@ -185,6 +184,7 @@ async def test_the_line_at_quitting_is_a_command_that_makes_the_same_plan(
     words, line = said.split("\n")
     assert words.startswith("root")
     assert shlex.split(line)[:2] == ["kernelpoint", "sample"]
+    assert ("--overrides saved.json" in line) is is_decided
     printed(line, 80, folder)
     ours, theirs = (json.loads(Path(name).read_text()) for name in ("saved.json", "plan.json"))
     assert ours["strata"] == theirs["strata"]
@@ -194,3 +194,30 @@ async def test_the_line_at_quitting_is_a_command_that_makes_the_same_plan(
 
 def test_a_command_names_a_place_that_takes_the_plan(read_only: Path, table: str) -> None:
     assert command_line.printed_plan_name(OpenOptions(profiles=(table,))) == f"{read_only}/plan.json"  # type: ignore[arg-type]
+
+
+async def test_tab_completes_every_path_and_leaves_no_field(table: str) -> None:
+    Path("sub folder").mkdir()
+    Path("sub folder/plan-a.json").touch()
+    fields = (
+        ("3", "S", "sub folder/plan-a.json"),
+        ("3", "e", "sub folder/plan-a.json"),
+        ("3", "o", "'sub folder/plan-a.json'"),
+        ("5", "o", "sub folder/plan-a.json"),
+        ("7", "o", "sub folder/plan-a.json"),
+        ("1", "F", "'sub folder/plan-a.json'"),
+    )
+    async with running(table, options=ROOT) as (app, pilot):
+        for view, key, wanted in fields:
+            await pilot.press(view, key)
+            if key == "F":
+                app.screen.query_one(OptionForm).go_to("features")
+                await pilot.press("enter")
+            await wait_for(pilot, lambda: isinstance(app.focused, Input), "it asks")
+            field = app.focused
+            assert isinstance(field, Input)
+            await pilot.press("ctrl+a", "ctrl+k", "s", "tab", "tab", "tab")
+            assert (field.value, app.focused) == (wanted, field), key
+            await pilot.press("ctrl+a", "ctrl+k", "z", "tab")
+            assert (field.value, app.focused) == ("z", field), key
+            await pilot.press("escape", "escape")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.app.driving import opened, screen_text, view_of, wait_for
 from tests.app.plan_driving import form_of, retype
+from tests.fuzzing.keys import press_at_once
 from tui.app.app import KernelPointApp
 from tui.app.state import Session
 from tui.options.commands import OpenOptions
@@ -24,6 +25,16 @@ async def test_at_an_option_the_words_go_with_the_next_key_and_the_value_when_on
         await wait_for(pilot, lambda: "5 ?" not in screen_text(app), "the plan's value again")
         assert "  epsilon          0.05" in screen_text(app)
         assert not form_of(app).is_refused
+
+
+async def test_what_is_to_go_at_the_next_key_goes_with_its_screen(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        await pilot.press("F", "j", "j", "j", "enter", "(")
+        filters = app.screen
+        press_at_once(app, ["enter", "F"])
+        await wait_for(pilot, lambda: app.screen is not filters, "the filters are gone, refused or not")
+        await pilot.press("j", "k")
+        assert (app.failure, app.crash) == (None, None)
 
 
 async def test_what_the_engine_refuses_is_said_once(gpt: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.app.driving import App, Running, opened, planned, screen_text, study_in, wait_for
 from tui.app.frame.page import FindingsScreen
-from tui.app.remedies import Remedies, remedy_keys
+from tui.app.steps import remedy_keys
 
 
 def _is_page(app: App) -> bool:
@@ -44,19 +44,20 @@ async def test_a_key_applies_a_remedy_and_u_takes_it_back(resnet: str) -> None:
         assert study_in(app).counts.launches == study.counts.launches
         await _page(app, pilot)
         await pilot.press("u")
-        await wait_for(pilot, lambda: "no remedy is left" in screen_text(app), "there is no other")
+        await wait_for(pilot, lambda: "no change of the plan's" in screen_text(app), "there is no other")
 
 
 async def test_a_remedy_whose_option_was_changed_since_is_left_alone(resnet: str) -> None:
     async with opened(resnet) as (app, _):
         finding = remedy_keys(study_in(app).findings)["a"]
-        remedies, options = Remedies(), app.session.options
-        after, _words = remedies.apply(options, finding)
+        steps, options = app.steps, app.session.options
+        app.apply_remedy(finding)
+        after = app.session.options
         other = replace(after, epsilon=0.1)
-        assert remedies.undo(other) == (
+        assert steps.undo(other) == (
             replace(options, epsilon=0.1),
             f"--launches {after.launches} is taken back",
         )
-        after, _words = remedies.apply(options, finding)
-        assert remedies.undo(replace(after, launches="0:9")) is None
-        assert len(remedies) == 0
+        steps.note(options, after, "")
+        assert steps.undo(replace(after, launches="0:9")) is None
+        assert len(steps) == 0

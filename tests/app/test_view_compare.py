@@ -402,14 +402,14 @@ async def test_the_method_under_the_cursor_becomes_the_plans(resnet: str) -> Non
             await planned(pilot, app)
             assert app.session.options.method == "root"
             await wait_for(pilot, lambda: "root, epsilon 0.05: 49 of 5,600" in screen_text(app), "its plan")
+            assert "by root now, not joint; u " in screen_text(app)
             assert "draws each, [r] again" in screen_text(app), "another method makes no comparison stale"
             await pilot.press("e")
             await take("pks", key)
             await wait_for(pilot, lambda: "Plan unchanged: pks needs metrics" in screen_text(app), "why not")
             assert app.session.options.method == "root"
-            await pilot.press("e")
-            await take("joint", key)
-            await planned(pilot, app)
+            await pilot.press("e", "u")
+            await wait_for(pilot, lambda: "is by joint again" in screen_text(app), "it is taken back")
             assert app.session.options.method == "joint"
 
 

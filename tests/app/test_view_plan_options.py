@@ -53,8 +53,10 @@ async def test_steps_change_the_plan(gpt: str) -> None:
             assert study_in(app).design.target.epsilon == epsilon
             assert f"> epsilon          {epsilon:g}" in screen_text(app)
             assert f"epsilon {epsilon:g}" in chart_text(app).splitlines()[-1]
+        await pilot.press("u")
+        await wait_for(pilot, lambda: "epsilon is 0.05 again" in screen_text(app), "the last is taken back")
         await pilot.press("plus", "plus", "plus", "plus")
-        await wait_for(pilot, lambda: app.session.options.epsilon == 0.15, "the last of many steps")
+        await wait_for(pilot, lambda: app.session.options.epsilon == 0.2, "the last of many steps")
 
 
 async def test_a_choice_is_made_by_arrows_or_enter(gpt: str) -> None:

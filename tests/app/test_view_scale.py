@@ -472,7 +472,7 @@ async def what_is_no_file_is_said(app: App, pilot: Running) -> None:
             wanted,
         )
         assert app.session.scale is None
-        await pilot.press("tab")
+        await pilot.press("escape")
         await wait_for(pilot, lambda: app.focused is table(app), "left")
 
 

@@ -336,8 +336,6 @@ async def test_the_trees_are_the_plans_and_others_are_for_study(
         for method in in_turn:
             assert view(app).method == method
             assert f"[m] {method}, {'the plan' if method == of_plan else 'for study'}" in screen_text(app)
-            asks_first = "+ - ask first" in screen_text(app)
-            assert asks_first == (method != of_plan)
             await press(app, pilot, "m")
         assert app.session.options.method == study_in(app).design.method == of_plan
         app.plan(replace(app.session.options, method="allegro"))
@@ -345,60 +343,35 @@ async def test_the_trees_are_the_plans_and_others_are_for_study(
         assert view(app).method == "allegro", "the plan's own again"
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-@pytest.mark.parametrize("answer", ["y", "enter", "n", "escape"])
-async def test_a_decision_in_trees_for_study_asks_first(gpt: str, answer: str, size: tuple[int, int]) -> None:
-    async with walking(gpt, size, options=OpenOptions(method="random")) as (app, pilot):
-        before, key = app.session, study_in(app).counts.groups[0].key
+async def test_a_decision_in_trees_for_study_makes_the_plan_one_by_their_method(
+    gpt: str, tmp_path: Path
+) -> None:
+    async with walking(gpt, options=OpenOptions(method="random")) as (app, pilot):
+        key = study_in(app).counts.groups[0].key
         await pilot.press("plus")
-        await wait_for(pilot, lambda: "a plan by root." in screen_text(app), "it is asked")
-        rows = screen_text(app).splitlines()
-        assert " random" in rows[-4]
-        assert rows[-3].startswith("y enter: ")
-        assert max(map(len, rows)) <= size[0]
-        await pilot.press("right_square_bracket", "minus", "m", "3", "q")
-        assert place(app) == (0, 0), "what is asked about stays"
-        assert app.session is before
-        await pilot.press(answer)
-        if answer in {"y", "enter"}:
-            await wait_for(pilot, lambda: "the plan is by root now" in screen_text(app), "it is said")
+        await wait_for(pilot, lambda: "by root now; u goes back" in screen_text(app), "it is said")
         await settled(app, pilot)
-        assert "y enter: " not in screen_text(app)
-        if answer in {"n", "escape"}:
-            assert app.session.overrides == {}
-            assert app.session.options.method == study_in(app).design.method == "random"
-            assert (place(app), view(app).method) == ((0, 0), "root")
-            return
         assert app.session.overrides == {key: {"": Verdict.SPLIT}}
         assert app.session.options.method == study_in(app).design.method == "root"
         assert "[m] root, the plan's" in screen_text(app)
-        await press(app, pilot, "plus")
-        assert len(app.session.overrides[key]) == 2, "nothing is asked where the trees are the plan's"
+        await pilot.press("plus")
+        await wait_for(pilot, lambda: "split by you; u takes it back" in screen_text(app), "so is this")
+        await settled(app, pilot)
+        assert len(app.session.overrides[key]) == 2
         await pilot.press("u", "u")
         await wait_for(pilot, lambda: "taken back, by random again" in screen_text(app), "it is said")
         await settled(app, pilot)
         assert app.session.overrides == {}
         assert app.session.options.method == study_in(app).design.method == "random"
         assert "[m] root, for study" in screen_text(app)
+        assert not list(tmp_path.glob("*.json")), "no file is written that was not asked for"
 
 
 async def test_a_decision_that_cannot_be_taken_leaves_the_method_alone(resnet: str) -> None:
     async with walking(resnet, options=OpenOptions(method="stem"), selected=8) as (app, pilot):
-        await press(app, pilot, "m", "e", "k", "plus", "y")
+        await press(app, pilot, "m", "e", "k", "plus")
         await wait_for(pilot, lambda: "all its durations are equal" in screen_text(app), "why not")
         assert (app.session.overrides, app.session.options.method) == ({}, "stem")
-        await pilot.press("plus")
-        await wait_for(pilot, lambda: "a plan by root." in screen_text(app), "it is asked again")
-
-
-async def test_a_question_goes_with_the_plan_that_it_was_about(gpt: str) -> None:
-    async with walking(gpt, options=OpenOptions(method="random")) as (app, pilot):
-        await pilot.press("plus")
-        await wait_for(pilot, lambda: "a plan by root." in screen_text(app), "it is asked")
-        app.plan(replace(app.session.options, method="stem"))
-        await settled(app, pilot)
-        assert "a plan by root." not in screen_text(app)
-        assert (view(app).method, app.session.overrides) == ("stem", {})
 
 
 async def test_decisions_that_the_other_method_has_no_node_for_leave_its_tree_alone(gpt: str) -> None:

@@ -31,8 +31,9 @@ from tui.app import planning
 from tui.app.frame import wording
 from tui.app.frame.line import Line
 from tui.app.plan.binding_list import BindingList
+from tui.app.plan.cheaper import with_value
 from tui.app.plan.presenter import PlanPane
-from tui.app.plan.steps import Steps
+from tui.app.steps import Steps
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
 from tui.options.commands import OpenOptions, SampleOptions
@@ -110,7 +111,9 @@ async def test_where_nothing_binds_that_is_said(gpt: str) -> None:
         await pilot.press("3", "b")
         await wait_for(pilot, lambda: "no option alone" in screen_text(app), "in the list too")
         await pilot.press("j", "enter", "u")
-        await wait_for(pilot, lambda: "no step of what binds is left" in screen_text(app), "nothing to undo")
+        await wait_for(
+            pilot, lambda: "no change of the plan's options is left" in screen_text(app), "nothing to undo"
+        )
 
 
 async def test_no_key_waits_for_what_binds_and_a_new_plan_stops_it(
@@ -202,18 +205,18 @@ async def test_the_list_is_in_sight_at_every_size(resnet: str) -> None:
 
 def test_steps_that_do_not_hold_any_more_are_not_taken_back() -> None:
     steps, options = Steps(), SampleOptions()
-    first, _ = steps.take(options, Relaxation("epsilon", 0.05, 0.1, 2.0, 3.0))
-    second, words = steps.take(first, Relaxation("group_epsilon", 0.25, "none", 3.0, 4.0))
+    first = with_value(options, "epsilon", 0.1)
+    steps.note(options, first, "epsilon is 0.05 again")
+    second = with_value(first, "group_epsilon", "none")
+    steps.note(first, second, "group-epsilon is 0.25 again")
     assert (second.epsilon, second.group_epsilon) == (0.1, "none")
-    assert words == "group-epsilon is none now, not 0.25; u takes it back"
     undone = steps.undo(replace(second, group_epsilon="0.5"))
     assert undone is not None
     back, words = undone
     assert (back.epsilon, back.group_epsilon) == (0.05, "0.5"), "what was edited since stays"
     assert words == "epsilon is 0.05 again"
     assert steps.undo(back) is None
-    grouped, _ = steps.take(options, Relaxation("group_by", "launch", "name", 2.0, 3.0))
-    assert grouped == replace(options, group_by=GroupBy.NAME)
+    assert with_value(options, "group_by", "name") == replace(options, group_by=GroupBy.NAME)
 
 
 async def test_a_step_keeps_the_decisions(gpt: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,7 +22,7 @@ from tui.app.frame.themes import app_themes, palette
 from tui.app.key_order import KeyOrder
 from tui.app.loading import LoadingScreen
 from tui.app.session_app import SessionApp
-from tui.app.state import Session, decisions
+from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.options.choices import Theme as ThemeName
 from tui.terminal import tty as terminal
@@ -153,21 +152,6 @@ class KernelPointApp(SessionApp):
         if isinstance(event.widget, Input):
             event.widget.cursor_blink = False
 
-    async def action_quit(self) -> None:
-        """Leave; where split decisions cannot be written here, ask for another place first."""
-        if decisions(self.session.overrides):
-            from tui.app.frame.place import PlaceScreen
-            from tui.app.overrides_file import options_with_overrides
-
-            # A second wish to leave is taken: they go to the home folder, or to that of temporary files.
-            if not isinstance(self.screen, PlaceScreen):
-                try:
-                    options_with_overrides(self.session)
-                except OSError as error:
-                    self.ask_decisions_place(error, self.exit)
-                    return
-        await super().action_quit()
-
     def action_help(self) -> None:
         """Show what the keys do in this view."""
         from tui.app.frame.page import HelpScreen
@@ -214,13 +198,6 @@ class KernelPointApp(SessionApp):
         """Go to the view that this one was opened from; nothing in the first."""
         if self._came_from:
             await self.switch_mode(self._came_from.pop())
-
-    def action_method(self, name: str) -> None:
-        """Plan by another method."""
-        if name == self.session.options.method:
-            self.say(f"the plan is by {name} already")
-        elif self.session.study is not None:
-            self.plan(replace(self.session.options, method=name))
 
     async def action_difference(self) -> None:
         """Open view 7, and ask there for what to compare with."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from dataclasses import replace
 from errno import EACCES
 from itertools import chain, count
@@ -31,27 +30,26 @@ def printed_options(session: Session) -> SampleOptions:
     return replace(options, format=OutputFormat.TABLE, output=None, color=color, ascii=is_ascii)
 
 
-def options_on_leaving(session: Session) -> SampleOptions:
-    """Return the `options_with_overrides`; where the current folder takes no file, it is in another.
+def decisions_file(session: Session, folder: Path = Path()) -> Path:
+    """Return the file that has the session's split decisions, or where there is none yet, one for them.
 
-    Raises
-    ------
-    OSError : it cannot be written to the home folder and that of temporary files either; the error is that of
-        the current folder.
+    It is that of the options, such as a plan that was saved; else one in the folder, named after what is in
+    it, so that asking twice writes once.
     """
-    try:
-        return options_with_overrides(session)
-    except OSError as error:
-        for folder in other_folders():
-            with suppress(OSError):
-                return options_with_overrides(session, folder)
-        raise error
+    given = session.options.overrides
+    if given is not None and _holds(Path(given), session):
+        return Path(given)
+    digest = hashlib.sha256(_text(session).encode()).hexdigest()[:_DIGITS]
+    named = f"kernelpoint-overrides-{digest}"
+    names = chain([f"{named}.json"], (f"{named}-{number}.json" for number in count(2)))
+    # A file of that name may have been edited since, and is the user's.
+    return next(
+        path for path in (folder / name for name in names) if not path.exists() or _holds(path, session)
+    )
 
 
 def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOptions:
-    """Return the `printed_options` with a file of the split decisions, written if there is none yet.
-
-    The file is named after what is in it, so that asking twice writes once.
+    """Return the `printed_options` with the `decisions_file`, written if there is none yet.
 
     Raises
     ------
@@ -60,21 +58,12 @@ def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOpt
     options = printed_options(session)
     if not decisions(session.overrides):
         return replace(options, overrides=None)
-    if _holds(options.overrides, session):
-        return options
-    text = _text(session)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
-    named = f"kernelpoint-overrides-{digest}"
-    names = chain([f"{named}.json"], (f"{named}-{number}.json" for number in count(2)))
-    # A file of that name may have been edited since, and is the user's.
-    path = next(
-        path for path in (folder / name for name in names) if not path.exists() or _holds(str(path), session)
-    )
+    path = decisions_file(session, folder)
     if not path.exists():
         why_not = why_not_written(path)
         if why_not is not None:
             raise PermissionError(EACCES, why_not, str(path))
-        write_text(text, path)
+        write_decisions(session, path)
     return replace(options, overrides=str(path))
 
 
@@ -95,21 +84,25 @@ def _text(session: Session) -> str:
 def kept_decisions(session: Session) -> str:
     """Write the split decisions where the app ends otherwise than by the user; say where they are.
 
-    Nothing is raised: the user is to be told why the app ends, not that this failed too.
+    Where the current folder takes no file, they are in another. Nothing is raised: the user is to be told why
+    the app ends, not that this failed too.
     """
-    try:
-        return f"your split decisions are in {options_on_leaving(session).overrides}"
-    except OSError as error:
-        return f"your split decisions are not written: {error.filename}: {error.strerror}"
-    except Exception as error:
-        return f"your split decisions are not written: {error}"
+    why = ""
+    for folder in (Path(), *other_folders()):
+        try:
+            return f"your split decisions are in {options_with_overrides(session, folder).overrides}"
+        except OSError as error:
+            why = why or f"{error.filename}: {error.strerror}"
+        except Exception as error:
+            why = why or str(error)
+    return f"your split decisions are not written: {why}"
 
 
-def _holds(path: str | None, session: Session) -> bool:
+def _holds(path: Path, session: Session) -> bool:
     """Return whether a file is there and has the session's decisions."""
-    if path is None or not Path(path).is_file():
+    if not path.is_file():
         return False
     try:
-        return same_overrides(read_overrides(path).overrides, session.overrides)
+        return same_overrides(read_overrides(str(path)).overrides, session.overrides)
     except PlanFileError:
         return False

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from textual import on, work
 from textual.app import App
+from textual.dom import DOMNode
 from textual.reactive import reactive
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from tui.app.loading import LoadingScreen
 from tui.app.messages import BindingFound, LiesBeside, StudyFailed, StudyProgress, StudyReady
-from tui.app.remedies import Remedies
 from tui.app.state import Session, studied, taken_back, undoable
+from tui.app.steps import Steps
+from tui.options.changes import change_text, changed
 from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
 from tui.terminal.printable import printable
@@ -47,7 +49,7 @@ class SessionApp(App[None]):
     ----------
     session : what is shown; see `change`, `plan` and `decide`.
     opened : the session that the app was opened with.
-    remedies : those of findings that were applied.
+    steps : the changes of the plan's options that can be taken back.
     failure : why the app ended, if the user did not end it.
     is_interrupted : whether the user interrupted the reading.
     """
@@ -66,8 +68,9 @@ class SessionApp(App[None]):
         self._bound: Study | None = None
         self._shown = session
         self.opened = session
-        self.remedies = Remedies()
-        self._at_next_key: list[Callable[[], object]] = []
+        self.steps = Steps()
+        self._words = ""
+        self._at_next_key: list[tuple[DOMNode, Callable[[], object]]] = []
 
     @abstractmethod
     async def open_first_view(self) -> None:
@@ -96,11 +99,18 @@ class SessionApp(App[None]):
         self._generation += 1
         self._study(self._generation, None, self.session)
 
-    def plan(self, options: SampleOptions | None = None, overrides: Overrides | None = None) -> None:
+    def plan(
+        self, options: SampleOptions | None = None, overrides: Overrides | None = None, words: str = ""
+    ) -> None:
         """Plan by other options or split decisions; the session's study follows once it is made.
 
         What cannot be planned is said in ``session.problem``, and the options stay as they were.
+
+        Parameters
+        ----------
+        words : what to say once it is planned.
         """
+        self._words = words
         before = self._shown
         self._generation += 1
         self.workers.cancel_group(self, _BINDING)
@@ -137,19 +147,28 @@ class SessionApp(App[None]):
     def apply_remedy(self, finding: Finding) -> None:
         """Change the options as the remedy of a finding says, and plan anew."""
         if self.session.doing is None:
-            options, words = self.remedies.apply(self.session.options, finding)
-            self.plan(options)
-            self.say(words)
+            before, words = self.session.options, change_text(finding.changes)
+            options = changed(before, finding.changes)
+            self.steps.note(before, options, f"{words} is taken back")
+            self.plan(options, words=f"{words} is set, for {finding.code}; f, then u takes it back")
 
-    def undo_remedy(self) -> None:
-        """Take back the last remedy that was applied; other options stay."""
-        undone = self.remedies.undo(self.session.options)
+    def action_method(self, name: str) -> None:
+        """Plan by another method."""
+        before = self.session.options
+        if name == before.method:
+            self.say(f"the plan is by {name} already")
+        elif self.session.study is not None:
+            options = replace(before, method=name)
+            self.steps.note(before, options, f"the plan is by {before.method} again")
+            self.plan(options, words=f"by {name} now, not {before.method}; u in views 3 and 4 takes it back")
+
+    def action_undo(self) -> None:
+        """Take back the last change of the plan's options; others stay."""
+        undone = self.steps.undo(self.session.options)
         if undone is None:
-            self.say("no remedy is left to take back")
-            return
-        options, words = undone
-        self.plan(options)
-        self.say(words)
+            self.say("no change of the plan's options is left to take back")
+        else:
+            self.plan(undone[0], words=undone[1])
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="study")
     def _study(self, generation: int, before: Session | None, wanted: Session) -> None:
@@ -203,6 +222,8 @@ class SessionApp(App[None]):
         is_first = self.session.study is None
         self.session = studied(self.session, event.study, event.hours)
         self._shown = self.session
+        if self._words:
+            self.say(self._words)
         if is_first:
             await self.open_first_view()
             for text in (*event.study.profile.notes, *event.notes):
@@ -257,13 +278,16 @@ class SessionApp(App[None]):
         from tui.app.overrides_file import write_decisions
 
         def keep(path: Path) -> None:
-            shown = replace(self._shown.options, overrides=str(path))
-            self._shown = replace(self._shown, options=shown)
-            self.change(options=replace(self.session.options, overrides=str(path)))
+            self.name_decisions(path)
             then()
 
         name = Path(str(error.filename)).name
         self.ask_place("Your split decisions are", name, error, partial(write_decisions, self.session), keep)
+
+    def name_decisions(self, path: Path) -> None:
+        """Have commands name this file, which has the split decisions."""
+        self._shown = replace(self._shown, options=replace(self._shown.options, overrides=str(path)))
+        self.change(options=replace(self.session.options, overrides=str(path)))
 
     @on(StudyFailed)
     def _show_failure(self, event: StudyFailed) -> None:
@@ -294,12 +318,13 @@ class SessionApp(App[None]):
         seconds = _FAILED_SECONDS if failed else max(_LEAST_SECONDS, len(shown) / _LETTERS_A_SECOND)
         self.notify(shown, severity=severity, markup=False, timeout=seconds)
 
-    def until_next_key(self, take_away: Callable[[], object]) -> None:
-        """Have a refusal taken away at the next key, when it has been read."""
-        self._at_next_key.append(take_away)
+    def until_next_key(self, node: DOMNode, take_away: Callable[[], object]) -> None:
+        """Have a refusal that a widget shows taken away at the next key, when it has been read."""
+        self._at_next_key.append((node, take_away))
 
     def tell_next_key(self) -> None:
-        """Take away what was to stay until this key."""
+        """Take away what was to stay until this key, where it has not gone with its widget."""
         waiting, self._at_next_key = self._at_next_key, []
-        for take_away in waiting:
-            take_away()
+        for node, take_away in waiting:
+            if not node._pruning:
+                take_away()

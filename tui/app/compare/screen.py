@@ -266,12 +266,8 @@ class CompareScreen(ViewScreen):
     def action_take(self) -> None:
         """Plan by the method under the cursor."""
         method = self.query_one(CompareTable).highlighted
-        if not method:
-            return
-        if method == self.session.options.method:
-            self.app.say(f"the plan is by {method} already")
-        else:
-            self.app.plan(options=replace(self.session.options, method=method))
+        if method:
+            self.app.action_method(method)
 
     def own_text(self) -> PaneText:
         """The table with the reasons of methods that do not apply, or the scatter as it stands."""

@@ -13,13 +13,13 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from tui.app.frame.field import FieldInput
+from tui.app.frame.field import PathInput
 from tui.app.frame.line import Line
 from tui.app.session_app import SessionApp
 
 _WORDS = (
-    "What is open is after; before is FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; esc leaves",
-    "Before what is open: FILE, FILE@RANGE, FILE@A:B, @RANGE; esc leaves",
+    "What is open is after; before: FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; tab completes",
+    "Before what is open: FILE, FILE@RANGE, @RANGE; tab completes, esc leaves",
     "Before: FILE, FILE@RANGE or FILE@A:B",
 )
 
@@ -36,11 +36,11 @@ class BeforeLeft(Message):
     """The user goes on without."""
 
 
-class BeforeInput(FieldInput):
+class BeforeInput(PathInput):
     """The field for the name."""
 
     BINDINGS = [  # noqa: RUF012
-        Binding("escape,tab,shift+tab", "leave", "Leave it", key_display="esc"),
+        Binding("escape", "leave", "Leave it", key_display="esc"),
     ]
 
     def action_leave(self) -> None:
@@ -77,7 +77,7 @@ class BeforePrompt(Vertical):
         field.cursor_position = len(text)
         self.tell(words)
         if words is not _WORDS:
-            self.app.until_next_key(partial(self.tell, _WORDS))
+            self.app.until_next_key(self, partial(self.tell, _WORDS))
         self.display = True
         field.focus()
 

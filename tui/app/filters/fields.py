@@ -238,6 +238,11 @@ class LeastDuration(OptionField):
 class Features(OptionField):
     """Files with metrics, blanks between."""
 
+    @property
+    def is_path(self) -> bool:
+        """Yes."""
+        return True
+
     def text(self, options: SampleOptions) -> str:
         """As a shell would take them."""
         return shlex.join(options.features)

@@ -18,8 +18,8 @@ from sampling.plan.study import Study
 from tui.app.actions import Action
 from tui.app.frame.copying import CopyingScreen, PaneText
 from tui.app.frame.line import PaneTitle
-from tui.app.remedies import KEYS, remedy_keys
 from tui.app.session_app import SessionApp
+from tui.app.steps import KEYS, remedy_keys
 from tui.options.changes import change_text
 from tui.output.writer import Canvas
 from tui.text import facts
@@ -146,7 +146,7 @@ class FindingsScreen(PageScreen):
 
     def hints(self) -> str:
         """The keys of remedies, and undo once one was applied."""
-        applied = "u undo, " if len(self.app.remedies) else ""
+        applied = "u undo, " if len(self.app.steps) else ""
         keys = list(self._remedies)
         if not keys:
             return applied
@@ -161,7 +161,7 @@ class FindingsScreen(PageScreen):
     def action_undo(self) -> None:
         """Take the last remedy back and go back to the view."""
         self.dismiss()
-        self.app.undo_remedy()
+        self.app.action_undo()
 
 
 def findings_toned(

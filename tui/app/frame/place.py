@@ -13,14 +13,14 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from sampling.errors import SamplingError
-from tui.app.frame.field import FieldInput
+from tui.app.frame.field import PathInput
 from tui.app.frame.field_words import FieldWords
 from tui.app.frame.line import PaneTitle
 from tui.options.flags import error_text
 from tui.options.places import home_expanded, is_there, place_for
 
 
-class PlaceInput(FieldInput):
+class PlaceInput(PathInput):
     """The field for the path."""
 
     BINDINGS = [Binding("escape", "screen.leave", "Leave it", key_display="esc")]  # noqa: RUF012
@@ -65,7 +65,7 @@ class PlaceScreen(Screen[Path | None]):
 
     def on_mount(self) -> None:
         """Say what is wrong."""
-        self.query_one(PaneTitle).show("Another place", "enter writes, esc back")
+        self.query_one(PaneTitle).show("Another place", "tab completes, enter writes, esc back")
         self._say(self._problem)
         self.query_one(PlaceInput).focus()
 

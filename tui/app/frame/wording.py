@@ -8,7 +8,7 @@ from pathlib import Path
 from sampling.plan.study import Study
 from sampling.reduction.region import Region
 from sampling.text import counted
-from tui.app.overrides_file import options_on_leaving
+from tui.app.overrides_file import decisions_file, printed_options
 from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.options.command_line import command_line, printed_plan_name
@@ -143,9 +143,10 @@ def status_lines(session: Session, study: Study) -> list[Words]:
 
 
 def farewell(session: Session) -> str | None:
-    """Return what stays in the terminal, split decisions written to a file; None if nothing was loaded.
+    """Return what stays in the terminal; None if nothing was loaded.
 
-    What the plan costs is a line, and the command that makes it another, to be pasted as it is.
+    What the plan costs is a line, and the command that makes it another, to be pasted as it is. It names the
+    file of the split decisions where they were saved; a file is not written unasked.
     """
     if session.study is None:
         return None if session.scale is None else scale_status.farewell(session.scale)
@@ -153,10 +154,12 @@ def farewell(session: Session) -> str | None:
     speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
     speedup += hours_forms(session.hours)[0]
     line = f"{_who(session, study)}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
-    try:
-        options = options_on_leaving(session)
-    except OSError as error:
-        return f"{line}   (split decisions not written: {error.filename}: {error.strerror})"
+    options, taken = replace(printed_options(session), overrides=None), decisions(session.overrides)
+    if taken and (saved := decisions_file(session)).exists():
+        options = replace(options, overrides=str(saved))
+    elif taken:
+        lost = counted(taken, "split decision of yours was", "split decisions of yours were")
+        line += f"; {lost} not saved (S and Y do), and not in the command"
     kept = () if session.plan is None else (session.plan.path,)
     options = replace(options, output=printed_plan_name(options, kept))
     return f"{line}\n{command_line('sample', options, always=('method',))}"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
+from typing import Any
 
 from textual import on, work
 from textual.message import Message
 from textual.worker import get_current_worker
 
 from sampling.errors import OptionError
+from sampling.plan.binding import Value
 from sampling.plan.study import Study
 from tui.app.plan.binding_list import StepTaken
 from tui.app.plan.budget.fitting import (
@@ -21,10 +24,11 @@ from tui.app.plan.budget.fitting import (
     tell_fitting,
 )
 from tui.app.plan.budget.prompt import BudgetGiven, BudgetLeft, BudgetPrompt, BudgetTaken
-from tui.app.plan.steps import Steps
+from tui.app.plan.option_fields import OPTION_FIELDS
 from tui.app.plan.writing import WritingScreen
 from tui.options.command_line import typed_value
 from tui.options.commands import SampleOptions
+from tui.text.binding import option_label, value_text
 
 _WORKERS = "budget"
 
@@ -39,7 +43,6 @@ class CheaperScreen(WritingScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._steps = Steps()
         self.is_fitting = False
 
     @abstractmethod
@@ -54,19 +57,12 @@ class CheaperScreen(WritingScreen):
     def _take_step(self, event: StepTaken) -> None:
         event.stop()
         if self.session.doing is None:
-            options, words = self._steps.take(self.session.options, event.step)
+            before, step = self.session.options, event.step
+            label, was, now = option_label(step), value_text(step.before), value_text(step.after)
+            options = with_value(before, step.option, step.after)
+            self.app.steps.note(before, options, f"{label} is {was} again")
             self.plan_by(options)
-            self.app.say(words)
-
-    def action_undo_step(self) -> None:
-        """Give the options of the last step their values back; others stay."""
-        undone = self._steps.undo(self.session.options)
-        if undone is None:
-            self.app.say("no step of what binds is left to take back, and no budget")
-            return
-        options, words = undone
-        self.plan_by(options)
-        self.app.say(words)
+            self.app.say(f"{label} is {now} now, not {was}; u takes it back")
 
     # The budget.
 
@@ -141,7 +137,7 @@ class CheaperScreen(WritingScreen):
             self.app.say(f"epsilon {before.epsilon:g} stays: it is the one that fits")
             return
         words, undone = taken_words(before, options)
-        self._steps.note(before, options, undone)
+        self.app.steps.note(before, options, undone)
         self.plan_by(options)
         self.app.say(words)
 
@@ -162,3 +158,12 @@ class CheaperScreen(WritingScreen):
     def _leave_budget(self) -> None:
         self.query_one(BudgetPrompt).close()
         self.focus_again()
+
+
+def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions:
+    """Return the options with this one; a default is not given, as in the form."""
+    field = next((field for field in OPTION_FIELDS if field.name == name), None)
+    if field is None:
+        changes: dict[str, Any] = {name: value}
+        return replace(options, **changes)
+    return field.taken(options, value if isinstance(value, str) else repr(value))

@@ -75,6 +75,11 @@ class OptionField(ABC):
         """Whether its value is typed, not chosen."""
         return True
 
+    @property
+    def is_path(self) -> bool:
+        """Whether its value is paths, quoted as in a shell."""
+        return False
+
     @abstractmethod
     def text(self, options: SampleOptions) -> str:
         """The value as it is typed and shown."""

@@ -149,7 +149,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         """Say at its field why the last value was not taken."""
         if self._attempt is not None and self._attempt.problem != problem:
             self._attempt = replace(self._attempt, problem=problem, is_read=False)
-            self.app.until_next_key(self._take_as_read)
+            self.app.until_next_key(self, self._take_as_read)
         self._draw()
 
     def _take_as_read(self) -> None:
@@ -287,7 +287,7 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def _type(self, text: str) -> None:
         row = self.query(OptionRow)[self._place]
-        field = OptionInput(text)
+        field = OptionInput(text, is_path=self.field.is_path)
         row.mount(field)
         field.focus()
 

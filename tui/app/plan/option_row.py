@@ -6,20 +6,28 @@ from dataclasses import dataclass
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.actions import SkipAction
 from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.app.frame.field import FieldInput
+from tui.app.frame.field import PathInput
 from tui.app.plan.option_fields import OptionField
 from tui.charts.grid import fitted
 
 _LABEL = 19
 
 
-class OptionInput(FieldInput):
-    """The field in which a value is typed: every letter and digit is text."""
+class OptionInput(PathInput):
+    """The field in which a value is typed: every letter and digit is text.
+
+    Parameters
+    ----------
+    is_path : whether tab completes it, as it is one path or more; else tab leaves it.
+    """
+
+    takes_several = True
 
     BINDINGS = [  # noqa: RUF012
         Binding("enter", "submit", "Take it", key_display="enter"),
@@ -30,9 +38,16 @@ class OptionInput(FieldInput):
     class Left(Message):
         """The user left the field without confirming."""
 
-    def __init__(self, value: str) -> None:
+    def __init__(self, value: str, *, is_path: bool) -> None:
         super().__init__(value, compact=True, select_on_focus=False)
         self.cursor_blink = False
+        self.completes = is_path
+
+    def action_complete(self) -> None:
+        """Complete a path; else leave the key to the screen."""
+        if not self.completes:
+            raise SkipAction
+        super().action_complete()
 
     def action_leave(self) -> None:
         """Give up what was typed."""

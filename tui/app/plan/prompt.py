@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from sampling.simulators.registry import exporter_names
-from tui.app.frame.field import FieldInput
+from tui.app.frame.field import PathInput
 from tui.app.frame.field_words import FieldWords
 from tui.app.plan.files import why_not_there
 from tui.app.session_app import SessionApp
@@ -54,7 +54,7 @@ class FileWritten(Message):
     plan: Path | None
 
 
-class PlaceInput(FieldInput):
+class PlaceInput(PathInput):
     """The field for the name."""
 
     BINDINGS = [  # noqa: RUF012
@@ -115,7 +115,7 @@ class PlanPrompt(Vertical):
         self.display = True
         field.focus()
         self.query_one(FieldWords).refuse(f"not written: {problem}")
-        self.app.until_next_key(self._explain)
+        self.app.until_next_key(self, self._explain)
 
     def _propose(self) -> None:
         """Fill in a name that is free."""
@@ -125,10 +125,11 @@ class PlanPrompt(Vertical):
         field.cursor_position = len(name)
 
     def _explain(self) -> None:
-        words = ["Save the plan to a new file; enter saves, esc leaves", "Save to a new file"]
+        what, does, brief = "Save the plan to a new file", "saves", "Save to a new file"
         if self._target is not None:
             among = ", up and down change it" if len(exporter_names()) > 1 else ""
-            words = [f"Export for {self._target}{among}; enter writes, esc leaves", f"For {self._target}"]
+            what, does, brief = f"Export for {self._target}{among}", "writes", f"For {self._target}"
+        words = [*(f"{what}; {tab}enter {does}, esc leaves" for tab in ("tab completes, ", "")), brief]
         self.query_one(FieldWords).show(words)
         self.query_one("Horizontal Static", Static).update("File: " if self._target is None else "Folder: ")
 
@@ -158,4 +159,4 @@ class PlanPrompt(Vertical):
             self.post_message(PlaceGiven(path, self._target))
         else:
             self.query_one(FieldWords).refuse(problem)
-            self.app.until_next_key(self._explain)
+            self.app.until_next_key(self, self._explain)

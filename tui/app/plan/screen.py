@@ -21,6 +21,7 @@ from tui.app.plan.budget.prompt import BudgetPrompt
 from tui.app.plan.cheaper import CheaperScreen
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import failure_words
+from tui.app.plan.option_fields import OPTION_FIELDS
 from tui.app.plan.option_form import FieldReached, OptionForm, OptionsChanged
 from tui.app.plan.panes import PlanDetailPanes, PlanFigures, PlanFindings, PlanList
 from tui.app.plan.presenter import DETAILS, PlanPane, pane_command, pane_text, plan_figures
@@ -59,7 +60,7 @@ class PlanScreen(CheaperScreen):
         self._details: PlanDetails | None = None
         self._work = PlanWork(self)
         self._asked: SampleOptions | None = None
-        self._soon = Soon(self, self.plan_by)
+        self._soon = Soon(self, self._edit)
         self._details_open = False
         self._results: ResultsScreen | None = None
 
@@ -211,6 +212,15 @@ class PlanScreen(CheaperScreen):
     def _plan_soon(self, event: OptionsChanged) -> None:
         event.stop()
         self._soon.ask(event.options, at_once=event.at_once)
+
+    def _edit(self, options: SampleOptions) -> None:
+        """Plan by options that were edited in the form, until they are taken back."""
+        before = self.session.options
+        for field in OPTION_FIELDS:
+            if field.text(before) != field.text(options):
+                self.app.steps.note(before, options, f"{field.label} is {field.text(before) or 'none'} again")
+                break
+        self.plan_by(options)
 
     def plan_by(self, options: SampleOptions) -> None:
         """Plan by these options; a refusal of them is said in the form."""

@@ -10,10 +10,12 @@ from textual.worker import get_current_worker
 
 from sampling.simulators.registry import exporter_names
 from tui.app.frame.view import ViewScreen
+from tui.app.overrides_file import decisions_file
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import write_plan
 from tui.app.plan.prompt import FileWritten, PlaceGiven, PlanPrompt, PromptLeft
 from tui.app.planning import CancelledError, throttled
+from tui.app.state import decisions
 
 
 class WritingScreen(ViewScreen):
@@ -90,5 +92,8 @@ class WritingScreen(ViewScreen):
 
     @on(FileWritten)
     def _say_written(self, event: FileWritten) -> None:
-        self.saved = event.plan or self.saved
+        if event.plan is not None:
+            self.saved = event.plan
+            if decisions(self.session.overrides) and not decisions_file(self.session).exists():
+                self.app.name_decisions(event.plan)
         self.app.say(event.words)

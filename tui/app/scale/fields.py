@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
+from tui.app.frame.field import PathInput
 from tui.app.frame.line import Line
 
 _LONGEST_CELL = 40
@@ -36,16 +37,8 @@ class PromptAnswered(Message):
     text: str | None
 
 
-class ScaleInput(Input):
-    """A field of one row, without a frame: every printable key is text."""
-
-    def __init__(self, text: str = "", *, selected: bool = False, longest: int = 0) -> None:
-        super().__init__(text, compact=True, select_on_focus=selected, max_length=longest)
-        self.cursor_blink = False
-
-
-class CellInput(ScaleInput):
-    """The cell that is being typed in."""
+class CellInput(Input):
+    """The cell that is being typed in: every printable key is text."""
 
     BINDINGS = [  # noqa: RUF012
         Binding("escape", "leave", "As it was", key_display="esc"),
@@ -57,7 +50,8 @@ class CellInput(ScaleInput):
     ]
 
     def __init__(self, text: str, *, selected: bool) -> None:
-        super().__init__(text, selected=selected, longest=_LONGEST_CELL)
+        super().__init__(text, compact=True, select_on_focus=selected, max_length=_LONGEST_CELL)
+        self.cursor_blink = False
 
     def action_take(self, cells: int, rows: int) -> None:
         """Keep the text, and go on."""
@@ -68,11 +62,11 @@ class CellInput(ScaleInput):
         self.post_message(CellLeft())
 
 
-class PromptInput(ScaleInput):
+class PromptInput(PathInput):
     """The answer to the one-line question."""
 
     BINDINGS = [  # noqa: RUF012
-        Binding("escape,tab,shift+tab", "give_up", "Leave", key_display="esc"),
+        Binding("escape", "give_up", "Leave", key_display="esc"),
         Binding("enter", "answer", "Take", key_display="enter"),
     ]
 
@@ -97,14 +91,14 @@ class Prompt(Horizontal):
     def compose(self) -> ComposeResult:
         """The question and its field."""
         yield Line(ascii_only=self._ascii_only)
-        yield PromptInput(selected=True)
+        yield PromptInput(compact=True)
 
-    def ask(self, question: str, text: str) -> None:
-        """Ask, with an answer to begin with."""
+    def ask(self, question: str, text: str, *, is_path: bool) -> None:
+        """Ask, with an answer to begin with; tab completes it where it is a path."""
         line, field = self.query_one(Line), self.query_one(PromptInput)
         line.styles.width = len(question) + 1
         line.show([question])
-        field.value = text
+        field.value, field.completes = text, is_path
         self.display = True
         field.focus()
 

@@ -233,11 +233,11 @@ class ScaleScreen(ViewScreen):
         """Ask for a file."""
         source = self.tables.source
         path = "" if source is None or self.tables.is_made_up else source.file
-        self._ask("file:", path, self._read_file)
+        self._ask("file (tab completes):", path, self._read_file)
 
     def _ask(self, question: str, text: str, answered: Callable[[str], None]) -> None:
         self._asking, self._path = answered, None
-        self.query_one(Prompt).ask(question, text)
+        self.query_one(Prompt).ask(question, text, is_path=answered == self._read_file)
 
     @on(PromptAnswered)
     def _take_answer(self, event: PromptAnswered) -> None:
@@ -291,7 +291,7 @@ class ScaleScreen(ViewScreen):
     def _refuse(self, forms: Sequence[str]) -> None:
         """Say until the next key why a file cannot be used."""
         self._tell(forms)
-        self.app.until_next_key(self._show_status)
+        self.app.until_next_key(self, self._show_status)
 
     def action_findings(self) -> None:
         """Go to the words: all that was found is there."""

@@ -57,40 +57,14 @@ def _label(stop: TreeStop, study: Study | None) -> str:
     return f": {facts.group_label(study, stop.group)}"
 
 
-def tree_title(stop: TreeStop, *, is_plan: bool) -> tuple[str, str]:
-    """Return whether all of the group's tree is there, and the keys that change it.
-
-    Parameters
-    ----------
-    is_plan : whether the tree is of the plan's method.
-    """
-    keys = "+ split  - keep  u undo" if is_plan else "+ - ask first  u undo"
-    return "[tab] Tree" if stop.ahead is None else "[tab] Tree so far", keys
+def tree_title(stop: TreeStop) -> tuple[str, str]:
+    """Return whether all of the group's tree is there, and the keys that change it."""
+    return "[tab] Tree" if stop.ahead is None else "[tab] Tree so far", "+ split  - keep  u undo"
 
 
 def card_title(stop: TreeStop) -> tuple[str, str]:
     """Return that the words are of a decision, with the keys that take it; or of a group that is split."""
     return ("This kernel group", "") if stop.node is None else ("[+ -] This decision", "")
-
-
-def question(method: str, of_plan: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what a decision in trees for study would change, and the keys that answer; longest first.
-
-    Parameters
-    ----------
-    method, of_plan : whose trees are shown, and the plan's method.
-    """
-    what = (
-        f"The plan is made by {of_plan}; your decision would make it a plan by {method}.",
-        f"By {of_plan} now; your decision makes it a plan by {method}.",
-        f"Plan by {method}, not {of_plan}?",
-    )
-    answers = (
-        f"y enter: decide, and plan by {method}    n esc: leave the plan as it is",
-        f"y enter: plan by {method}   n esc: leave it",
-        "y yes   n no",
-    )
-    return what, answers
 
 
 def decided_words(spec: WalkSpec, group: str, path: str, verdict: Verdict, of_plan: str) -> str:
@@ -102,7 +76,7 @@ def decided_words(spec: WalkSpec, group: str, path: str, verdict: Verdict, of_pl
     of_plan : the method of the plan before.
     """
     what = "split" if verdict is Verdict.SPLIT else "kept whole"
-    plans = f"{spec.method} plans by it"
+    plans = "u takes it back"
     if spec.method != of_plan:
         plans = f"the plan is by {spec.method} now; u goes back to {of_plan}"
     return f"{group} {node_name(path)} {what} by you; {plans}"

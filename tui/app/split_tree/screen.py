@@ -17,14 +17,12 @@ from sampling.splitting.tree import Verdict
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
-from tui.app.frame.question import Question
 from tui.app.frame.view import ViewScreen
 from tui.app.split_tree.panes import Branches, SplitCard, SplitHistogram
 from tui.app.split_tree.presenter import (
     card_title,
     decided_words,
     node_title,
-    question,
     refused_words,
     tree_command,
     tree_title,
@@ -59,7 +57,7 @@ class SplitTreeScreen(ViewScreen):
         "asks which is less; joint asks at the price that variance has in the whole plan. The row marked ? "
         "is the decision that comes next, rows marked ! are decided by you; the plan follows your decisions "
         "and keeps its bounds. The trees are those of the plan's own method, or with m of another one, for "
-        "study: a decision there asks before it makes the plan one by that method. Small kernel groups that "
+        "study: a decision there makes the plan one by that method, until u. Small kernel groups that "
         "joint pools are split as one group, which has no bound of its own. The line at the foot is the "
         "plan if splitting ended here: groups of smaller rank split to their end, later ones whole. Of its "
         "error bounds, total is that of the total time, worst group the largest of any kernel group's own "
@@ -70,8 +68,6 @@ class SplitTreeScreen(ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._studied: str | None = None
-        self._agreed: str | None = None
-        self._asked_about: Change | None = None
         self._spec: WalkSpec | None = None
         self._shown_spec: WalkSpec | None = None
         self._stop: TreeStop | None = None
@@ -92,15 +88,13 @@ class SplitTreeScreen(ViewScreen):
                 yield PaneTitle(ascii_only=ascii_only)
                 yield Branches(ascii_only=ascii_only, id="branches")
         yield Line(ascii_only=ascii_only, id="running")
-        yield Question(ascii_only=ascii_only)
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Walk by the session's options, in the group it has in focus."""
         has_other_method = shown is not None and shown.options.method != session.options.method
         if has_other_method:
-            # The plan's own trees are shown again; what was asked about was another plan.
+            # The plan's own trees are shown again.
             self._studied = None
-            self.query_one(Question).action_answer(is_yes=False)
         entered = None if self._stop is None else self._group_to_enter(session, self._stop)
         if self._is_outdated(session):
             self._begin(session)
@@ -155,7 +149,6 @@ class SplitTreeScreen(ViewScreen):
         study = self.session.study
         if study is None or event.spec.counts is not study.counts:
             return
-        self._agreed = None
         self._stop, self._shown_spec = event.at, event.spec
         if self._cursor is not None and self._cursor not in {node.path for node in event.at.nodes}:
             self._cursor = None
@@ -165,7 +158,6 @@ class SplitTreeScreen(ViewScreen):
 
     @on(WalkRefused)
     def _say_why_not(self, event: WalkRefused) -> None:
-        self._agreed = None
         wanted = self._method_wanted(self.session)
         words = refused_words(event.error, self.session.overrides, wanted)
         if self._shown_spec is None:
@@ -221,7 +213,7 @@ class SplitTreeScreen(ViewScreen):
         session, of_plan = self.session, self.session.options.method
         title.show(*node_title(stop, session.study, self.method, of_plan, log=session.log))
         title_of_card.show(*card_title(stop))
-        title_of_tree.show(*tree_title(stop, is_plan=self.method == of_plan))
+        title_of_tree.show(*tree_title(stop))
         self.query_one(SplitCard).show(card_lines(stop))
         self.query_one(Branches).look_at(stop)
         self.query_one("#running", Line).show(running_lines(stop))
@@ -284,24 +276,7 @@ class SplitTreeScreen(ViewScreen):
     def _decide(self, verdict: Verdict) -> None:
         stop, cursor = self._stop, self._cursor
         node = None if stop is None or cursor is None else (stop.group, cursor)
-        change = decide(node, verdict, lambda *found: self.post_message(Decided(*found)))
-        method, of_plan = self._method_wanted(self.session), self.session.options.method
-        if method in {of_plan, self._agreed}:
-            self._change(change)
-        else:
-            self._asked_about = change
-            self.query_one(Question).ask(*question(method, of_plan))
-
-    @on(Question.Answered)
-    def _decide_as_answered(self, event: Question.Answered) -> None:
-        """Take the decision that was asked about, if the plan may be by this method."""
-        event.stop()
-        change, self._asked_about = self._asked_about, None
-        self.query_one("#branches").focus()
-        if event.is_yes and change is not None:
-            # Until the plan is by it, further decisions need not be asked about.
-            self._agreed = self._method_wanted(self.session)
-            self._change(change)
+        self._change(decide(node, verdict, lambda *found: self.post_message(Decided(*found))))
 
     def action_undo_decision(self) -> None:
         """Take the last decision back."""

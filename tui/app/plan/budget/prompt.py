@@ -112,7 +112,7 @@ class BudgetPrompt(Vertical):
             self._field("slowdown").focus()
         # The cursor's own hint comes with its focus.
         self.call_after_refresh(self.query_one(FieldWords).refuse, words)
-        self.app.until_next_key(self._explain_focused)
+        self.app.until_next_key(self, self._explain_focused)
 
     def forget(self, words: str) -> None:
         """Say why the plan that was found is not taken."""

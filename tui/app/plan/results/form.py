@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from tui.app.frame.field import FieldInput
+from tui.app.frame.field import PathInput
 from tui.app.frame.field_words import FieldWords
 from tui.app.plan.results.asked import Answers
 from tui.app.session_app import SessionApp
@@ -30,16 +30,18 @@ _LABELS = {
 _LABEL_CELLS = 10
 _HINTS = {
     "results": (
-        "What the simulator wrote, earlier results too: files, blanks between them; enter reads, esc leaves",
-        "What the simulator wrote: files, blanks between; enter reads, esc leaves",
-        "The simulator's files; enter reads, esc leaves",
+        "What the simulator wrote, files with blanks between; tab completes, up and down go on, esc leaves",
+        "What the simulator wrote, files; tab completes, enter reads, esc leaves",
+        "The simulator's files; tab completes, esc leaves",
     ),
     "manifests": (
         "The export's manifest.csv, if the plan has several processes or devices; may be empty",
+        "The export's manifest.csv, or nothing; tab completes, up and down go on",
         "The export's manifest.csv, or nothing",
     ),
     "against": (
         "Results of another configuration of the same launches: the speedup over it; may be empty",
+        "Results of another configuration, or nothing; tab completes, up and down go on",
         "Results of another configuration, or nothing",
     ),
     "others": (
@@ -66,13 +68,13 @@ class FormLeft(Message):
     """The user decided to open nothing."""
 
 
-class ResultsInput(FieldInput):
-    """One field; its id is the name of its answer."""
+class ResultsInput(PathInput):
+    """One field; its id is the name of its answer. Where that is no path, tab goes to the next field."""
 
     BINDINGS = [  # noqa: RUF012
         Binding("escape", "leave", "Leave it", key_display="esc"),
         Binding("up,shift+tab", "go(-1)", "Field", show=False),
-        Binding("down,tab", "go(1)", "Field", key_display="tab"),
+        Binding("down", "go(1)", "Field", key_display="down"),
     ]
 
     @dataclass
@@ -84,6 +86,18 @@ class ResultsInput(FieldInput):
     def action_leave(self) -> None:
         """Open nothing."""
         self.post_message(FormLeft())
+
+    @property
+    def takes_several(self) -> bool:  # type: ignore[override]
+        """Whether blanks are between names of files."""
+        return self.id != "plan"
+
+    def action_complete(self) -> None:
+        """Complete a path; else go to the next field."""
+        if self.id in {"others", "target"}:
+            self.action_go(1)
+        else:
+            super().action_complete()
 
     def action_go(self, by: int) -> None:
         """Go to another field."""
@@ -133,7 +147,7 @@ class ResultsForm(Vertical):
         """Say until the next key why the answers cannot be used."""
         self._problem = problem
         self.query_one(FieldWords).refuse(problem)
-        self.app.until_next_key(self._explain_focused)
+        self.app.until_next_key(self, self._explain_focused)
 
     def _explain_focused(self) -> None:
         self._problem = ""
@@ -180,7 +194,7 @@ class ResultsForm(Vertical):
 def plan_hint(name: str) -> tuple[str, ...]:
     """Return what happens with a plan file of this name, the longest form first."""
     if not name:
-        return ("The file of the plan that was simulated",)
+        return ("The file of the plan that was simulated; tab completes, up and down go on",)
     if is_there(home_expanded(name)):
         return f"{name} is read: the plan that was simulated", f"{name} is read"
     return f"{name} is not there: the plan as shown is saved so first", f"{name} is to be saved first"

@@ -1,14 +1,22 @@
-"""Steps taken in view 3: an option that binds a step looser, or the epsilon of a budget; `u` undoes them."""
+"""Steps that keys take in the plan's options, which `u` takes back; and the keys of findings' remedies."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sampling.plan.binding import Relaxation, Value
-from tui.app.plan.option_fields import OPTION_FIELDS
 from tui.options.commands import SampleOptions
-from tui.text.binding import option_label, value_text
+
+if TYPE_CHECKING:
+    from sampling.plan.findings.finding import Finding
+
+KEYS = "abcde"
+"""The keys of the first findings that have a remedy to apply."""
+
+
+def remedy_keys(findings: tuple[Finding, ...]) -> dict[str, Finding]:
+    """Return by its key each finding whose remedy can be applied."""
+    return dict(zip(KEYS, (finding for finding in findings if finding.changes), strict=False))
 
 
 class _Taken(NamedTuple):
@@ -23,12 +31,8 @@ class Steps:
     def __init__(self) -> None:
         self._taken: list[_Taken] = []
 
-    def take(self, options: SampleOptions, step: Relaxation) -> tuple[SampleOptions, str]:
-        """Return the options with one of them a step looser, and what to say of it."""
-        label, before, after = option_label(step), value_text(step.before), value_text(step.after)
-        changed = with_value(options, step.option, step.after)
-        self.note(options, changed, f"{label} is {before} again")
-        return changed, f"{label} is {after} now, not {before}; u takes it back"
+    def __len__(self) -> int:
+        return len(self._taken)
 
     def note(self, before: SampleOptions, after: SampleOptions, words: str) -> None:
         """Take note of a step.
@@ -55,12 +59,3 @@ class Steps:
                 given: dict[str, Any] = {name: getattr(step.before, name) for name in names}
                 return replace(options, **given), step.words
         return None
-
-
-def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions:
-    """Return the options with this one; a default is not given, as in the form."""
-    field = next((field for field in OPTION_FIELDS if field.name == name), None)
-    if field is None:
-        changes: dict[str, Any] = {name: value}
-        return replace(options, **changes)
-    return field.taken(options, value if isinstance(value, str) else repr(value))
