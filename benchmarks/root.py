@@ -95,8 +95,7 @@ def planned(counts: DurationCounts, method: str, epsilon: float) -> Design:
         min_samples=1,
         noise_floor=0.0,
         kernel_spread=0.0,
-        pool_below=0.0,
-        min_freedom=0.0,
+        pool=False,
     )
     return make_design(counts, method, target, 0)
 

@@ -67,18 +67,18 @@ def card_title(stop: TreeStop) -> tuple[str, str]:
     return ("This kernel group", "") if stop.node is None else ("[+ -] This decision", "")
 
 
-def decided_words(spec: WalkSpec, group: str, path: str, verdict: Verdict, of_plan: str) -> str:
+def decided_words(group: str, path: str, verdict: Verdict, by: str, of_plan: str) -> str:
     """Return what the user has decided on a node, and whether the plan is by another method now.
 
     Parameters
     ----------
     group : its name.
-    of_plan : the method of the plan before.
+    by, of_plan : the method of the plan, now and before.
     """
     what = "split" if verdict is Verdict.SPLIT else "kept whole"
     plans = "u takes it back"
-    if spec.method != of_plan:
-        plans = f"the plan is by {spec.method} now; u goes back to {of_plan}"
+    if by != of_plan:
+        plans = f"the plan is by {by} now; u goes back to {of_plan}"
     return f"{group} {node_name(path)} {what} by you; {plans}"
 
 

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.worker import get_current_worker
 
+from sampling.methods.registry import splits_groups
 from sampling.plan.walk.tree_walk import TreeWalk
 from sampling.splitting.tree import Verdict
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
@@ -52,17 +53,14 @@ class SplitTreeScreen(ViewScreen):
     BINDINGS = bindings(APP, TREE, COMPARING, VIEW)
     AUTO_FOCUS = "#branches"
     ABOUT: ClassVar[str] = (
-        "A method splits a kernel group in two where its parts, sampled together, cost less than the whole. "
-        "tau is what a node costs: the duration of its samples, tau old kept whole, tau new split. root "
-        "asks which is less; joint asks at the price that variance has in the whole plan. The row marked ? "
-        "is the decision that comes next, rows marked ! are decided by you; the plan follows your decisions "
-        "and keeps its bounds. The trees are those of the plan's own method, or with m of another one, for "
-        "study: a decision there makes the plan one by that method, until u. Small kernel groups that "
-        "joint pools are split as one group, which has no bound of its own. The line at the foot is the "
-        "plan if splitting ended here: groups of smaller rank split to their end, later ones whole. Of its "
-        "error bounds, total is that of the total time, worst group the largest of any kernel group's own "
-        "time, this group that of the group in focus. The sizes of joint are final only at the end of all "
-        "groups."
+        "root splits a kernel group in two where its parts, sampled together, cost less than the whole; stem "
+        "and allegro split what would need many samples. m shows their trees in turn. tau is what a node "
+        "costs: the duration of its samples, tau old kept whole, tau new split. The row marked ? is the "
+        "decision that comes next, rows marked ! are decided by you. Your cuts are taken into the plan, by "
+        "joint too: it then draws of these ranges, prices their sizes, and keeps its bounds. The line at the "
+        "foot is a plan by this tree's method if splitting ended here: groups of smaller rank split to "
+        "their end, later ones whole. Of its bounds, total is that of the total time, worst group the largest "
+        "of any kernel group's own time, this group that of the group in focus."
     )
 
     def __init__(self) -> None:
@@ -173,8 +171,10 @@ class SplitTreeScreen(ViewScreen):
         """Plan by the decision that the walk has already taken over."""
         spec, of_plan = event.spec, self.session.options.method
         self._spec = spec
-        self.app.decide(spec.overrides, spec.method)
-        self.app.say(decided_words(spec, event.group, event.path, event.verdict, of_plan))
+        # A plan with strata of kernel groups takes the cuts; one of another kind becomes one by this method.
+        by = of_plan if splits_groups(of_plan) else spec.method
+        self.app.decide(spec.overrides, by)
+        self.app.say(decided_words(event.group, event.path, event.verdict, by, of_plan))
 
     @on(UndoAsked)
     def _undo(self) -> None:
