@@ -59,7 +59,7 @@ class SplitTreeScreen(ViewScreen):
         "decision that comes next, rows marked ! are decided by you. Your cuts are taken into the plan, by "
         "joint too: it then draws of these ranges, prices their sizes, and keeps its bounds. The line at the "
         "foot is a plan by this tree's method if splitting ended here: groups of smaller rank split to "
-        "their end, later ones whole. Of its bounds, total is that of the total time, worst group the largest "
+        "their end, later ones whole. Of its bounds, total is of the total time, worst group the largest "
         "of any kernel group's own time, this group that of the group in focus."
     )
 
