@@ -34,7 +34,8 @@ def found_iterations(
 ) -> tuple[FoundIterations, ...]:
     """Return the iterations of each process and device that has a loop which most of its launches repeat.
 
-    Launches are the same by name and shape, else by name alone. It holds 12 bytes a launch.
+    Launches are the same by name and shape, else by name alone. One launch again and again is no loop: it is
+    a kernel group. It holds 12 bytes a launch.
 
     Raises
     ------
@@ -53,7 +54,9 @@ def found_iterations(
         own = signature[first:stop]
         for codes in (own, name_of[own]):
             iterations = find_iterations(codes, progress)
-            if iterations is not None and iterations.equal_launches >= MOST * len(codes):
+            if iterations is None or iterations.launches == 1:
+                continue
+            if iterations.equal_launches >= MOST * len(codes):
                 begin = first + iterations.first
                 last = ids[begin + iterations.launches - 1]
                 found.append(FoundIterations(sequence, ids[begin], last + 1))

@@ -20,6 +20,9 @@ from sampling.reduction.region import Region, filters_set
 from sampling.reduction.row_filters import KeptRows
 from sampling.text import Wording, listed
 
+#: Of a loop with more iterations than this none is listed by itself.
+MOST_LISTED = 20_000
+
 
 class RangeOrder(StrEnum):
     """What the ranges of one level are sorted by: where they begin, or their time, largest first."""
@@ -149,22 +152,27 @@ def _beyond(opened: IntArray) -> int:
 def _with_found(tree: RangeTree, found: Sequence[FoundIterations], *, several: bool) -> tuple[RangeTree, int]:
     """Return the tree with found iterations after it, and how many paths are named.
 
-    The iterations of a process and device lie in a range that stands for all of them.
+    The iterations of a process and device lie in a range that stands for all of them. Where there are very
+    many it stands alone: nobody reads them one by one, and each would take a kilobyte.
     """
     named, texts = len(tree.paths), list(tree.paths.texts)
     text: list[int] = []
     parent: list[int] = []
     depth: list[int] = []
-    path: list[int] = []
+    paths_of: list[IntArray] = [tree.path]
+    spans: list[FoundIterations] = []
     for each in found:
         place = f" of process {each.sequence.process} device {each.sequence.device}" if several else ""
         own = named + len(text)
-        numbers = [str(number) for number in range(len(each.first_id))]
+        is_listed = len(each.first_id) <= MOST_LISTED
+        numbers = [str(number) for number in range(len(each.first_id))] if is_listed else []
         text += range(len(texts), len(texts) + 1 + len(numbers))
         texts += [f"iterations{place}", *numbers]
         parent += [-1, *[own] * len(numbers)]
         depth += [0, *[1] * len(numbers)]
-        path += [own] * len(numbers) + list(range(own + 1, own + 1 + len(numbers)))
+        paths_of.append(np.full(len(each.first_id), own))
+        paths_of.append(np.arange(own + 1, own + 1 + len(numbers)))
+        spans += [each, each] if is_listed else [each]
 
     def joined(before: IntArray, after: Sequence[int]) -> IntArray:
         return np.concatenate([before, np.array(after, dtype=np.int64)])
@@ -175,10 +183,10 @@ def _with_found(tree: RangeTree, found: Sequence[FoundIterations], *, several: b
         joined(tree.paths.parent, parent),
         joined(tree.paths.depth, depth),
     )
-    # Each iteration twice: for itself, and for all of them.
-    first = [tree.first_id, *(each.first_id for each in found for _ in range(2))]
-    stop = [tree.stop_id, *(each.stop_id for each in found for _ in range(2))]
-    return RangeTree(paths, joined(tree.path, path), np.concatenate(first), np.concatenate(stop)), named
+    # Each iteration for all of them, and where they are listed for itself too.
+    first = np.concatenate([tree.first_id, *(each.first_id for each in spans)])
+    stop = np.concatenate([tree.stop_id, *(each.stop_id for each in spans)])
+    return RangeTree(paths, np.concatenate(paths_of), first, stop), named
 
 
 def _each_id_once(tree: RangeTree, launches: int) -> tuple[IntArray, IntArray, IntArray]:
