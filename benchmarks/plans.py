@@ -55,8 +55,10 @@ class Row:
 
     @property
     def root_keeps(self) -> bool:
-        """Whether ROOT's plan keeps the promise of the simulated total, and an interval as narrow."""
-        return max(self.root.bound_with_noise or 0.0, self.root.expected_half_width or 0.0) <= self.epsilon
+        """Whether ROOT's plan keeps the promise of the simulated total, of every group, and the interval."""
+        total = max(self.root.bound_with_noise or 0.0, self.root.expected_half_width or 0.0)
+        group, of_group = self.root.group_bound_with_noise or 0.0, self.plan.target.group_epsilon
+        return total <= self.epsilon and (of_group is None or group <= of_group)
 
     def text(self) -> str:
         """Return a row of the table."""
