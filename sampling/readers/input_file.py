@@ -142,6 +142,12 @@ def _input_file(path: str, location: Path, *, lasting: bool) -> InputFile:
         if compressed:
             with gzip.open(location) as stream:
                 head = _head(stream)
+    if head.count(b"\r") > 1 and b"\n" not in head and not head.lstrip().startswith((b"{", b"[")):
+        raise ProfileError(
+            "its lines end in a carriage return alone, so that all of it is one line",
+            path=path,
+            remedy=f"convert it: tr '\\r' '\\n' < {path}",
+        )
     return InputFile(path, location, head, compressed, lasting)
 
 

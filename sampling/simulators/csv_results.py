@@ -117,7 +117,8 @@ def _read(
             continue
         table = parse(part)
         number = values(part, table, columns[_ID], None)
-        is_id = (number >= 0) & (number % 1 == 0) & (number <= _LARGEST_ID)
+        is_id = (number >= 0) & (number <= _LARGEST_ID)
+        is_id[is_id] = number[is_id] % 1 == 0
         _refuse(part, ~is_id, columns[_ID], "an id is a whole number from 0 on")
         ids.append(number.astype(np.int64))
         for name, arrays in known.items():

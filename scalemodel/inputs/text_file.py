@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
 import sys
 import tomllib
@@ -16,6 +17,8 @@ from typing import Any, TypeVar
 
 from scalemodel.errors import InputError, Place
 
+# A table of many thousand benchmarks is smaller; what inflates to more is no input of ours.
+_MOST_BYTES = 64 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
@@ -37,13 +40,17 @@ def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> s
 
     Raises
     ------
-    InputError : it cannot be read, is empty, damaged, or not text in UTF-8.
+    InputError : it cannot be read, is empty, damaged, too large, or not text in UTF-8.
     """
     place = Place(path)
     try:
         content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         if content.startswith(_GZIP_MAGIC):
-            content = gzip.decompress(content)
+            with gzip.open(io.BytesIO(content)) as stream:
+                content = stream.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            what = f"more than {_MOST_BYTES:,} bytes, where a small file is meant"
+            raise InputError(what, place, remedy=f"give {meant}")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         what = f"the gzip data is cut short or damaged ({error})"
         raise InputError(what, place, remedy="copy the file again") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ VECTOR_PREFIX = "vector_"
 # Whole numbers, signed or not, floating-point numbers, and truth values.
 _NUMBER_KINDS = "iufb"
 _REMEDY = "write numbers with numpy.save, a row for every launch in the order of their ids"
+
+
+# What numpy raises of a header that is none: it is read as Python.
+_DAMAGED = (ValueError, KeyError, TypeError, SyntaxError, TokenError, RecursionError, MemoryError)
 
 
 def recognise(file: InputFile) -> bool:
@@ -68,7 +73,7 @@ def _array(location: Path, path: str) -> np.ndarray[Any, Any]:
     with location.open("rb") as stream:
         try:
             shape, by_column, kind = _header(stream)
-        except (ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        except _DAMAGED as error:
             raise ProfileError(
                 "an array file with a damaged header", path=path, remedy="copy or write the file again"
             ) from error

@@ -38,7 +38,8 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
 
     Raises
     ------
-    ProfileError : the launch numbers do not ascend, so that it is the log of several processes or runs.
+    ProfileError : no line is whole, or the launch numbers do not ascend, so that it is the log of several
+        processes or runs.
     """
     names = TextCodes()
     parts: list[tuple[IntArray, ...]] = [
@@ -46,6 +47,10 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
         for part in count_lines(file, progress)
     ]
     line, name, number, blocks, instructions = map(np.concatenate, zip(*parts, strict=True))
+    if not len(line):
+        raise ProfileError(
+            "NVBit output without a whole line of instr_count", path=file.path, remedy="count again"
+        )
     _refuse_several_runs(file, line, number)
     executed = np.where(instructions > 0, instructions.astype(np.float64), np.nan)
     return FeatureRows(

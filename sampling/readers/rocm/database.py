@@ -139,7 +139,8 @@ class _Set:
             return 0
         column = dict(zip(_COLUMNS, rows, strict=True))
         call_start_ns, call_stack, call_pid = self._integers(_CALLS, 3)
-        pid_of = dict(self._rows("SELECT id, pid FROM rocpd_info_process"))
+        processes = self._rows("SELECT id, pid FROM rocpd_info_process")
+        pid_of = {key: pid for key, pid in processes if isinstance(pid, int)}
         order = call_order(
             _joint_key(column["stack_id"], column["pid"]),
             column["dispatch_id"],
