@@ -94,8 +94,11 @@ async def opened(
     async with app.run_test(size=size, notifications=True) as pilot:
         await wait_for(pilot, lambda: isinstance(app.screen, wanted), f"the view {view} opens")
         await wait_for(pilot, lambda: bool(app.screen.query("#plan")), "its panes are there")
+        # Where something is said at once, it stands in the row of the keys.
         await wait_for(
-            pilot, lambda: app.failure is not None or "q Quit" in screen_text(app), "so are its keys"
+            pilot,
+            lambda: bool(app.failure or app._notifications or "q Quit" in screen_text(app)),
+            "so are its keys",
         )
         await pilot.pause()
         yield app, pilot
