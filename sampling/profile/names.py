@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Sequence
 
@@ -11,9 +10,18 @@ from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray
 
-_COMMUNICATION = re.compile(
-    r"nccl(Dev)?Kernel|ncclKernel|nccl:|rccl|nvshmem|msccl|(cross_device|one_shot|two_shot|custom)_?all_?reduce",
-    re.IGNORECASE,
+# What names of kernels that wait for other GPUs have in them, and no others: neither those that reduce over a
+# block or a warp, nor what Inductor names after the collective whose result it uses.
+_COMMUNICATION = (
+    # NCCL, RCCL, MSCCL and MSCCL++, oneCCL; OpenSHMEM's, whose host calls launch barrier_on_stream_kernel...
+    *("nccl", "rccl", "msccl", "oneccl", "nvshmem", "rocshmem", "_on_stream_kernel"),
+    # PyTorch's symmetric memory, TensorRT-LLM and FlashInfer
+    *("multimem_", "shot_all_reduce", "shotallreduce", "allreduce_fusion_kernel", "rmsnormlamport"),
+    # vLLM, SGLang and AITER, QuickReduce
+    *("cross_device_", "custom_all_reduce", "custom_allreduce", "allreduce_prototype"),
+    # Transformer Engine; experts in parallel: DeepEP, TensorRT-LLM, MORI
+    *("userbuffers_", "deep_ep", "hybrid_ep"),
+    *("moea2adispatch", "moea2acombine", "epdispatchint", "epcombineint"),
 )
 
 
@@ -116,5 +124,6 @@ def stem_script_name(full: str) -> str:
 
 
 def is_communication(full: str) -> bool:
-    """Return whether this is a collective-communication kernel (NCCL, RCCL, NVSHMEM, all-reduce)."""
-    return _COMMUNICATION.search(full) is not None
+    """Return whether this is a kernel that communicates with other GPUs, whichever library's."""
+    name = full.lower()
+    return any(part in name for part in _COMMUNICATION)

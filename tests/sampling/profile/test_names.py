@@ -45,20 +45,74 @@ def test_the_published_scripts_key_merges_kernels() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "communicates"),
+    "name",
     [
-        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", True),
-        ("ncclKernel_Broadcast_RING_LL_Sum_int8_t", True),
-        ("void vllm::cross_device_reduce_1stage<float>()", False),
-        ("void vllm::cross_device_all_reduce<float>()", True),
-        ("nvshmem_barrier", True),
-        ("void one_shot_all_reduce_kernel()", True),
-        ("volta_sgemm_128x64_nn", False),
-        ("void reduce_kernel<512>(float)", False),
+        "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+        "_Z23ncclDevKernel_Generic_124ncclDevKernelArgsStorageILm4096EE",
+        "ncclSymkDevKernel_AllReduce_AGxLL_R_sum_bf16",
+        "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)",
+        "ncclAllReduceRingLLKernel_sum_f32(ncclColl)",
+        "mscclKernel_Sum_hip_bfloat16_Simple_false(ncclDevComm*, mscclAlgo*, mscclWork*)",
+        "void allgather6<true>(void*, mscclpp::DeviceHandle<mscclpp::MemoryChannel>*, unsigned long)",
+        "barrier_on_stream_kernel_threadgroup(int, int)",
+        "void nvshmemi_reduce_kernel<int, (rdxn_ops)4>(int, int, int, int*, int const*, unsigned long)",
+        "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)",
+        "void (anonymous namespace)::multimem_one_shot_all_reduce_kernel<float, 16>(float*, float*)",
+        "void (anonymous namespace)::multimem_all_gather_kernel<16>(char*, char*, unsigned long)",
+        "void (anonymous namespace)::one_shot_all_reduce_kernel<c10::BFloat16, 16, 8>(c10::BFloat16**)",
+        "void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<c10::BFloat16, 16, 2>()",
+        "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*, vllm::RankSignals)",
+        "_ZN5aiter26cross_device_reduce_2stageIDF16bLi8ELb0EEEv",
+        "void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 8>(aiter::RankData*)",
+        "void aiter::allreduce_fusion_kernel_1stage<__hip_bfloat16, 8>(aiter::RankData*)",
+        "void quickreduce::allreduce_prototype_twoshot<AllReduceTwoshot<__half, CodecQ4<__half, 4>>>",
+        "void tensorrt_llm::kernels::oneShotAllReduceKernel<half, 8, true, false>(AllReduceParams)",
+        "void tensorrt_llm::kernels::twoShotAllReduceKernel<half, 8>(AllReduceParams)",
+        "lowPrecisionTwoShotAllReduceKernel",
+        "lamport_style_one_shot_all_reduce_norm_kernel",
+        "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<half>()",
+        "allreduce_fusion_kernel_twoshot_sync",
+        "moereduce_allreduce_fusion_kernel_oneshot_lamport",
+        "oneshotAllreduceFusionKernel",
+        "void flashinfer::trtllm_mnnvl_allreduce::twoshotAllreduceKernel<(unsigned char)2>()",
+        "rmsNormLamport_fusion",
+        "void deep_ep::internode_ll::dispatch<true, 3, 10, 7168>(void*, float*, int*)",
+        "void deep_ep::intranode::combine<__nv_bfloat16, (int)8, (int)768, (int)4096>(T1 *, float *)",
+        "moeA2ADispatchKernel",
+        "moeA2ACombineKernel",
+        "EpDispatchIntraNodeKernel_bf16",
+        "void userbuffers_fp16_sum_inplace_gpu_rr_rs<2>(int, int, int)",
+        "kuserbuffers_pushsend(int*, int*, int4*, int4*, int)",
     ],
 )
-def test_communication_kernels_are_known_by_name(name: str, communicates: bool) -> None:
-    assert is_communication(name) is communicates
+def test_kernels_that_wait_for_other_gpus_are_known_by_name(name: str) -> None:
+    assert is_communication(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "volta_sgemm_128x64_nn",
+        "reduce_kernel",
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, float>>()",
+        "all_equal",
+        "allclose",
+        "void splitKreduce_kernel<32, 16, int, float, __nv_bfloat16>(cublasSplitKParams<float>)",
+        "void cub::DeviceReduceSingleTileKernel<cub::DeviceReducePolicy<float>::Policy600>(float*)",
+        "void at::native::vectorized_gather_kernel<16, long>(char*, char*, long*, int, long)",
+        "void at::native::_scatter_gather_elementwise_kernel<128, 4, at::native::ReduceAdd>(int)",
+        "void at::native::indexSelectLargeIndex<float, long, unsigned int, 2, 2, -2, true>()",
+        "void recat_copy_async_kernel<float>(long const*)",
+        "void Eigen::internal::EigenMetaKernel<Eigen::TensorBroadcastingOp<int>>(int)",
+        "void at::native::batch_norm_collect_statistics_kernel<float>(float)",
+        # Within a block or a warp, and what Inductor makes of the sum that follows a collective.
+        "void block_all_reduce_sum_f32_f32_kernel<256>(float*, float*, int)",
+        "void softmax<WarpAllReduce<MaxOp, float>>(float*)",
+        "triton_poi_fused_add_all_reduce_4",
+    ],
+)
+def test_no_other_kernel_is_taken_for_one(name: str) -> None:
+    assert not is_communication(name)
 
 
 def test_a_name_keeps_its_code_and_learns_its_other_forms() -> None:
