@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from sampling.profile.names import readable_name
 from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.projection.pkp import Lack, Projection, cumulative_ipc
 from tui.charts.ipc import IpcCurve, ipc_chart
@@ -111,8 +112,9 @@ def projection_text(
     grid = ipc_chart(
         _curve(logs[chosen], projection), width, options.height or _HEIGHT, ascii_only=canvas.ascii_only
     )
+    name = readable_name(logs[chosen].name)
     parts = [
-        shortened(f"#{numbers_of(logs)[chosen]} {logs[chosen].name}", width, ascii_only=canvas.ascii_only),
+        shortened(f"#{numbers_of(logs)[chosen]} {name}", width, ascii_only=canvas.ascii_only),
         ansi(grid) if canvas.color else plain(grid),
         *textwrap.wrap(projection.reason, max(width, _LEAST_SENTENCE)),
         "",
@@ -149,7 +151,7 @@ def _table(
         Column("#", [str(number) for number in numbers_of(logs)]),
         Column(
             "kernel",
-            [shortened(log.name, name_width, ascii_only=ascii_only) for log in logs],
+            [shortened(readable_name(log.name), name_width, ascii_only=ascii_only) for log in logs],
             to_right=False,
         ),
         Column("stop", [si(found.cycle) if found.stopped else "none" for found in projections]),

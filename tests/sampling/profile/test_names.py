@@ -15,6 +15,17 @@ from sampling.profile.names import NameTable, is_communication, short_name, stem
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.kernel_choice import choose_kernel
 
+ELEMENTWISE = (
+    "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
+    "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::"
+    "{lambda(float)#1}>(at::TensorIteratorBase&)>(int, T2)"
+)
+CONCATENATION = (
+    "_ZN2at6native40_GLOBAL__N__0f1a8107_8_Shape_cu_49f7391c26CatArrayBatchedCopy_contigINS1_10OpaqueType"
+    "ILj4EEEjLi1ELi128ELi1EEEvPT_NS1_25CatArrInputTensorMetadataIS5_T0_XT2_EXT3_EEENS1_16TensorSizeStride"
+    "IS8_Lj4EEEiS8_"
+)
+
 
 @pytest.mark.parametrize(
     ("full", "short"),
@@ -25,6 +36,27 @@ from sampling.reduction.kernel_choice import choose_kernel
         ("cudnn::winograd::generate<0, float>(cudnn::Params)", "generate"),
         ("void f<std::vector<int>>(int)", "f"),
         ("void f<(a->b)>(int)", "f"),
+        ("void f<(a > b), (1 >> 2), (1 << 2), (a < b)>(int)", "f"),
+        ("std::enable_if<((x)>(0)), int>::type ns::f<3, Foo<int> >(int)", "f"),
+        ("decltype ((a)+(b)) ns::f<int>(int)", "f"),
+        ("void ns::A<(b < c)>::run(int) const", "run"),
+        ("(anonymous namespace)::g<int>(int)", "g"),
+        ("void <unnamed>::g(int)", "g"),
+        ("std::ostream& ns::operator<< <int>(std::ostream&, A<int> const&)", "operator<<"),
+        ("A<int>::operator->() const", "operator->"),
+        ("bool ns::operator<=><int>(A<int>)", "operator<=>"),
+        ("void f(int)::{lambda(int)#1}::operator()(int) const", "operator()"),
+        ("void f(A<int>)::{lambda(int, float)#1}", "f"),
+        ("kernel [clone .kd]", "kernel"),
+        ("void stem::cut_here<at::native::Foo<float", "cut_here"),
+        ("(pooled kernels)", "(pooled kernels)"),
+        ("<<<>>>", "<<<>>>"),
+        (ELEMENTWISE, "elementwise_kernel"),
+        # Mangled
+        ("_Z4convILi1EEvPfiii", "conv"),
+        ("_ZN12_GLOBAL__N_13fooILi4EEEvPKf.kd", "foo"),
+        (CONCATENATION, "CatArrayBatchedCopy_contig"),
+        ("_Znonsense", "_Znonsense"),
         ("ampere_fp16_s16816gemm<1, 2>", "ampere_fp16_s16816gemm"),
         ("", ""),
     ],

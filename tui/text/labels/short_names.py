@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from tui.text.labels.kernel_name import Kind, base_name, kernel_name, kind_of
+from sampling.profile.names import short_name
+from tui.text.labels.kernel_name import Kind, kernel_name, kind_of
 from tui.text.labels.squeezed import Atom, Word, squeezed, whole
 from tui.text.labels.telling_apart import atoms_of, tell_apart, telling_atoms
 
@@ -49,7 +50,7 @@ class ShortNames:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._alike = _families((name, base_name(name)) for name in names)
+        self._alike = _families((name, short_name(name)) for name in names)
         bases = dict.fromkeys(base for base, _ in self._alike.values())
         self._families = _families((base, base[:_ALIKE]) for base in bases)
         self._atoms: dict[str, Mapping[str, int]] = {}
