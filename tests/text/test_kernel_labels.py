@@ -75,6 +75,25 @@ def test_tiles_stay_where_a_name_has_no_room() -> None:
             assert tile in name
 
 
+@pytest.mark.parametrize(
+    ("room", "shown"),
+    [
+        (6, ["cunn…", "nccl…1"]),
+        (10, ["cunn_Soft…", "nccl…LL_1"]),
+        (16, ["cunn_SoftMax…", "nccl…AllReduce…1"]),
+        (26, ["cunn_SoftMaxForward", "ncclDevKernel_AllReduce…1"]),
+        (None, ["cunn_SoftMaxForward", "ncclDevKernel_AllReduce_RING_LL_1"]),
+    ],
+)
+def test_a_name_fills_its_room_and_is_cut_where_a_word_ends(room: int | None, shown: list[str]) -> None:
+    softmax = "void (anonymous namespace)::cunn_SoftMaxForward<4, float, Epilogue>(float *)"
+    assert labels([softmax, "ncclDevKernel_AllReduce_RING_LL_1(ncclDevComm*)"], room) == shown
+
+
+def test_mangled_names_are_told_apart_by_what_they_read() -> None:
+    assert labels(["_Z4convILi1EEvPfiii", "_Z4convILi3EEvPfiii"]) == ["conv 1", "conv 3"]
+
+
 def test_numbers_flags_and_casts_tell_apart() -> None:
     assert labels(["void k_x<(int)128, (bool)1>(int)", "void k_x<(int)64, (bool)1>(int)"]) == [
         "k_x 128",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
-from sampling.profile.names import name_parts
+from sampling.profile.names import name_parts, readable_name
 
 # `(int)128` of Nsight Systems and `int=128` of nvprof are both 128.
 _CAST = re.compile(r"\([a-z_][a-z_0-9 ]*\)(?=-?\d)|\b\w+=(?=-?\d)")
@@ -66,7 +66,7 @@ class KernelName:
 @lru_cache(maxsize=8192)
 def kernel_name(full: str) -> KernelName:
     """Return a name in parts; of one that does not parse, the base is what there is."""
-    parts = name_parts(full.replace("<unnamed>::", ""))
+    parts = name_parts(readable_name(full).replace("<unnamed>::", ""))
     scopes = (*parts.scopes, *_words(parts.scope_arguments))
     return KernelName(parts.own, _words(parts.arguments), scopes, parts.parameters)
 
