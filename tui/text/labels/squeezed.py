@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Fewer letters of a piece that is cut say nothing.
-_LEAST_LETTERS = 4
+# Fewer letters of a piece that is cut say nothing, and only long pieces are cut within a part.
+_LEAST_LETTERS, _LONG = 4, 8
 _PART = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -64,10 +64,11 @@ def squeezed(words: Sequence[Word], room: int, mark: str) -> str:
 
 
 def beginning(text: str, most: int) -> int:
-    """Return how many letters of a word to show, up to the end of a part of it; 0 where they say nothing."""
+    """Return how many letters of a word to show, best to the end of a part; 0 where they say nothing."""
     if most < _LEAST_LETTERS or not text.isalpha():
         return 0
-    return max((end.start() for end in _PART.finditer(text, _LEAST_LETTERS, most + 1)), default=most)
+    in_part = most if len(text) >= _LONG else 0
+    return max((end.start() for end in _PART.finditer(text, _LEAST_LETTERS, most + 1)), default=in_part)
 
 
 def cut(text: str, room: int, mark: str) -> str:
