@@ -53,13 +53,13 @@ def squeezed(words: Sequence[Word], room: int, mark: str) -> str:
             kept[at][place] = len(words[at][place].text)
             left -= taken
     for at, place in places if kept[0][0] else ():
-        if kept[at][place]:
-            continue
-        kept[at][place] = 1
-        letters = room - len(_shown(words, kept, mark)) + 1
-        kept[at][place] = beginning(words[at][place].text, letters)
-        if kept[at][place]:
-            break
+        letters = words[at][place].text
+        # At best it takes the place of a mark.
+        if not kept[at][place] and beginning(letters, left + len(mark)):
+            kept[at][place] = 1
+            kept[at][place] = beginning(letters, room - len(_shown(words, kept, mark)) + 1)
+            if kept[at][place]:
+                break
     return _shown(words, kept, mark) if kept[0][0] else cut(text, room, mark)
 
 
