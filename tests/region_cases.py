@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from sampling.profile.names import readable_name
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -64,6 +65,9 @@ def kept_by(rows: list[Launch], region: Region, in_range: Collection[int] | None
     in_range : the ids of the launches in the named range, where one is asked for.
     """
 
+    def has_any(name: str, patterns: tuple[str, ...]) -> bool:
+        return any(re.search(each, form) for each in patterns for form in (name, readable_name(name)))
+
     def holds(row: Launch) -> bool:
         low, high = region.launches or (None, None)
         begin, end = region.time_ns or (None, None)
@@ -71,8 +75,8 @@ def kept_by(rows: list[Launch], region: Region, in_range: Collection[int] | None
             (
                 not region.devices or row.device in region.devices,
                 not region.processes or row.process in region.processes,
-                not region.include or any(re.search(each, row.name) for each in region.include),
-                not any(re.search(each, row.name) for each in region.exclude),
+                not region.include or has_any(row.name, region.include),
+                not has_any(row.name, region.exclude),
                 (low or 0) <= row.id and (high is None or row.id < high),
                 region.time_ns is None or (begin or 0) <= (row.start_ns or 0),
                 end is None or (row.start_ns or 0) < end,

@@ -124,13 +124,13 @@ def _kernels(ctx: Any, incomplete: str) -> list[str]:
 def _read_names(profiles: tuple[str, ...], found: list[str]) -> None:
     """Put the functions' own names into a list; none of a profile that cannot be read."""
     from sampling.errors import SamplingError
+    from sampling.profile.names import short_name
     from sampling.readers.registry import read_profile
-    from tui.text.labels.kernel_name import base_name
 
     # What is wrong with the profile is told by the command, once it is run.
     with suppress(SamplingError, OSError):
         names = read_profile(profiles).kernels.names
-        own = {base_name(names.full(code)) for code in range(len(names))}
+        own = {short_name(names.full(code)) for code in range(len(names))}
         found += [name for name in own if _PLAIN.fullmatch(name)]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
 from sampling.arrays import IntArray
+from sampling.features.names import bare_spelling, common_spelling
 from sampling.profile.profile import Dimensions
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
@@ -68,10 +69,11 @@ def match_kernels(before: DurationCounts, after: DurationCounts) -> Matching:
     before, after : reductions by the same grouping.
     """
     by = before.grouping.by
-    in_both = {group.key for group in before.groups} & {group.key for group in after.groups}
+    groups_after = _called_as_before(before, after)
+    in_both = {group.key for group in before.groups} & {group.key for group in groups_after}
     names_left: set[str] = set()
     if before.grouping.needs_shape:
-        names_left = _names_left(before.groups, in_both) & _names_left(after.groups, in_both)
+        names_left = _names_left(before.groups, in_both) & _names_left(groups_after, in_both)
     rows: dict[str, KernelGroup] = {}
     index_of: dict[str, int] = {}
 
@@ -82,8 +84,8 @@ def match_kernels(before: DurationCounts, after: DurationCounts) -> Matching:
         return index_of.setdefault(group.key, len(index_of))
 
     of_before, of_after = (
-        np.fromiter(map(index, side.groups), dtype=np.int64, count=len(side.groups))
-        for side in (before, after)
+        np.fromiter(map(index, groups), dtype=np.int64, count=len(groups))
+        for groups in (before.groups, groups_after)
     )
     shapes = [np.bincount(of, minlength=len(rows)).tolist() for of in (of_before, of_after)]
     kernels = (
@@ -91,6 +93,37 @@ def match_kernels(before: DurationCounts, after: DurationCounts) -> Matching:
         for group, there, here in zip(rows.values(), *shapes, strict=True)
     )
     return Matching(tuple(kernels), of_before, of_after)
+
+
+def _called_as_before(before: DurationCounts, after: DurationCounts) -> tuple[KernelGroup, ...]:
+    """Return the groups after; those whose names another demangler wrote have the names they had before."""
+    there, here = ({group.name for group in side.groups} for side in (before, after))
+    called: dict[str, str] = {}
+    for form in (common_spelling, bare_spelling):
+        of_before = _spelt_alone(there - here - set(called.values()), form)
+        of_after = _spelt_alone(here - there - called.keys(), form)
+        called |= {of_after[key]: of_before[key] for key in of_before.keys() & of_after.keys()}
+
+    def renamed(group: KernelGroup) -> KernelGroup:
+        name = called.get(group.name)
+        return group if name is None else replace(group, name=name, key=name + group.key[len(group.name) :])
+
+    return tuple(map(renamed, after.groups))
+
+
+def _spelt_alone(names: set[str], form: Callable[[str], str]) -> dict[str, str]:
+    """Return the names by a form that no other of them has.
+
+    Without parameters only those of templates are told by it, whose parameters follow from their arguments.
+    """
+    spelt: dict[str, list[str]] = {}
+    for name in names:
+        spelt.setdefault(form(name), []).append(name)
+    return {
+        key: same[0]
+        for key, same in spelt.items()
+        if len(same) == 1 and (form is common_spelling or key.endswith(">"))
+    }
 
 
 def _names_left(groups: Sequence[KernelGroup], in_both: set[str]) -> set[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sampling.arrays import BoolArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
-from sampling.features.names import ReconciledNames, demangled, reconcile_names
+from sampling.features.names import ReconciledNames, reconcile_names
 from sampling.features.rows import FeatureRows, missing_numbers
 from sampling.features.sequences import FilePosition, sequences_of_rows
 from sampling.profile.names import short_name
@@ -272,7 +272,7 @@ def _by_short_name(
     short = {code: names.short(code) for code in np.flatnonzero(launches.has_launches).tolist()}
     for name, *shape in launches.shapes[present][:, [0, *columns]].tolist():
         kernels[short[name], *shape].add(name)
-    shorts = [short_name(demangled(name) or name) for name in rows.names]
+    shorts = [short_name(name) for name in rows.names]
     codes, first_rows = dense_codes([rows.name, *own])
     combinations = np.stack([rows.name[first_rows], *(column[first_rows] for column in own)], axis=1).tolist()
     spelt: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)

@@ -17,9 +17,8 @@ from functools import lru_cache
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.profile.names import NameTable
+from sampling.profile.names import MANGLED, NameTable, demangled, readable_name
 
-_MANGLED = ("_Z", "__Z")
 _UNNAMED = "@unnamed"
 _REWRITTEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
@@ -90,7 +89,7 @@ def reconcile_names(names: NameTable, used: BoolArray, others: Sequence[str]) ->
     if not respelt:
         return ReconciledNames(np.array(list(found.values()), dtype=np.int64), 0, ())
     spelt = {code: _demangled_forms(names.full(code), names.mangled(code)) for code in codes}
-    of_file = [_readable(name) for name in others]
+    of_file = [readable_name(name) for name in others]
     unclear: set[int] = set()
     for form in (common_spelling, bare_spelling):
         owners = _owners(spelt, form)
@@ -112,39 +111,9 @@ def reconcile_names(names: NameTable, used: BoolArray, others: Sequence[str]) ->
     )
 
 
-def demangled(name: str) -> str | None:
-    """Return the C++ name behind a mangled one; None where it is not mangled or cannot be demangled here."""
-    if not name.startswith(_MANGLED):
-        return None
-    demangle = installed_demangler()
-    return None if demangle is None else demangle(name.removesuffix(".kd"))
-
-
-@lru_cache(maxsize=1)
-def installed_demangler() -> Callable[[str], str | None] | None:
-    """Return the demangler of the C++ library, None where there is none."""
-    try:
-        import cxxfilt
-    except (ImportError, OSError, AttributeError):
-        # It looks for the library when it is imported.
-        return None
-
-    def demangle(name: str) -> str | None:
-        try:
-            return str(cxxfilt.demangle(name))
-        except (cxxfilt.Error, UnicodeError):
-            return None
-
-    return demangle
-
-
-def _readable(name: str) -> str:
-    return demangled(name) or name
-
-
 def _demangled_forms(full: str, mangled: str | None) -> tuple[str, ...]:
     """Return how a kernel of the profile may be spelt: as recorded, and as its mangled name reads."""
-    forms = (_readable(full), None if mangled is None else demangled(mangled))
+    forms = (readable_name(full), None if mangled is None else demangled(mangled))
     return tuple(form for form in forms if form is not None)
 
 
@@ -198,7 +167,7 @@ def _arguments(name: str, finish: Callable[[list[str]], list[str]]) -> list[list
 
     A stack and no recursion: names of template libraries nest without bound.
     """
-    if name.startswith(_MANGLED):
+    if name.startswith(MANGLED):
         return [[name]]
     for pattern, replacement in _REWRITTEN:
         name = pattern.sub(replacement, name)

@@ -10,7 +10,6 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.features.matching import Matches
-from sampling.features.names import demangled
 from sampling.features.rows import FeatureRows
 from sampling.profile.names import short_name
 from sampling.reduction.launch_list import LaunchList
@@ -143,7 +142,7 @@ def _row_words(rows: FeatureRows, row: int) -> str:
         return f"row {int(rows.line[row])} with id {int(rows.id[row])}"
     assert rows.name is not None
     name = rows.names[int(rows.name[row])]
-    return f"row {int(rows.line[row])} '{_brief(short_name(demangled(name) or name))}'"
+    return f"row {int(rows.line[row])} '{_brief(short_name(name))}'"
 
 
 def _brief(name: str) -> str:

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray
 
-_COMMUNICATION = re.compile(
-    r"nccl(Dev)?Kernel|ncclKernel|nccl:|rccl|nvshmem|msccl|(cross_device|one_shot|two_shot|custom)_?all_?reduce",
-    re.IGNORECASE,
+# What names of kernels that wait for other GPUs have in them, and no others: neither those that reduce over a
+# block or a warp, nor what Inductor names after the collective whose result it uses.
+_COMMUNICATION = (
+    # NCCL, RCCL, MSCCL and MSCCL++, oneCCL; OpenSHMEM's, whose host calls launch barrier_on_stream_kernel...
+    *("nccl", "rccl", "msccl", "oneccl", "nvshmem", "rocshmem", "_on_stream_kernel"),
+    # PyTorch's symmetric memory, TensorRT-LLM and FlashInfer
+    *("multimem_", "shot_all_reduce", "shotallreduce", "allreduce_fusion_kernel", "rmsnormlamport"),
+    # vLLM, SGLang and AITER, QuickReduce
+    *("cross_device_", "custom_all_reduce", "custom_allreduce", "allreduce_prototype"),
+    # Transformer Engine; experts in parallel: DeepEP, TensorRT-LLM, MORI
+    *("userbuffers_", "deep_ep", "hybrid_ep"),
+    *("moea2adispatch", "moea2acombine", "epdispatchint", "epcombineint"),
 )
+
+MANGLED = ("_Z", "__Z")
+# Operators have brackets in their names, and `->` is none.
+_BRACKET = re.compile(r"\boperator\s*(?:\(\)|\[\]|<=>|->\*?|<<=?|>>=?|[<>]=?)|->|[][<>(){}]")
+_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
+_OPENING = {closing: opening for opening, closing in _CLOSING.items()}
+# Most names: nothing in brackets is a scope of something, so the function's name is what is before the first.
+_PLAIN = re.compile(r"void (?:\w+::)*(?!operator)(\w+)[<(](?!.*[])}>][ a-z&]*::)", re.DOTALL)
+_SCOPE_FOLLOWS = re.compile(r"(?:\s*(?:const|volatile|&))*(::)")
 
 
 class NameTable:
@@ -64,20 +84,62 @@ class NameTable:
         return code
 
     def full(self, code: int) -> str:
-        """Return the whole name, never cut."""
+        """Return the whole name as it was recorded, never cut."""
         return self._full[code]
+
+    def readable(self, code: int) -> str:
+        """Return the whole name as people read it: demangled where it was recorded mangled."""
+        return readable_name(self._full[code])
 
     def short(self, code: int) -> str:
         """Return the recorded short name, else the function's own name without scope and parameters."""
-        return self._short[code] or short_name(self._full[code])
+        short = self._short[code]
+        return short if short and not short.startswith(MANGLED) else short_name(self._full[code])
 
     def mangled(self, code: int) -> str | None:
         """Return the mangled name, or None where the profile has none."""
         return self._mangled[code]
 
     def matching(self, predicate: Callable[[str], bool]) -> BoolArray:
-        """Return for every code so far whether ``predicate`` holds for its full name."""
-        return np.fromiter((predicate(name) for name in self._full[:]), dtype=np.bool_)
+        """Return for every code so far whether ``predicate`` holds for its name, recorded or readable."""
+        return np.fromiter(
+            (
+                predicate(name) or (name.startswith(MANGLED) and predicate(readable_name(name)))
+                for name in self._full[:]
+            ),
+            dtype=np.bool_,
+        )
+
+
+def demangled(name: str) -> str | None:
+    """Return the C++ name behind a mangled one; None where it is not mangled or cannot be demangled here."""
+    if not name.startswith(MANGLED):
+        return None
+    demangle = installed_demangler()
+    return None if demangle is None else demangle(name.removesuffix(".kd"))
+
+
+def readable_name(name: str) -> str:
+    """Return a name as people read it: demangled where it is mangled."""
+    return demangled(name) or name
+
+
+@lru_cache(maxsize=1)
+def installed_demangler() -> Callable[[str], str | None] | None:
+    """Return the demangler of the C++ library, None where there is none."""
+    try:
+        import cxxfilt
+    except (ImportError, OSError, AttributeError):
+        # It looks for the library when it is imported.
+        return None
+
+    def demangle(name: str) -> str | None:
+        try:
+            return str(cxxfilt.demangle(name))
+        except (cxxfilt.Error, UnicodeError):
+            return None
+
+    return demangle
 
 
 def short_name(full: str) -> str:
@@ -86,25 +148,75 @@ def short_name(full: str) -> str:
     >>> short_name("void at::native::(anonymous namespace)::copy<(int)4, std::array<char *, 2>>(int, T2)")
     'copy'
     """
-    bare = _without_brackets(full.replace("(anonymous namespace)", "<unnamed>"))
-    words = bare.split()
-    return words[-1].rsplit("::", 1)[-1] if words else full
+    text = readable_name(full)
+    plain = _PLAIN.match(text)
+    return plain[1] if plain else name_parts(text).own
 
 
-def _without_brackets(text: str) -> str:
-    """Return the text outside <...>, cut where its parameter list opens."""
-    kept: list[str] = []
-    depth = 0
-    for position, character in enumerate(text):
-        if character == "<":
-            depth += 1
-        elif character == ">" and depth and text[position - 1] != "-":
-            depth -= 1
-        elif character == "(" and depth == 0:
-            break
-        elif depth == 0:
-            kept.append(character)
-    return "".join(kept)
+class NameParts(NamedTuple):
+    """A demangled name taken apart; one that does not parse is its own name.
+
+    Attributes
+    ----------
+    own : the function's own name.
+    scopes : what it stands in, without template arguments.
+    arguments : its template arguments, without the brackets; empty where it has none.
+    scope_arguments : those of its scope, where it has none itself.
+    parameters : its parameter list and what follows.
+    """
+
+    own: str
+    scopes: tuple[str, ...]
+    arguments: str
+    scope_arguments: str
+    parameters: str
+
+
+def name_parts(full: str) -> NameParts:
+    """Take a demangled name apart, whichever demangler wrote it; it may be cut short anywhere."""
+    bare, begin, end = "", 0, len(full)
+    template = slice(0, 0)
+    for bracket in _outermost_brackets(full):
+        bare += full[begin : bracket.start]
+        begin = bracket.stop
+        if full[bracket.start] == "<":
+            template = bracket
+        elif full[bracket.start] == "(":
+            # A function that this one stands in, an unnamed namespace or a type; else its own parameters.
+            if inside := _SCOPE_FOLLOWS.match(full, begin):
+                begin = inside.start(1)
+            elif not bare.rstrip().endswith("decltype"):
+                begin = end = bracket.start
+                break
+    words = (bare + full[begin:end]).split()
+    scopes = [scope for scope in words[-1].split("::") if scope] if words else []
+    if not scopes:
+        return NameParts(full, (), "", "", "")
+    has_own = not full[template.stop : end].strip()
+    arguments = full[template][1:].removesuffix(">")
+    own, of_scope = (arguments, "") if has_own else ("", arguments)
+    return NameParts(scopes[-1], tuple(scopes[:-1]), own, of_scope, full[end:])
+
+
+def _outermost_brackets(text: str) -> Iterator[slice]:
+    """Yield where the outermost brackets are, in order; the last may be open at the end.
+
+    A ``>`` within other brackets closes nothing (``f<(a > b)>``), and these close a ``<`` that is none.
+    """
+    opened, start = "", 0
+    for found in _BRACKET.finditer(text):
+        mark = found[0]
+        if mark in _CLOSING:
+            start = start if opened else found.start()
+            opened += mark
+        elif mark in _OPENING:
+            place = opened.rfind(_OPENING[mark])
+            if place >= 0 and (mark != ">" or place + 1 == len(opened)):
+                opened = opened[:place]
+                if not opened:
+                    yield slice(start, found.end())
+    if opened:
+        yield slice(start, len(text))
 
 
 def stem_script_name(full: str) -> str:
@@ -116,5 +228,6 @@ def stem_script_name(full: str) -> str:
 
 
 def is_communication(full: str) -> bool:
-    """Return whether this is a collective-communication kernel (NCCL, RCCL, NVSHMEM, all-reduce)."""
-    return _COMMUNICATION.search(full) is not None
+    """Return whether this is a kernel that communicates with other GPUs, whichever library's."""
+    name = full.lower()
+    return any(part in name for part in _COMMUNICATION)

@@ -87,14 +87,14 @@ def _labeller(
 
         def of_signature(code: int) -> tuple[str, Dimensions | None, Dimensions | None]:
             signature = kernels.signature(code)
-            return names.full(signature.name), signature.grid, signature.block
+            return names.readable(signature.name), signature.grid, signature.block
 
         return of_signature
     if by is GroupBy.SHORT_NAME:
         return lambda code: (names.short(code), None, None)
     if by is GroupBy.STEM_SCRIPT:
-        return lambda code: (stem_script_name(names.full(code)), None, None)
-    return lambda code: (names.full(code), None, None)
+        return lambda code: (stem_script_name(names.readable(code)), None, None)
+    return lambda code: (names.readable(code), None, None)
 
 
 def group_key(

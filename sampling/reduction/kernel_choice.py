@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from sampling.errors import OptionError
+from sampling.profile.names import readable_name
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import KernelGroup
 from sampling.text import Wording, listed, shortened
@@ -68,7 +69,11 @@ def choose_kernel(counts: DurationCounts, kernel: str | None) -> KernelChoice:
 
 
 def groups_containing(counts: DurationCounts, text: str) -> list[int]:
-    """Return the groups whose key contains a text as it is written; in any case, where there is none."""
+    """Return the groups whose key contains a text as it is written; in any case, where there is none.
+
+    A mangled name is looked for as keys have it, demangled.
+    """
+    text = readable_name(text)
     found = [index for index, group in enumerate(counts.groups) if text in group.key]
     folded = text.casefold()
     return found or [index for index, group in enumerate(counts.groups) if folded in group.key.casefold()]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 
-from sampling.features.names import bare_spelling, common_spelling, demangled
+from sampling.features.names import bare_spelling, common_spelling
 from sampling.plan.plan_file import PlannedLaunch
-from sampling.profile.names import short_name
+from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.profile.profile import Dimensions
 from sampling.simulators.exporting.manifest import dimensions_text
 from sampling.simulators.measured_run import SeenKernel
 from sampling.text import shortened
 
-_MANGLED = ("_Z", "__Z")
 _THREADS_OF_WARP = 32
 
 
@@ -29,8 +28,8 @@ def is_same_name(planned: str, seen: str) -> bool | None:
     """
     if planned == seen:
         return True
-    one, other = (demangled(name) or name for name in (planned, seen))
-    is_mangled = [name.startswith(_MANGLED) for name in (one, other)]
+    one, other = map(readable_name, (planned, seen))
+    is_mangled = [name.startswith(MANGLED) for name in (one, other)]
     if all(is_mangled):
         return False
     if any(is_mangled):
@@ -71,4 +70,5 @@ def seen_text(kernel: SeenKernel) -> str:
 
 def kernel_text(name: str, grid: Dimensions | None, block: Dimensions | None) -> str:
     """Return a kernel as a message names it."""
-    return f"{shortened(name)} <<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"
+    launched = f"<<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"
+    return f"{shortened(readable_name(name))} {launched}"

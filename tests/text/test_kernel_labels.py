@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sampling.reduction.grouping import KernelGroup
 from tui.text.labels import short_names
 from tui.text.labels.kernel_labels import KernelLabels
-from tui.text.labels.kernel_name import base_name, kernel_name
 from tui.text.labels.places import place_lines, place_names
 from tui.text.labels.rows import key_parts
 
@@ -35,27 +34,6 @@ def labels(names, room: int | None = None, **kwargs) -> list[str]:
     """Return the labels of groups of one shape, without it."""
     all_labels = KernelLabels([group(name, None, None) for name in names], {})
     return [all_labels.label(index, room, **kwargs) for index in range(len(names))]
-
-
-@pytest.mark.parametrize(
-    ("name", "base"),
-    [
-        ("void at::native::(anonymous namespace)::copy<(int)4, std::array<char *, 2>>(int, T2)", "copy"),
-        ("void <unnamed>::copy<float>(float)", "copy"),
-        ("ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn"),
-        ("triton_poi_fused_add_mul_0", "triton_poi_fused_add_mul_0"),
-        ("void cub::Agent<int, 4>::run<float>(int)", "run"),
-        ("Agent<int>::run(int)", "run"),
-        ("reduce(float*, double*)", "reduce"),
-        ("void f<&g<(A)0>>(int)", "f"),
-        ("void stem::cut_here<at::native::Foo<float", "cut_here"),
-        ("(pooled kernels)", "(pooled kernels)"),
-        ("", ""),
-        ("<<<>>>", "<<<>>>"),
-    ],
-)
-def test_a_function_is_called_by_its_own_name(name: str, base: str) -> None:
-    assert base_name(name) == kernel_name(name).base == base
 
 
 def test_what_all_of_a_name_share_is_left_out() -> None:
@@ -95,6 +73,25 @@ def test_tiles_stay_where_a_name_has_no_room() -> None:
             strict=True,
         ):
             assert tile in name
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"),
+    [
+        (6, ["cunn…", "nccl…1"]),
+        (10, ["cunn_Soft…", "nccl…LL_1"]),
+        (16, ["cunn_SoftMax…", "nccl…AllReduce…1"]),
+        (26, ["cunn_SoftMaxForward", "ncclDevKernel_AllReduce…1"]),
+        (None, ["cunn_SoftMaxForward", "ncclDevKernel_AllReduce_RING_LL_1"]),
+    ],
+)
+def test_a_name_fills_its_room_and_is_cut_where_a_word_ends(room: int | None, shown: list[str]) -> None:
+    softmax = "void (anonymous namespace)::cunn_SoftMaxForward<4, float, Epilogue>(float *)"
+    assert labels([softmax, "ncclDevKernel_AllReduce_RING_LL_1(ncclDevComm*)"], room) == shown
+
+
+def test_mangled_names_are_told_apart_by_what_they_read() -> None:
+    assert labels(["_Z4convILi1EEvPfiii", "_Z4convILi3EEvPfiii"]) == ["conv 1", "conv 3"]
 
 
 def test_numbers_flags_and_casts_tell_apart() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sampling.profile.names import readable_name
 from sampling.profile.profile import Dimensions
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment
 from sampling.text import counted
@@ -141,7 +142,7 @@ def _text(launch: ListedLaunch | None, number: str) -> str:
     if launch is None:
         return "the end"
     kernel = launch.kernel
-    name = shortened(kernel.name, _NAME_WIDTH, ascii_only=True)
+    name = shortened(readable_name(kernel.name), _NAME_WIDTH, ascii_only=True)
     return f"{number} {launch.number} {name} {_sizes(kernel.grid)} {_sizes(kernel.block)}"
 
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sampling.profile.names import readable_name
 from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.projection.pkp import Lack, Projection, cumulative_ipc
 from tui.charts.ipc import IpcCurve, ipc_chart
@@ -112,8 +113,9 @@ def projection_text(
     grid = ipc_chart(
         _curve(logs[chosen], projection), width, options.height or _HEIGHT, ascii_only=canvas.ascii_only
     )
+    name = readable_name(logs[chosen].name)
     parts = [
-        shortened(f"#{numbers_of(logs)[chosen]} {logs[chosen].name}", width, ascii_only=canvas.ascii_only),
+        shortened(f"#{numbers_of(logs)[chosen]} {name}", width, ascii_only=canvas.ascii_only),
         ansi(grid) if canvas.color else plain(grid),
         *textwrap.wrap(projection.reason, max(width, _LEAST_SENTENCE)),
         "",
@@ -127,7 +129,7 @@ def projection_text(
 def projection_blocks(logs: Sequence[IntervalLog], projections: Sequence[Projection]) -> Iterator[Block]:
     """Yield a table of all kernels with why each can stop, and what to know of it."""
     reasons = [found.reason for found in projections]
-    kernels = [log.name for log in logs]
+    kernels = [readable_name(log.name) for log in logs]
     yield [*_columns(logs, projections, kernels), Column("why", reasons, to_right=False)]
     yield from _feet(logs, projections)
 
@@ -157,7 +159,7 @@ def _table(
 ) -> str:
     name_width = max(width // 4, 12)
     columns = _columns(
-        logs, projections, [shortened(log.name, name_width, ascii_only=ascii_only) for log in logs]
+        logs, projections, [shortened(readable_name(log.name), name_width, ascii_only=ascii_only) for log in logs]
     )
     room = width - max(map(len, table(columns).split("\n"))) - 2
     if room >= _LEAST_REASON and len(logs) > 1:

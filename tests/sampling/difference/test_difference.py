@@ -83,6 +83,28 @@ def test_groups_without_shapes_are_matched_by_their_own_key(
     assert rows(found)["norm process 0 device 0"][2:] == (1, 2, 10, 21)
 
 
+def test_kernels_that_another_demangler_wrote_are_the_same(part: Callable[..., ProfilePart]) -> None:
+    before = [
+        "void f<(int)4>(T1)",
+        "copy(const float *)",
+        "g(int)",
+        "void h<(int)4>(T1)",
+        "void h<(long)4>(T1)",
+    ]
+    after = ["_Z1fILi4EEvPf", "copy(float const*)", "g(float)", "void h<4>(float*)"]
+    found = difference_between(*(part([(name, 8, 9) for name in names]) for names in (before, after)))
+    of_status: dict[str, set[str]] = defaultdict(set)
+    for kernel in found.kernels:
+        of_status[kernel.status].add(kernel.name)
+    # Overloads of what is no template are kernels of their own, and nothing is guessed.
+    assert of_status == {
+        "both": set(before[:2]),
+        "vanished": set(before[2:]),
+        "appeared": set(after[2:]),
+    }
+    assert all(kernel.key.startswith(f"{kernel.name} <<<8x1x1") for kernel in found.kernels)
+
+
 def test_other_processes_and_devices_are_left_out(part: Callable[..., ProfilePart]) -> None:
     here = part(BEFORE, device=[0, 1, 0, 0, 0])
     assert not difference_between(here, part(BEFORE, device=[1, 0, 0, 0, 0])).without_places

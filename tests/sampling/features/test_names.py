@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.features import names as name_reconciling
-from sampling.features.names import bare_spelling, common_spelling, demangled, reconcile_names
-from sampling.profile.names import NameTable
+from sampling.features.names import bare_spelling, common_spelling, reconcile_names
+from sampling.profile import names as kernel_names
+from sampling.profile.names import NameTable, demangled
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
 from tests import small_recordings
@@ -140,7 +140,7 @@ def test_functions_of_unnamed_namespaces_in_two_sources_are_one_kernel_as_in_the
 
 
 def test_without_a_demangler_mangled_names_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(name_reconciling, "installed_demangler", lambda: None)
+    monkeypatch.setattr(kernel_names, "installed_demangler", lambda: None)
     assert demangled("_Z1fv") is None
     assert codes(table("f()", ("g()", "_Z1gv")), "_Z1fv", "_Z1gv") == [-1, 1]
 

@@ -15,6 +15,17 @@ from sampling.profile.names import NameTable, is_communication, short_name, stem
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.kernel_choice import choose_kernel
 
+ELEMENTWISE = (
+    "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
+    "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::"
+    "{lambda(float)#1}>(at::TensorIteratorBase&)>(int, T2)"
+)
+CONCATENATION = (
+    "_ZN2at6native40_GLOBAL__N__0f1a8107_8_Shape_cu_49f7391c26CatArrayBatchedCopy_contigINS1_10OpaqueType"
+    "ILj4EEEjLi1ELi128ELi1EEEvPT_NS1_25CatArrInputTensorMetadataIS5_T0_XT2_EXT3_EEENS1_16TensorSizeStride"
+    "IS8_Lj4EEEiS8_"
+)
+
 
 @pytest.mark.parametrize(
     ("full", "short"),
@@ -25,6 +36,27 @@ from sampling.reduction.kernel_choice import choose_kernel
         ("cudnn::winograd::generate<0, float>(cudnn::Params)", "generate"),
         ("void f<std::vector<int>>(int)", "f"),
         ("void f<(a->b)>(int)", "f"),
+        ("void f<(a > b), (1 >> 2), (1 << 2), (a < b)>(int)", "f"),
+        ("std::enable_if<((x)>(0)), int>::type ns::f<3, Foo<int> >(int)", "f"),
+        ("decltype ((a)+(b)) ns::f<int>(int)", "f"),
+        ("void ns::A<(b < c)>::run(int) const", "run"),
+        ("(anonymous namespace)::g<int>(int)", "g"),
+        ("void <unnamed>::g(int)", "g"),
+        ("std::ostream& ns::operator<< <int>(std::ostream&, A<int> const&)", "operator<<"),
+        ("A<int>::operator->() const", "operator->"),
+        ("bool ns::operator<=><int>(A<int>)", "operator<=>"),
+        ("void f(int)::{lambda(int)#1}::operator()(int) const", "operator()"),
+        ("void f(A<int>)::{lambda(int, float)#1}", "f"),
+        ("kernel [clone .kd]", "kernel"),
+        ("void stem::cut_here<at::native::Foo<float", "cut_here"),
+        ("(pooled kernels)", "(pooled kernels)"),
+        ("<<<>>>", "<<<>>>"),
+        (ELEMENTWISE, "elementwise_kernel"),
+        # Mangled
+        ("_Z4convILi1EEvPfiii", "conv"),
+        ("_ZN12_GLOBAL__N_13fooILi4EEEvPKf.kd", "foo"),
+        (CONCATENATION, "CatArrayBatchedCopy_contig"),
+        ("_Znonsense", "_Znonsense"),
         ("ampere_fp16_s16816gemm<1, 2>", "ampere_fp16_s16816gemm"),
         ("", ""),
     ],
@@ -45,20 +77,74 @@ def test_the_published_scripts_key_merges_kernels() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "communicates"),
+    "name",
     [
-        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", True),
-        ("ncclKernel_Broadcast_RING_LL_Sum_int8_t", True),
-        ("void vllm::cross_device_reduce_1stage<float>()", False),
-        ("void vllm::cross_device_all_reduce<float>()", True),
-        ("nvshmem_barrier", True),
-        ("void one_shot_all_reduce_kernel()", True),
-        ("volta_sgemm_128x64_nn", False),
-        ("void reduce_kernel<512>(float)", False),
+        "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+        "_Z23ncclDevKernel_Generic_124ncclDevKernelArgsStorageILm4096EE",
+        "ncclSymkDevKernel_AllReduce_AGxLL_R_sum_bf16",
+        "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)",
+        "ncclAllReduceRingLLKernel_sum_f32(ncclColl)",
+        "mscclKernel_Sum_hip_bfloat16_Simple_false(ncclDevComm*, mscclAlgo*, mscclWork*)",
+        "void allgather6<true>(void*, mscclpp::DeviceHandle<mscclpp::MemoryChannel>*, unsigned long)",
+        "barrier_on_stream_kernel_threadgroup(int, int)",
+        "void nvshmemi_reduce_kernel<int, (rdxn_ops)4>(int, int, int, int*, int const*, unsigned long)",
+        "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)",
+        "void (anonymous namespace)::multimem_one_shot_all_reduce_kernel<float, 16>(float*, float*)",
+        "void (anonymous namespace)::multimem_all_gather_kernel<16>(char*, char*, unsigned long)",
+        "void (anonymous namespace)::one_shot_all_reduce_kernel<c10::BFloat16, 16, 8>(c10::BFloat16**)",
+        "void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<c10::BFloat16, 16, 2>()",
+        "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*, vllm::RankSignals)",
+        "_ZN5aiter26cross_device_reduce_2stageIDF16bLi8ELb0EEEv",
+        "void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 8>(aiter::RankData*)",
+        "void aiter::allreduce_fusion_kernel_1stage<__hip_bfloat16, 8>(aiter::RankData*)",
+        "void quickreduce::allreduce_prototype_twoshot<AllReduceTwoshot<__half, CodecQ4<__half, 4>>>",
+        "void tensorrt_llm::kernels::oneShotAllReduceKernel<half, 8, true, false>(AllReduceParams)",
+        "void tensorrt_llm::kernels::twoShotAllReduceKernel<half, 8>(AllReduceParams)",
+        "lowPrecisionTwoShotAllReduceKernel",
+        "lamport_style_one_shot_all_reduce_norm_kernel",
+        "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<half>()",
+        "allreduce_fusion_kernel_twoshot_sync",
+        "moereduce_allreduce_fusion_kernel_oneshot_lamport",
+        "oneshotAllreduceFusionKernel",
+        "void flashinfer::trtllm_mnnvl_allreduce::twoshotAllreduceKernel<(unsigned char)2>()",
+        "rmsNormLamport_fusion",
+        "void deep_ep::internode_ll::dispatch<true, 3, 10, 7168>(void*, float*, int*)",
+        "void deep_ep::intranode::combine<__nv_bfloat16, (int)8, (int)768, (int)4096>(T1 *, float *)",
+        "moeA2ADispatchKernel",
+        "moeA2ACombineKernel",
+        "EpDispatchIntraNodeKernel_bf16",
+        "void userbuffers_fp16_sum_inplace_gpu_rr_rs<2>(int, int, int)",
+        "kuserbuffers_pushsend(int*, int*, int4*, int4*, int)",
     ],
 )
-def test_communication_kernels_are_known_by_name(name: str, communicates: bool) -> None:
-    assert is_communication(name) is communicates
+def test_kernels_that_wait_for_other_gpus_are_known_by_name(name: str) -> None:
+    assert is_communication(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "volta_sgemm_128x64_nn",
+        "reduce_kernel",
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, float>>()",
+        "all_equal",
+        "allclose",
+        "void splitKreduce_kernel<32, 16, int, float, __nv_bfloat16>(cublasSplitKParams<float>)",
+        "void cub::DeviceReduceSingleTileKernel<cub::DeviceReducePolicy<float>::Policy600>(float*)",
+        "void at::native::vectorized_gather_kernel<16, long>(char*, char*, long*, int, long)",
+        "void at::native::_scatter_gather_elementwise_kernel<128, 4, at::native::ReduceAdd>(int)",
+        "void at::native::indexSelectLargeIndex<float, long, unsigned int, 2, 2, -2, true>()",
+        "void recat_copy_async_kernel<float>(long const*)",
+        "void Eigen::internal::EigenMetaKernel<Eigen::TensorBroadcastingOp<int>>(int)",
+        "void at::native::batch_norm_collect_statistics_kernel<float>(float)",
+        # Within a block or a warp, and what Inductor makes of the sum that follows a collective.
+        "void block_all_reduce_sum_f32_f32_kernel<256>(float*, float*, int)",
+        "void softmax<WarpAllReduce<MaxOp, float>>(float*)",
+        "triton_poi_fused_add_all_reduce_4",
+    ],
+)
+def test_no_other_kernel_is_taken_for_one(name: str) -> None:
+    assert not is_communication(name)
 
 
 def test_a_name_keeps_its_code_and_learns_its_other_forms() -> None:

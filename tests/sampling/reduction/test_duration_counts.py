@@ -139,6 +139,22 @@ def test_every_launch_is_counted_in_its_group(
     check_reduction(count_durations(built(launches), grouping), launches)
 
 
+@pytest.mark.parametrize(
+    ("by", "keys"),
+    [
+        (GroupBy.LAUNCH, ["void conv<1>(float*) <<<?, ?>>>", "void conv<2>(float*) <<<?, ?>>>"]),
+        (GroupBy.NAME, ["void conv<1>(float*)", "void conv<2>(float*)"]),
+        (GroupBy.SHORT_NAME, ["conv"]),
+        (GroupBy.STEM_SCRIPT, ["void conv<1>", "void conv<2>"]),
+    ],
+)
+def test_groups_of_mangled_names_are_called_as_they_read(
+    by: GroupBy, keys: list[str], built: Callable[[list[Launch]], LaunchTable]
+) -> None:
+    table = built([Launch(0, 0, "_Z4convILi1EEvPf", 0, 2), Launch(0, 0, "_Z4convILi2EEvPf", 0, 1)])
+    assert [group.key for group in count_durations(table, Grouping(by, pool_devices=True)).groups] == keys
+
+
 @given(launches=profiles(MIXED), grouping=st.sampled_from(GROUPINGS))
 def test_durations_too_wide_for_one_key_are_counted_alike(
     launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]

@@ -97,10 +97,12 @@ def test_labels_with_room_for_what_differs_leave_no_doubt() -> None:
         ("#5", 5),
         ("#11 relu", 11),
         ("relu 8x4x3", 11),
+        ("_Z4convILi1EEvPf", 13),
     ],
 )
 def test_examples(wanted: str, rank: int) -> None:
-    assert choose_kernel(counts([group(name, 8) for name in NAMES]), wanted).group == rank - 1
+    groups = [group(name, 8) for name in (*NAMES, "void conv<1>(float*)")]
+    assert choose_kernel(counts(groups), wanted).group == rank - 1
 
 
 def test_words_of_a_label_are_whole_unless_letters_are_left_out() -> None:

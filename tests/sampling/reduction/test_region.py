@@ -80,6 +80,14 @@ def test_what_passes_every_filter_counts(region: Region, ids: list[int], profile
     assert sorted(count_durations(profile, BY_NAME, region).duration_ns.tolist()) == list(ids)
 
 
+def test_names_are_filtered_as_recorded_and_as_they_read(launch_table: Callable[..., LaunchTable]) -> None:
+    mangled = launch_table(["_Z4convILi1EEvPf", "_Z4convILi2EEvPf"], [1, 2])
+    for pattern in ("conv<1>", "ILi1E"):
+        (group,) = count_durations(mangled, BY_NAME, Region(include=(pattern,))).groups
+        (other,) = count_durations(mangled, BY_NAME, Region(exclude=(pattern,))).groups
+        assert (group.name, other.name) == ("void conv<1>(float*)", "void conv<2>(float*)")
+
+
 def test_a_selection_knows_the_ids_of_the_whole_profile(profile: LaunchTable) -> None:
     chosen = selections(profile, Region(devices=(1,), launches=(4, 11)))
     ids = [id_ for part in chosen for id_ in range(part.first_id, part.first_id + part.launches)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sampling.features import names
+from sampling.profile import names
 from sampling.simulators.kernel_identity import is_same_name, kernel_text
 
 
@@ -41,3 +41,4 @@ def test_without_a_demangler_the_functions_own_name_tells(monkeypatch: pytest.Mo
 
 def test_a_kernel_as_a_message_names_it() -> None:
     assert kernel_text("f", (8, 1, 2), None) == "f <<<8x1x2, ?>>>"
+    assert kernel_text("_Z1fi", None, (64, 1, 1)) == "f(int) <<<?, 64x1x1>>>"

@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
+from sampling.profile import names
+from sampling.simulators.kernel_identity import is_same_name
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.small_plans import plan_of
 
@@ -125,7 +127,7 @@ def test_a_launch_that_was_cut_is_a_gap_until_it_is_whole(written: Written) -> N
     [
         (
             [(4, LAST, 100)],
-            "plan is _Z4stepPf <<<4x1x1, 32x8x1>>>, and number 4 there is _Z4lastPf",
+            r"plan is step\(float\*\) <<<4x1x1, 32x8x1>>>, and number 4 there is last\(float\*\)",
         ),
         ([(4, ("_Z4stepPf", (5, 1, 1)), 100)], "of another program or plan"),
         ([(5, STEP, 100)], "none of the plan's 2 launches"),
@@ -156,16 +158,14 @@ def test_names_are_compared_across_demanglers(written: Written) -> None:
 
 
 def test_without_a_demangler_names_are_left_unsure(written: Written, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sampling.simulators import kernel_identity
-
-    kernel_identity.is_same_name.cache_clear()
-    monkeypatch.setattr(kernel_identity, "demangled", lambda _: None)
+    is_same_name.cache_clear()
+    monkeypatch.setattr(names, "installed_demangler", lambda: None)
     plan = plan_of([(3, "step(float *)", (4, 1, 1))], whole=20)
     found = read_result_files(plan, written(printed((4, STEP, 100))))
     other = plan_of([(3, "stop(float *)", (4, 1, 1))], whole=20)
     with pytest.raises(ProfileError, match="another program"):
         read_result_files(other, written(printed((4, STEP, 100))))
-    kernel_identity.is_same_name.cache_clear()
+    is_same_name.cache_clear()
     assert found.notes == ("names of 1 launch cannot be compared here: 3",)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from tui.text.labels.kernel_name import Kind, base_name, kernel_name, kind_of
-from tui.text.labels.squeezed import Atom, Word, squeezed, whole
+from sampling.profile.names import short_name
+from tui.text.labels.kernel_name import Kind, kernel_name, kind_of
+from tui.text.labels.squeezed import Atom, Word, beginning, squeezed, whole
 from tui.text.labels.telling_apart import atoms_of, tell_apart, telling_atoms
 
 # So many names are compared with each other, those of the largest groups first.
@@ -15,7 +16,11 @@ _MOST_COMPARED = 1_000
 _ALIKE = 4
 
 # Tiles, and what is computed.
-_FIGURE = re.compile(r"\d+x\d|gemm|gemv|conv|wgrad|dgrad|fprop|attn|attention|fmha", re.IGNORECASE)
+_FIGURE = re.compile(
+    r"\d+x\d|gemm|gemv|conv|wgrad|dgrad|fprop|attn|attention|fmha|softmax|norm|sort|all_?reduce|all_?gather|"
+    "reduce_?scatter|send_?recv",
+    re.IGNORECASE,
+)
 # A function whose name has no other words says little: its template arguments say what it works on.
 _GENERAL = re.compile(
     "kernels?|kentry|device|global|entry|main|run|launch|impl|function|wrapper|generic|agent|core|static|"
@@ -23,6 +28,7 @@ _GENERAL = re.compile(
     "with|cuda|hip|gpu|execute",
     re.IGNORECASE,
 )
+_HEAD = 6
 # What is kept first where there is little room.
 _BASE, _TELLING, _BASE_TELLING, _TILE, _WORD, _LAST_OF_BASE, _REST, _EXTRA, _GENERAL_ATOM, _LAST = range(10)
 
@@ -49,7 +55,7 @@ class ShortNames:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._alike = _families((name, base_name(name)) for name in names)
+        self._alike = _families((name, short_name(name)) for name in names)
         bases = dict.fromkeys(base for base, _ in self._alike.values())
         self._families = _families((base, base[:_ALIKE]) for base in bases)
         self._atoms: dict[str, Mapping[str, int]] = {}
@@ -67,9 +73,9 @@ class ShortNames:
         text = self._texts.get(key)
         if text is None:
             base = self._alike[name][0]
-            words = (_base_word(base, self._atoms_of(base)), *self._details_of(name, base))
-            worth = _TILE if len(words) > 1 else _REST
-            text = self._texts[key] = whole(words) if room is None else squeezed(words, room, mark, worth)
+            details = self._details_of(name, base)
+            words = (_base_word(base, self._atoms_of(base), bool(details)), *details)
+            text = self._texts[key] = whole(words) if room is None else squeezed(words, room, mark)
         return text
 
     def _atoms_of(self, base: str) -> Mapping[str, int]:
@@ -154,13 +160,17 @@ def _in_order(telling: Sequence[str], words: Sequence[str]) -> list[str]:
     return [*names, *sorted(others, key=lambda word: place.get(word, len(words)))]
 
 
-def _base_word(base: str, telling: Mapping[str, int]) -> Word:
-    atoms = atoms_of(base)
+def _base_word(base: str, telling: Mapping[str, int], has_details: bool) -> Word:
+    (_, first), *atoms = atoms_of(base)
     # Names differ at their ends: the last atom comes before those in the middle.
-    weights = [_BASE, *(_weight(text, telling, _BASE_TELLING, _REST) for _, text in atoms[1:])]
-    if weights[-1] == _REST:
+    weights = [_weight(text, telling, _BASE_TELLING, _REST) for _, text in atoms]
+    if weights and weights[-1] == _REST:
         weights[-1] = _LAST_OF_BASE
-    return tuple(Atom(before, text, weight) for (before, text), weight in zip(atoms, weights, strict=True))
+    rest = tuple(Atom(before, text, weight) for (before, text), weight in zip(atoms, weights, strict=True))
+    # The end of a long beginning gives way to what tells more.
+    head = (beginning(first, _HEAD) or _HEAD) if len(first) > _HEAD + 1 else len(first)
+    end = (Atom("", first[head:], (_TILE if has_details else _REST) - 0.5),) if first[head:] else ()
+    return (Atom("", first[:head], _BASE), *end, *rest)
 
 
 def _detail(word: str, telling: Mapping[str, int], rank: int) -> Word:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-_SHORT_FIRST = 6
+# Fewer letters of a piece that is cut say nothing, and only long pieces are cut within a part.
+_LEAST_LETTERS, _LONG = 4, 8
+_PART = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,52 +34,41 @@ def whole(words: Sequence[Word]) -> str:
     return _joined(["".join(atom.before + atom.text for atom in word) for word in words])
 
 
-def squeezed(words: Sequence[Word], room: int, mark: str, worth: float) -> str:
+def squeezed(words: Sequence[Word], room: int, mark: str) -> str:
     """Return the words in at most `room` columns.
 
-    A word of which nothing has room is left out without a mark. The first atom of all stays, and is cut where
-    more of what is worth it has room then.
-
-    Parameters
-    ----------
-    worth : atoms of less weight are worth that cut.
+    A word of which nothing has room is left out without a mark. Of the first atom without room its beginning
+    is shown.
     """
     text = whole(words)
     if len(text) <= room:
         return text
-    kept = _kept(words, room, mark)
-    first = words[0][0]
-    if len(first.text) > _SHORT_FIRST + len(mark):
-        # What is cut off is an atom too, which never has room.
-        rest = (replace(first, text=first.text[:_SHORT_FIRST]), Atom("", " " * room, math.inf), *words[0][1:])
-        shorter = (rest, *words[1:])
-        kept_then = _kept(shorter, room, mark)
-        if _weights(shorter, kept_then, worth) < _weights(words, kept, worth):
-            words, kept = shorter, kept_then
-    shown = [_shown(word, keep, mark) for word, keep in zip(words, kept, strict=True)]
-    return _joined(shown) if shown[0] else cut(text, room, mark)
-
-
-def _weights(words: Sequence[Word], kept: Sequence[Sequence[bool]], below: float) -> list[float]:
-    """Return the small weights of what is kept, infinity after them: the least list is the best choice."""
-    pairs = zip(words, kept, strict=True)
-    found = [atom.weight for word, keep in pairs for atom, is_kept in zip(word, keep, strict=True) if is_kept]
-    return [*sorted(weight for weight in found if weight < below), math.inf]
-
-
-def _kept(words: Sequence[Word], room: int, mark: str) -> list[list[bool]]:
-    """Return which atoms have room."""
-    kept = [[False] * len(word) for word in words]
+    kept = [[0] * len(word) for word in words]
     left = room
-    by_weight = sorted(
-        (atom.weight, at, place) for at, word in enumerate(words) for place, atom in enumerate(word)
-    )
-    for _, at, place in by_weight:
+    places = [(at, place) for at, word in enumerate(words) for place in range(len(word))]
+    places.sort(key=lambda where: words[where[0]][where[1]].weight)
+    for at, place in places:
         taken = _taken(words[at], kept[at], place, len(mark)) + (1 if at and not any(kept[at]) else 0)
         if taken <= left:
-            kept[at][place] = True
+            kept[at][place] = len(words[at][place].text)
             left -= taken
-    return kept
+    for at, place in places if kept[0][0] else ():
+        letters = words[at][place].text
+        # At best it takes the place of a mark.
+        if not kept[at][place] and beginning(letters, left + len(mark)):
+            kept[at][place] = 1
+            kept[at][place] = beginning(letters, room - len(_shown(words, kept, mark)) + 1)
+            if kept[at][place]:
+                break
+    return _shown(words, kept, mark) if kept[0][0] else cut(text, room, mark)
+
+
+def beginning(text: str, most: int) -> int:
+    """Return how many letters of a word to show, best to the end of a part; 0 where they say nothing."""
+    if most < _LEAST_LETTERS or not text.isalpha():
+        return 0
+    in_part = most if len(text) >= _LONG else 0
+    return max((end.start() for end in _PART.finditer(text, _LEAST_LETTERS, most + 1)), default=in_part)
 
 
 def cut(text: str, room: int, mark: str) -> str:
@@ -89,7 +80,7 @@ def cut(text: str, room: int, mark: str) -> str:
     return (text[:head] + mark + text[len(text) - tail :])[:room]
 
 
-def _taken(word: Word, kept: Sequence[bool], place: int, mark: int) -> int:
+def _taken(word: Word, kept: Sequence[int], place: int, mark: int) -> int:
     """Return how much longer a word becomes if one more of its atoms is kept."""
     last = len(word) - 1
     left_out_before, left_out_after = place > 0 and not kept[place - 1], place < last and not kept[place + 1]
@@ -104,19 +95,20 @@ def _taken(word: Word, kept: Sequence[bool], place: int, mark: int) -> int:
     return taken
 
 
-def _shown(word: Word, kept: Sequence[bool], mark: str) -> str:
-    if not any(kept):
-        return ""
-    pieces: list[str] = []
-    for place, atom in enumerate(word):
-        if not kept[place]:
-            if place == 0 or kept[place - 1]:
-                pieces.append(mark)
-        elif place and kept[place - 1]:
-            pieces.append(atom.before + atom.text)
-        else:
-            pieces.append(atom.text)
-    return "".join(pieces)
+def _shown(words: Sequence[Word], kept: Sequence[Sequence[int]], mark: str) -> str:
+    """Return the words with as many letters of each atom as are kept."""
+    texts = []
+    for word, letters_of in zip(words, kept, strict=True):
+        text, is_cut = "", False
+        for atom, letters in zip(word, letters_of, strict=True):
+            if letters:
+                text += ("" if is_cut else atom.before) + atom.text[:letters]
+                is_cut = False
+            if letters < len(atom.text) and not is_cut:
+                text += mark
+                is_cut = True
+        texts.append(text if any(letters_of) else "")
+    return _joined(texts)
 
 
 def _joined(texts: Sequence[str]) -> str:

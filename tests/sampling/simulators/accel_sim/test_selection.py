@@ -238,7 +238,7 @@ def test_traces_of_other_launches_are_refused(ten: PlanFile, written: Write, tmp
             "b",
             8,
         ),
-        r"kernel-3\.traceg is of _Z1ai <<<9x1x1, 128x1x1>>>": ("_Z1ai", 9),
+        r"kernel-3\.traceg is of a\(int\) <<<9x1x1, 128x1x1>>>": ("_Z1ai", 9),
     }
     for words, (kernel, grid) in wrong.items():
         (traces / "kernel-3.traceg").write_text(head(3, kernel, grid))
