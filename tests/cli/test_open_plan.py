@@ -18,10 +18,10 @@ from tui.app import planning
 from tui.app.running import session_of
 from tui.engine.beside import beside_profile
 from tui.engine.opened_plans import find_profile, open_plan, options_of_plan, plan_notes
-from tui.engine.plan_heads import is_plan
 from tui.engine.studies import study_as_asked
 from tui.options.choices import Theme
 from tui.options.commands import OpenOptions
+from tui.options.places import is_plan
 
 OPTIONS = (
     "--method root --epsilon 0.02 --seed 3 --exclude k2 --launches 3:800",

@@ -31,6 +31,7 @@ _NOT_OF_THE_PLAN = {
     "plan",
     "format",
     "output",
+    "force",
     "quiet",
     "ascii",
     "color",
