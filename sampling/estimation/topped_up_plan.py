@@ -75,8 +75,7 @@ def top_up(
         raise AnalysisError(
             "a plan drawn with replacement cannot be topped up", remedy="make one without replacement"
         )
-    paths = [str(file["path"]) for file in plan.files]
-    profile = read_profile(paths, progress, plan.columns(), needs_table=False)
+    profile = read_profile(plan.profile_paths(), progress, plan.columns(), needs_table=False)
     _check_profile(plan, profile)
     counts = count_durations(profile, *plan.selection(), progress)
     design = planned_design(counts, plan)

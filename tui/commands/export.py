@@ -23,6 +23,8 @@ def run(options: ExportOptions) -> None:
     if options.output is None:
         check_folder(folder)
     plan = read_plan(options.plan)
+    # Garbled options are refused before anything is written.
+    part = part_of_plan(plan)
     choices = ExportChoices(options.shards, options.traces, options.warm_up, options.drop_copies)
     files = export_plan(plan, options.to, choices)
     if options.output == STDOUT:
@@ -35,7 +37,7 @@ def run(options: ExportOptions) -> None:
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     results = {"files": written, "launches": len(plan.to_simulate().drawn)}
     emit(
-        stated(Answer("export", results, lambda _: "\n".join(written)), part_of_plan(plan)),
+        stated(Answer("export", results, lambda _: "\n".join(written)), part),
         options,
         to_stderr=options.output == STDOUT,
         redirect=False,
