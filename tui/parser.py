@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import Field, fields
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
@@ -16,9 +15,9 @@ from typer.main import get_command
 from sampling.errors import OptionError
 from tui.completion import offer_of
 from tui.options.choices import SortWord
-from tui.options.input_files import input_files, reading, why_not_written
+from tui.options.input_files import input_files, reading
 from tui.options.numbers import NumberKind, why_no_number
-from tui.output.writer import STDOUT
+from tui.options.places import check_places
 from tui.registry import COMMANDS, FAMILIES, Command
 from tui.terminal import interruption
 
@@ -106,7 +105,7 @@ def _callback(command: Command) -> Callable[..., None]:
         options = options_type(**kept)
         with reading(input_files(options)):
             # Said before a long reading; the writer of files asks again, for each.
-            _refuse_overwriting(options.output)
+            check_places(options)
             module = import_module(command.module)
             interruption.work()
             module.run(options)
@@ -117,20 +116,6 @@ def _callback(command: Command) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def _refuse_overwriting(output: str | None) -> None:
-    """Refuse to write a command's output over what it reads: a recording cannot be made again.
-
-    Raises
-    ------
-    OptionError : the output is one of the inputs, or in a folder that is one.
-    """
-    if output in {None, STDOUT}:
-        return
-    why_not = why_not_written(Path(str(output)))
-    if why_not is not None:
-        raise OptionError(f"-o {output} {why_not}", remedy="give another file")
 
 
 def _check_range(option: Field[Any], value: Any) -> None:

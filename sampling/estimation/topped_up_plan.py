@@ -73,8 +73,7 @@ def top_up(
             "a plan of clusters told by features cannot be topped up, for the features are not in it",
             remedy=f"make it again with more launches, {method}.samples or a smaller epsilon",
         )
-    paths = [str(file["path"]) for file in plan.files]
-    profile = read_profile(paths, progress, plan.columns(), needs_table=False)
+    profile = read_profile(plan.profile_paths(), progress, plan.columns(), needs_table=False)
     _check_profile(plan, profile)
     counts = count_durations(profile, *plan.selection(), progress)
     design = planned_design(counts, plan)

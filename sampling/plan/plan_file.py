@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sampling.errors import OptionError, PlanFileError
@@ -141,6 +142,23 @@ class PlanFile:
         return tuple(
             sorted((launch for stratum in self.strata for launch in stratum.launches), key=_launch_id)
         )
+
+    def profile_paths(self) -> list[str]:
+        """Return where its profile lay.
+
+        Raises
+        ------
+        PlanFileError : a pipe or a device lies there, which a plan does not name and which may never end.
+        """
+        paths = [str(file.get("path", "")) for file in self.files]
+        for path in map(Path, paths):
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                raise PlanFileError(
+                    f"made from {path}, which is no file",
+                    path=self.path,
+                    remedy="make the plan again, from a file",
+                )
+        return paths
 
     def selection(self) -> tuple[Grouping, Region]:
         """Return the grouping and the region that the plan was made with; see `recorded_selection`."""

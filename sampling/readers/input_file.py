@@ -102,13 +102,17 @@ def open_input(path: str) -> Iterator[InputFile]:
 
     Raises
     ------
-    ProfileError : it does not exist or cannot be read.
+    ProfileError : it does not exist, is a device or cannot be read.
     """
     location = Path(path)
     if path == "-":
         yield _copied(path, sys.stdin.buffer)
     elif location.is_file() or location.is_dir() or not location.exists():
         yield _input_file(path, location, lasting=True)
+    elif location.is_char_device() or location.is_block_device():
+        raise ProfileError(
+            "a device, which has no end", path=path, remedy="give a file, a pipe or - for stdin"
+        )
     else:
         with InputFile(path, location, b"", compressed=False).damage_reported():
             stream = location.open("rb")

@@ -33,6 +33,18 @@ def test_every_target_has_a_folder_and_says_how_ids_count(
     assert bool(scripts) == (target != "csv")
 
 
+@pytest.mark.parametrize("place", ["made", "-"])
+def test_garbled_options_are_refused_before_anything_is_written(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = json.loads(plan_file.read_text())
+    plan["options"]["launches"] = "garbled"
+    Path("garbled.json").write_text(json.dumps(plan))
+    assert "garble --launches" in kernelpoint("export", "garbled.json", "-o", place).failed(3)
+    assert [path.name for path in tmp_path.iterdir()] == ["garbled.json"]
+
+
 def test_the_help_names_every_target(kernelpoint: Kernelpoint) -> None:
     text = " ".join(re.sub(r"[│\n]", " ", kernelpoint("export", "--help").out).split())
     assert f"{', '.join(exporter_names())}." in text

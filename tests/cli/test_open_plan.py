@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sampling.errors import OptionError
+from sampling.errors import OptionError, PlanFileError
 from sampling.plan.plan import drawn_plan
 from sampling.plan.written_plan import find_planned_launches
 from tests.cli.conftest import Kernelpoint, cycles_of
@@ -18,10 +19,10 @@ from tui.app import planning
 from tui.app.running import session_of
 from tui.engine.beside import beside_profile
 from tui.engine.opened_plans import find_profile, open_plan, options_of_plan, plan_notes
-from tui.engine.plan_heads import is_plan
 from tui.engine.studies import study_as_asked
 from tui.options.choices import Theme
 from tui.options.commands import OpenOptions
+from tui.options.places import is_plan
 
 OPTIONS = (
     "--method root --epsilon 0.02 --seed 3 --exclude k2 --launches 3:800",
@@ -102,6 +103,16 @@ def test_the_profile_is_found_beside_the_plan_or_where_it_lay(kernelpoint: Kerne
     assert refused.code == 3
     assert "made from run.csv, which lies neither beside it nor where it lay" in refused.err
     assert "`kernelpoint open PROFILE --plan kept/plan.json`" in refused.err
+
+
+@pytest.mark.parametrize("named", ["/dev/zero", "pipe"])
+def test_what_may_never_end_is_no_profile_of_a_plan(kernelpoint: Kernelpoint, named: str) -> None:
+    document = json.loads(made(kernelpoint).read_text())
+    document["profile"]["files"][0]["path"] = named
+    Path("odd.json").write_text(json.dumps(document))
+    os.mkfifo("pipe")
+    with pytest.raises(PlanFileError, match=f"made from {named}, which lies neither beside it"):
+        open_plan("odd.json")
 
 
 def test_another_profile_is_refused_for_the_reason_that_judge_gives(kernelpoint: Kernelpoint) -> None:

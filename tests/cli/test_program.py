@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.conftest import environment
 from tui.version import __version__
 
 Run = Any
@@ -145,3 +148,52 @@ def test_convert_can_be_piped_into_another_command(program: Program, resnet: Pat
     assert converted.code == 0
     piped = program("groups", "-", "--format", "jsonl", stdin=converted.stdout)
     assert piped.jsonl == program("groups", resnet, "--format", "jsonl").jsonl
+
+
+@pytest.mark.parametrize("is_checkout", [False, True])
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        (("tui.py",), "'{}/tui.py' hides a package"),
+        (("sampling/__init__.py",), "'{}/sampling' hides a package"),
+        (("scalemodel.py", "tui/__init__.py"), "'{}/tui', '{}/scalemodel.py' hide packages"),
+        # A folder without __init__.py comes after every package, wherever it lies.
+        (("sampling/notes.py",), ""),
+    ],
+)
+def test_packages_of_others_are_named_and_not_imported(
+    tmp_path: Path, others: tuple[str, ...], said: str, is_checkout: bool
+) -> None:
+    """Installed, the packages lie beside the entry; of a checkout it is copied to elsewhere."""
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    shutil.copy(PROJECT / "tui" / "kernelpoint_main.py", site)
+    for name in () if is_checkout else ("tui", "sampling", "scalemodel"):
+        (site / name).symlink_to(PROJECT / name)
+    for other in others:
+        (tmp_path / other).parent.mkdir(exist_ok=True)
+        (tmp_path / other).write_text("raise SystemExit('imported')")
+    entry = "sys.path.remove(''); from kernelpoint_main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {entry}", "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=environment(PYTHONPATH=os.pathsep.join((".", str(site), str(PROJECT)))),
+    )
+    if said:
+        assert (done.returncode, done.stdout) == (1, "")
+        named = said.replace("{}", str(tmp_path))
+        assert done.stderr.startswith(f"kernelpoint: error: {named} of kernelpoint's own; leave that folder")
+        assert done.stderr.count("\n") == 1
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("kernelpoint ")
+
+
+def test_the_command_begins_with_what_sees_them() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+    assert project["project"]["scripts"] == {"kernelpoint": "kernelpoint_main:main"}
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["force-include"]["tui/kernelpoint_main.py"] == "kernelpoint_main.py"

@@ -236,7 +236,7 @@ def test_nothing_is_left_half_written(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setitem(writers._WRITERS, ".html", fails)
-    run = kernelpoint("report", profile, "--method", "random", "-o", path)
+    run = kernelpoint("report", profile, "--method", "random", "-o", path, "--force")
     assert "No space left on device" in run.failed(1)
     assert "no such folder" in kernelpoint("report", profile, "-o", tmp_path / "no" / "x.md").failed(1)
     assert [each.read_text() for each in tmp_path.iterdir()] == ["the last one"]

@@ -158,8 +158,8 @@ def test_export_overwrites_only_when_told(kernelpoint: Kernelpoint, plan_file: P
 
 WRITING = {
     "summary": ("summary",),
-    "sample": ("sample", "--judge", "0"),
-    "convert": ("convert",),
+    "sample": ("sample", "--judge", "0", "--force"),
+    "convert": ("convert", "--force"),
 }
 
 

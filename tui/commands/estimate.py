@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from tui.engine.estimating import estimated, larger_plan
 from tui.engine.studies import progress_of
 from tui.options.estimate import EstimateOptions
-from tui.output.files import write_text
-from tui.output.writer import emit
-from tui.terminal.diagnostics import CheckFailedError, note
+from tui.output.writer import STDOUT, emit, write_plan
+from tui.terminal.diagnostics import CheckFailedError
 from tui.text.estimate import estimate_answer, missing_text, unmet_text
 from tui.text.selection import part_of_plan, stated
 
@@ -20,9 +17,9 @@ def run(options: EstimateOptions) -> None:
         found = estimated(options, progress)
     larger = larger_plan(found, options)
     if larger is not None and options.top_up is not None:
-        write_text(larger.text, Path(options.top_up))
-        note(f"plan written to {options.top_up}", quiet=options.quiet)
-    emit(stated(estimate_answer(found, larger, options), part_of_plan(found.plan)), options)
+        write_plan(larger.text, options.top_up, quiet=options.quiet)
+    answer = stated(estimate_answer(found, larger, options), part_of_plan(found.plan))
+    emit(answer, options, to_stderr=options.top_up == STDOUT)
     main = found.main
     if main.is_incomplete:
         raise CheckFailedError(f"incomplete: {missing_text(main)}")

@@ -9,6 +9,7 @@ from sampling.plan.plan_file import read_plan
 from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.registry import export_plan, exporter_named
 from tui.options.commands import ExportOptions
+from tui.options.places import check_folder
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, write_stdout
 from tui.terminal.diagnostics import note
@@ -18,7 +19,12 @@ from tui.text.selection import part_of_plan, stated
 def run(options: ExportOptions) -> None:
     """Read the plan, write what the target understands."""
     note_of_target = exporter_named(options.to).NOTE
+    folder = Path(options.output or f"{options.to}-export")
+    if options.output is None:
+        check_folder(folder)
     plan = read_plan(options.plan)
+    # Garbled options are refused before anything is written.
+    part = part_of_plan(plan)
     choices = ExportChoices(options.shards, options.traces, options.warm_up, options.drop_copies)
     files = export_plan(plan, options.to, choices)
     if options.output == STDOUT:
@@ -27,11 +33,11 @@ def run(options: ExportOptions) -> None:
         write_stdout(files[0][1])
         written = [STDOUT]
     else:
-        written = write_folder(Path(options.output or f"{options.to}-export"), files, force=options.force)
+        written = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     results = {"files": written, "launches": len(plan.to_simulate().drawn)}
     emit(
-        stated(Answer("export", results, lambda _: "\n".join(written)), part_of_plan(plan)),
+        stated(Answer("export", results, lambda _: "\n".join(written)), part),
         options,
         to_stderr=options.output == STDOUT,
         redirect=False,

@@ -69,7 +69,7 @@ def _plan_named(options: OpenOptions) -> tuple[str | None, tuple[str, ...]]:
     if options.plan is not None:
         return options.plan, options.profiles
     if options.profiles:
-        from tui.engine.plan_heads import is_plan
+        from tui.options.places import is_plan
 
         if is_plan(options.profiles[0]):
             return options.profiles[0], options.profiles[1:]

@@ -9,7 +9,7 @@ from tui.engine.studies import plan_options
 from tui.engine.unused_options import note_unused_in_sample
 from tui.options.commands import SampleOptions
 from tui.options.flags import with_flags
-from tui.output.writer import STDOUT, emit, write_product
+from tui.output.writer import STDOUT, emit, write_plan
 from tui.terminal.diagnostics import note
 from tui.text.plan import plan_answer
 from tui.text.plan_tables import launch_rows, list_answer
@@ -26,7 +26,8 @@ def run(options: SampleOptions) -> None:
     found = sampled_plan(study, options)
     if options.output is not None:
         made_by = plan_options(options, study, found.plan)
-        write_product(plan_text(study, found.plan, found.launches, made_by), options, "plan")
+        text = plan_text(study, found.plan, found.launches, made_by)
+        write_plan(text, options.output, quiet=options.quiet)
     if options.list is None:
         rows = launch_rows(found.launches) if shows_rows(options) else ()
         # The plan is written by now: what binds it takes longer.

@@ -13,9 +13,9 @@ from sampling.errors import SamplingError
 from sampling.plan.overrides_file import read_overrides
 from sampling.plan.study import Study
 from sampling.text import counted
-from tui.engine.plan_heads import head_of, is_plan
 from tui.options.command_line import command_line
 from tui.options.commands import OpenOptions
+from tui.options.places import head_of, is_plan
 
 _MOST_LISTED, _MOST_OPENED, _MOST_BYTES = 5_000, 100, 1 << 20
 _PATH = re.compile(r'"path":\s*("(?:[^"\\]|\\.)*")')

@@ -31,6 +31,7 @@ _NOT_OF_THE_PLAN = {
     "plan",
     "format",
     "output",
+    "force",
     "quiet",
     "ascii",
     "color",
@@ -90,7 +91,8 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
 
 
 def _found(plan: PlanFile, recorded: str, sha256: str) -> str:
-    there = [path for path in _places(plan.path, recorded) if path.exists()]
+    # A pipe or a device may never end.
+    there = [path for path in _places(plan.path, recorded) if path.is_file() or path.is_dir()]
     # Hashing takes as long as reading, so it is done only where it has to tell two files apart.
     distinct = [path for place, path in enumerate(there) if not any(map(path.samefile, there[:place]))]
     if len(distinct) > 1:

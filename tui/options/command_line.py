@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from tui.options.commands import SampleOptions
 from tui.options.input_files import input_files, why_not_written
-from tui.options.places import is_writable, place_for
+from tui.options.places import Product, is_writable, place_for, why_not_replaced
 from tui.options.shared import OutputOptions
 from tui.terminal.diagnostics import PROGRAM
 from tui.terminal.printable import printable
@@ -111,8 +111,9 @@ def free_name(name: str) -> str:
 def printed_plan_name(options: SampleOptions, kept: tuple[str, ...] = ()) -> str:
     """Return the file for the ``-o`` of a `sample` command line that is printed for the user to run.
 
-    It is plan.json, even if that exists, unless the command itself reads that file: as its split decisions,
-    or as a file of the folder that is its recording. Where that takes no file, it lies elsewhere.
+    It is plan.json, even if that is a plan, unless `sample` would refuse to replace it, as it does what it
+    reads: as its split decisions, or as a file of the folder that is its recording. Where that takes no file,
+    it lies elsewhere.
 
     Parameters
     ----------
@@ -121,7 +122,8 @@ def printed_plan_name(options: SampleOptions, kept: tuple[str, ...] = ()) -> str
     inputs = (*input_files(options), *kept)
     if not is_writable(Path()):
         return free_name(place_for(PLAN_NAME))
-    if why_not_written(Path(PLAN_NAME), inputs) is None:
+    path = Path(PLAN_NAME)
+    if why_not_written(path, inputs) is None and why_not_replaced(path, Product.PLAN) is None:
         return PLAN_NAME
     # If the current folder is itself read, nothing may be written there: try the folders above.
     names = (free_name("../" * above + PLAN_NAME) for above in range(len(Path.cwd().parts)))

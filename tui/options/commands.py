@@ -6,6 +6,7 @@ One field is one option, see `tui.options.field`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from tui.options.choices import (
     AlignBy,
@@ -20,6 +21,7 @@ from tui.options.choices import (
 from tui.options.field import MOST_COLUMNS, argument, height_option, option, width_option
 from tui.options.input_files import FeatureFile, InputFile, PartOfFile
 from tui.options.numbers import NumberKind
+from tui.options.places import Product
 from tui.options.shared import (
     OUTPUT_PANEL,
     PLAN_PANEL,
@@ -38,7 +40,7 @@ from tui.options.shared import (
 class ConvertOptions(ProfileOptions):
     """`convert`."""
 
-    output: str | None = option(
+    output: Annotated[str | None, Product.PROFILE] = option(
         None, "Where the Parquet goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FILE"
     )
 
@@ -154,7 +156,7 @@ class TreeOptions(PlanningOptions, ProfileOptions):
 class SampleOptions(BudgetOptions, ProfileOptions):
     """`sample`."""
 
-    output: str | None = option(
+    output: Annotated[str | None, Product.PLAN] = option(
         None, "Where the plan goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="PLAN"
     )
     judge: int = option(
@@ -264,7 +266,7 @@ class AlignOptions(OutputOptions):
 class ExportOptions(OutputOptions):
     """`export`."""
 
-    output: str | None = option(
+    output: Annotated[str | None, Product.FOLDER] = option(
         None, "The folder to write to; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FOLDER"
     )
     plan: InputFile = argument("", "A plan file.", "PLAN")
@@ -291,7 +293,6 @@ class ExportOptions(OutputOptions):
     drop_copies: bool = option(
         False, "accel-sim, mgpusim: leave out the memory copies that the traces list.", "--drop-copies"
     )
-    force: bool = option(False, "Overwrite files that exist.", "--force")
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from tui.options.field import argument, option
 from tui.options.input_files import InputFile
+from tui.options.places import Product
 from tui.options.shared import OutputOptions
 
 RESULTS_PANEL = "Results"
@@ -92,6 +94,6 @@ class EstimateOptions(ResultsOptions):
         None, "Of the intervals; the plan's if not given.", "--confidence", metavar="X", fraction=True
     )
     groups: bool = option(False, "List every kernel group's own total.", "--groups")
-    top_up: str | None = option(
+    top_up: Annotated[str | None, Product.PLAN] = option(
         None, "Write the larger plan here while --target is not met.", "--top-up", metavar="PLAN"
     )

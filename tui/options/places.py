@@ -1,15 +1,203 @@
-"""Where files can be written: the current folder, or where that takes none, a place that does."""
+"""Where a command writes: whether it can, and whether what lies there may be replaced, asked before it reads.
+
+An option that names a place is annotated with the `Product` that goes there; that is all, the parser asks
+`check_places`. Unasked, a file is replaced by one of its own kind alone, a plan that was topped up by none: a
+simulation was spent on it. Results that are redirected replace any text but a plan.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-import tempfile
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import fields
+from enum import Enum
 from itertools import takewhile
 from pathlib import Path
+from typing import Any, get_type_hints
+
+from sampling.errors import OptionError, PlanFileError
+from tui.options.input_files import why_not_written
+
+_STDOUT = "-"
+_HEAD_BYTES, _FOOTER_BYTES = 1 << 16, 1 << 20
+_KIND = re.compile(rb'\A\s*\{[^{\[]*"kind"\s*:\s*"plan"')
+_MADE_HERE = re.compile(rb'<(meta name="generator" content="|!-- generator: |metadata>)KernelPoint [0-9]')
+
+
+class Product(Enum):
+    """What is written to a place."""
+
+    RESULTS = "text"
+    PLAN = "plan"
+    PROFILE = "Parquet profile of `convert`"
+    REPORT = "report of kernelpoint's"
+    FOLDER = "folder"
+
+
+def check_places(options: Any) -> None:
+    """Refuse the places that the options name for what is written, before a long work.
+
+    Raises
+    ------
+    OptionError : what lies there is not replaced unasked; or see `check_file` and `check_folder`.
+    OSError : nothing can be written there.
+    """
+    hints = get_type_hints(type(options), include_extras=True)
+    for option in fields(options):
+        marks, place = getattr(hints[option.name], "__metadata__", ()), getattr(options, option.name)
+        product = next((mark for mark in marks if isinstance(mark, Product)), None)
+        if product is None or place in {None, _STDOUT}:
+            continue
+        path, named = Path(place), f"{option.metadata['flags'][0]} {place}"
+        if product is Product.FOLDER:
+            check_folder(path, named)
+            continue
+        check_file(path, named)
+        why_not = None if options.force else why_not_replaced(path, product)
+        if why_not is not None:
+            raise OptionError(f"{named} {why_not}", remedy="give another name, or --force to replace it")
+
+
+def check_file(path: Path, named: str | None = None) -> Path:
+    """Return a file that can be written, or a pipe or a device, links followed.
+
+    Parameters
+    ----------
+    named : what messages call it; the path if not given.
+
+    Raises
+    ------
+    OptionError : the command reads it, or the folder it is in; a recording cannot be made again.
+    OSError : it is a folder or a disk, or nothing can be written there.
+    """
+    mode = _mode(path, named or str(path))
+    path = path.resolve()
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
+    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
+        raise OSError(6, "is a disk or a socket, a file is meant", str(path))
+    if mode and not os.access(path, os.W_OK):
+        raise PermissionError(13, "cannot be written (Permission denied)", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(2, "there is no such folder to write in", str(path.parent))
+    if (not mode or stat.S_ISREG(mode)) and not is_writable(path.parent):
+        raise PermissionError(13, "nothing can be written there", str(path.parent))
+    return path
+
+
+def check_folder(folder: Path, named: str | None = None) -> None:
+    """Refuse a folder that files could not be written into.
+
+    Raises
+    ------
+    OptionError : it is a file, or the command reads it.
+    OSError : nothing can be written there.
+    """
+    _mode(folder, named or str(folder))
+    refuse_files([folder, *folder.parents])
+    if why_not_written(folder / "any") is not None:
+        raise OptionError(f"{folder} is what the command reads", remedy="give another folder")
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not is_writable(there):
+        raise PermissionError(13, "nothing can be written there", str(there))
+
+
+def refuse_files(folders: Iterable[Path]) -> None:
+    """Raise OptionError if one of these is there and no folder."""
+    for folder in folders:
+        if folder.exists() and not folder.is_dir():
+            raise OptionError(f"{folder} is a file, a folder is meant", remedy="give another name with -o")
+
+
+def _mode(path: Path, named: str) -> int:
+    """Return of which kind the file is that lies there, 0 for none; refuse one that the command reads."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        mode = 0
+    except OSError as error:
+        raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
+    why_not = why_not_written(path)
+    if why_not is not None:
+        raise OptionError(f"{named} {why_not}", remedy="give another file to write")
+    return mode
+
+
+def why_not_replaced(path: Path, product: Product) -> str | None:
+    """Return why a file is not replaced unasked, to follow its name; None where it may be, or is empty."""
+    if not path.is_file() or not path.stat().st_size:
+        return None
+    plan = _plan_there(path)
+    if plan is not None and plan.get("topped_up") is not None:
+        return "is a plan that was topped up after a simulation"
+    is_own = {
+        Product.RESULTS: lambda: b"\0" not in head_of(path),
+        Product.PROFILE: lambda: _is_converted(path),
+        Product.REPORT: lambda: is_report(path),
+    }
+    if plan is not None:
+        return None if product is Product.PLAN else "is a plan"
+    return None if product in is_own and is_own[product]() else f"exists and is no {product.value}"
+
+
+def replaced_plan(path: Path) -> str | None:
+    """Return in words which plan lies there; None where none does."""
+    plan = _plan_there(path) if path.is_file() else None
+    if plan is None:
+        return None
+    # What is read of it may be garbled.
+    with suppress(LookupError, TypeError, AttributeError):
+        files, made_by = plan["profile"]["files"], plan["options"]
+        names = ", ".join(Path(file["path"]).name for file in files)
+        return (
+            f"another: {made_by['method']}, epsilon {made_by['epsilon']}, seed {made_by['seed']}, of {names}"
+        )
+    return "another, which cannot be read"
+
+
+def _plan_there(path: Path) -> dict[str, Any] | None:
+    from sampling.json_text import read_json_object
+
+    with suppress(PlanFileError):
+        return read_json_object(str(path)) if is_plan(str(path)) else None
+    return None
+
+
+def is_plan(path: str) -> bool:
+    """Return whether a file looks like a plan file, by its head: the app's first paint must not wait."""
+    with suppress(OSError):
+        return Path(path).is_file() and _KIND.search(head_of(Path(path))) is not None
+    return False
+
+
+def is_report(path: Path) -> bool:
+    """Return whether a file is a report that was made here, or a chart of one."""
+    return _MADE_HERE.search(head_of(path)) is not None
+
+
+def _is_converted(path: Path) -> bool:
+    from sampling.readers.parquet_source import METADATA_KEY
+
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - _FOOTER_BYTES))
+        footer = stream.read()
+    return footer.endswith(b"PAR1") and METADATA_KEY in footer
+
+
+def head_of(path: Path) -> bytes:
+    """Return the first bytes of a file.
+
+    Raises
+    ------
+    OSError : it cannot be read.
+    """
+    with path.open("rb") as stream:
+        return stream.read(_HEAD_BYTES)
+
 
 _LAST_WORD = re.compile(r"""(?:[^\s'"\\]|\\.?|'[^']*'?|"(?:[^"\\]|\\.)*"?)*""")
 """A word as a shell takes it, its last quote perhaps still open; matched wherever one may begin."""
@@ -78,6 +266,8 @@ def is_there(path: Path) -> bool:
 
 def other_folders() -> Iterator[Path]:
     """Yield the folders to write to where the current one takes no file: home, the temporary one."""
+    import tempfile
+
     # An account may have no home.
     with suppress(RuntimeError):
         yield Path.home()

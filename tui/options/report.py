@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from tui.options.estimate import RESULTS_PANEL, ResultsOptions
 from tui.options.field import option
 from tui.options.input_files import InputFile
+from tui.options.places import Product
 from tui.options.shared import OUTPUT_PANEL, BudgetOptions, ProfileOptions
 
 
@@ -14,7 +16,7 @@ from tui.options.shared import OUTPUT_PANEL, BudgetOptions, ProfileOptions
 class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
     """`report`."""
 
-    output: str | None = option(
+    output: Annotated[str | None, Product.REPORT] = option(
         None,
         "Where the report goes: .html with drawn charts, .md with charts as text.",
         "-o",
@@ -22,7 +24,7 @@ class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
         panel=OUTPUT_PANEL,
         metavar="FILE",
     )
-    svg: str | None = option(
+    svg: Annotated[str | None, Product.FOLDER] = option(
         None,
         "Write each chart as an .svg file of its own too, for a paper; those of the last time are replaced. "
         "A .md report then shows these files.",

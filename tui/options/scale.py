@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.options.choices import Theme
 from tui.options.field import argument, height_option, option, width_option
 from tui.options.input_files import InputFile
 from tui.options.numbers import NumberKind
+from tui.options.places import Product
 from tui.options.shared import OUTPUT_PANEL, OutputOptions, theme_option
 
 _MEASURED = "What was measured"
@@ -167,7 +169,7 @@ class ScaleValidateOptions(ScaleOptions):
 class ScaleDeriveOptions(OutputOptions):
     """`scale derive`."""
 
-    output: str | None = option(
+    output: Annotated[str | None, Product.FOLDER] = option(
         None,
         "The folder to write to, one in it for each scale model; `-` is stdout. Else nothing is written.",
         "-o",
@@ -191,7 +193,6 @@ class ScaleDeriveOptions(OutputOptions):
         "--size",
         metavar="SIZES",
     )
-    force: bool = option(False, "Overwrite files that exist.", "--force")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ One field is one option, see `tui.options.field`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from sampling.reduction.group_by import GroupBy
 from tui.options.choices import (
@@ -18,6 +18,7 @@ from tui.options.choices import (
 from tui.options.field import argument, option
 from tui.options.input_files import FeatureFile, InputFile
 from tui.options.numbers import NumberKind
+from tui.options.places import Product
 
 OUTPUT_PANEL = "Output"
 _REGION = "Which launches"
@@ -54,8 +55,14 @@ class OutputOptions:
     format: OutputFormat = option(
         OutputFormat.TABLE, "How to write the results.", "--format", panel=OUTPUT_PANEL
     )
-    output: str | None = option(
+    output: Annotated[str | None, Product.RESULTS] = option(
         None, "Where the results go; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="PATH"
+    )
+    force: bool = option(
+        False,
+        "Replace what is kept otherwise: a file of another kind, an export, a plan that was topped up.",
+        "--force",
+        panel=OUTPUT_PANEL,
     )
     quiet: bool = option(False, "No progress and no notes on stderr.", "--quiet", "-q", panel=OUTPUT_PANEL)
     seed: int = option(0, "Seed of every random draw.", "--seed", panel=OUTPUT_PANEL)

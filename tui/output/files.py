@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from sampling.errors import OptionError
 from tui.options.input_files import why_not_written
+from tui.options.places import check_file, refuse_files
 from tui.output.temporary import temporary_file
 
 
@@ -22,24 +23,16 @@ def new_file(path: Path) -> Iterator[Path]:
 
     Raises
     ------
-    OptionError : the command reads it, or the folder it is in; a recording cannot be made again.
-    OSError : it is a folder, or nothing can be written there.
+    OptionError, OSError : see `check_file`.
     """
-    why_not = why_not_written(path)
-    if why_not is not None:
-        raise OptionError(f"{path} {why_not}", remedy="give another file to write")
-    path = path.resolve()
-    if path.is_dir():
-        raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
-    if not path.parent.is_dir():
-        raise FileNotFoundError(2, "there is no such folder to write in", str(path.parent))
+    path = check_file(path)
     if path.exists() and not path.is_file():
         with scratch_file() as scratch:
             yield scratch
             with scratch.open("rb") as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target)
         return
-    with _beside(path) as temporary:
+    with temporary_file(path.parent) as temporary:
         try:
             yield temporary
             mask = os.umask(0)
@@ -65,48 +58,25 @@ def write_text(text: str, path: Path) -> None:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """Give a temporary file in the same folder."""
-    with ExitStack() as opened:
-        try:
-            # A name that the file system does not take is told before a long work, not after it.
-            with suppress(FileNotFoundError):
-                path.lstat()
-            temporary = opened.enter_context(temporary_file(path.parent))
-        except OSError as error:
-            raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
-        yield temporary
-
-
-@contextmanager
 def scratch_file() -> Iterator[Path]:
     """Give a temporary file for what cannot be written to a pipe directly."""
     with temporary_file(Path(tempfile.gettempdir())) as path:
         yield path
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that `write_folder` could not fill, before a long work.
-
-    Raises
-    ------
-    OptionError : it is a file, or the command reads it.
-    OSError : nothing can be written there.
-    """
-    _check_folders([folder, *folder.parents])
-    if why_not_written(folder / "any") is not None:
-        raise OptionError(f"{folder} is what the command reads", remedy="give another folder")
-    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise PermissionError(13, "nothing can be written there", str(there))
-
-
-def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> list[str]:
+def write_folder(
+    folder: Path,
+    files: Sequence[tuple[str, str]],
+    *,
+    force: bool,
+    replaced: Callable[[Path], bool] = lambda _: False,
+) -> list[str]:
     """Write (relative path, content) below a folder and return the paths; scripts (.sh) can be run.
 
     Parameters
     ----------
     force : whether to overwrite.
+    replaced : whether a file that is there is overwritten unasked.
 
     Raises
     ------
@@ -115,15 +85,15 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
     OSError : one cannot be written; then none has been.
     """
     paths = [folder / relative for relative, _ in files]
-    _check_folders(dict.fromkeys(parent for path in (folder / "any", *paths) for parent in path.parents))
-    existing = [path for path in paths if path.exists()]
+    refuse_files(dict.fromkeys(parent for path in (folder / "any", *paths) for parent in path.parents))
     if any(why_not_written(path) is not None for path in paths):
         raise OptionError(
             f"-o {folder} would overwrite what the command reads, or write into it",
             remedy="give another folder",
         )
-    if existing and not force:
-        raise OptionError(f"{existing[0]} exists", remedy="give another -o, or --force to overwrite")
+    existing = [] if force else [path for path in paths if path.exists() and not replaced(path)]
+    if existing:
+        raise OptionError(f"{existing[0]} exists", remedy="give another folder, or --force to overwrite")
     with ExitStack() as made:
         with ExitStack() as written:
             for path, (_, content) in zip(paths, files, strict=True):
@@ -158,10 +128,3 @@ def _remove(folder: Path) -> None:
     # Another program may have put a file there meanwhile.
     with suppress(OSError):
         folder.rmdir()
-
-
-def _check_folders(folders: Iterable[Path]) -> None:
-    """Raise OptionError if one of these is there and no folder."""
-    for folder in folders:
-        if folder.exists() and not folder.is_dir():
-            raise OptionError(f"{folder} is a file, a folder is meant", remedy="give another name with -o")

@@ -17,6 +17,7 @@ from typing import Any, TextIO
 
 from sampling.json_text import finite, json_text
 from tui.options.choices import OutputFormat
+from tui.options.places import replaced_plan
 from tui.options.shared import OutputOptions
 from tui.output.files import new_file, write_text
 from tui.output.markdown import Block, blocks_text
@@ -211,15 +212,16 @@ def write_stdout(text: str) -> None:
     sys.stdout.flush()
 
 
-def write_product(text: str, options: OutputOptions, what: str) -> None:
-    """Write a command's product to the file of ``-o``, which a note says, or to stdout.
+def write_plan(text: str, place: str, *, quiet: bool) -> None:
+    """Write a plan to a file, which a note says with the plan that it replaces, or to stdout.
 
     Raises
     ------
     OptionError, OSError : see `new_file`.
     """
-    if options.output == STDOUT:
+    if place == STDOUT:
         write_stdout(text)
         return
-    write_text(text, Path(str(options.output)))
-    note(f"{what} written to {options.output}", quiet=options.quiet)
+    before = replaced_plan(Path(place))
+    write_text(text, Path(place))
+    note(f"plan written to {place}{f', in place of {before}' if before else ''}", quiet=quiet)

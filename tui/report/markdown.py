@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from tui.output.markdown import code, fenced, in_markdown, table_text
 from tui.report.sections import Block, Commands, Figure, Listing, Report, Table
+from tui.version import __version__
 
 
 def markdown_text(report: Report) -> str:
@@ -17,6 +18,8 @@ def markdown_text(report: Report) -> str:
 def _parts(report: Report) -> Iterator[str]:
     yield f"# {in_markdown(report.title)}"
     yield in_markdown(report.about)
+    # By this `tui.options.places` knows a report from another document.
+    yield f"<!-- generator: KernelPoint {__version__} -->"
     for section in report.sections:
         yield f"## {in_markdown(section.title)}"
         yield from (_block(block, report.images) for block in section.blocks)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sampling.errors import OptionError
+from tui.options.places import is_report
 from tui.options.report import ReportOptions
-from tui.output.files import check_folder, new_file, write_folder
+from tui.output.files import new_file, write_folder
 from tui.report.html import html_text
 from tui.report.markdown import markdown_text
 from tui.report.sections import Report
@@ -74,15 +75,16 @@ def report_files(options: ReportOptions) -> Iterator[Callable[[Report], Written]
         text_of, path = None, None
         if output is not None:
             text_of, path = writer_for(output), opened.enter_context(new_file(Path(output)))
-        if folder is not None:
-            check_folder(Path(folder))
 
         def write(report: Report) -> Written:
             size = 0
             if path is not None and text_of is not None:
                 text = text_of(replace(report, images=_images(report, options)))
                 size = path.write_bytes(text.encode("utf-8", "backslashreplace"))
-            charts = [] if folder is None else write_folder(Path(folder), _pictures(report), force=True)
+            charts: list[str] = []
+            if folder is not None:
+                pictures = _pictures(report)
+                charts = write_folder(Path(folder), pictures, force=options.force, replaced=is_report)
             return Written(size, tuple(charts))
 
         yield write

@@ -159,7 +159,9 @@ def _table(
 ) -> str:
     name_width = max(width // 4, 12)
     columns = _columns(
-        logs, projections, [shortened(readable_name(log.name), name_width, ascii_only=ascii_only) for log in logs]
+        logs,
+        projections,
+        [shortened(readable_name(log.name), name_width, ascii_only=ascii_only) for log in logs],
     )
     room = width - max(map(len, table(columns).split("\n"))) - 2
     if room >= _LEAST_REASON and len(logs) > 1:

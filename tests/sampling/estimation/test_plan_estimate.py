@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import sampling
-from sampling.errors import AnalysisError, OptionError
+from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.estimation.plan_estimate import NOT_RANDOM, PlanEstimate, estimate_plan, sample_of
 from sampling.estimation.topped_up_plan import top_up
 from sampling.plan.plan_file import PlanFile
@@ -161,6 +162,18 @@ def test_picked_launches_give_a_total_and_no_interval(sample_data: Path, written
     assert found.groups == ()
     with pytest.raises(AnalysisError, match="picked launches cannot be topped up"):
         top_up(plan, simulated(plan), found.main, 0.05)
+
+
+@pytest.mark.parametrize("named", ["/dev/zero", "pipe"])
+def test_no_plan_is_topped_up_from_what_may_never_end(
+    written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    plan = replace(written(epsilon=0.05), files=({"path": named},))
+    found = estimate_plan(plan, simulated(plan, 0.2))
+    with pytest.raises(PlanFileError, match=f"made from {named}, which is no file"):
+        top_up(plan, simulated(plan, 0.2), found.main, 0.001)
 
 
 def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
 from sampling.readers.launch_parquet_writer import write_launch_parquet
 from sampling.readers.registry import read_profile
@@ -44,6 +45,11 @@ def through_a_pipe(tmp_path: Path, content: bytes) -> Profile:
         return read_profile([str(pipe)])
     finally:
         writer.join()
+
+
+def test_a_device_is_not_read_without_end() -> None:
+    with pytest.raises(ProfileError, match="/dev/zero: a device, which has no end"):
+        read_profile(["/dev/zero"])
 
 
 def test_a_pipe_loses_nothing(tmp_path: Path) -> None:
