@@ -190,7 +190,7 @@ def test_bars_are_as_high_as_the_numbers_say(group, width: int, height: int, log
     assert heights.max() == 8 * foot
 
 
-def test_a_split_line_is_amid_the_gap_between_its_clusters() -> None:
+def test_a_split_line_is_right_after_the_longest_launch_of_its_left_part() -> None:
     grid = histogram(*THREE_PEAKS, THREE_CLUSTERS, 80, 24)
     foot = 24 - 2 - 2
     assert grid.glyph[foot, LEFT - 1] == "└"
@@ -199,8 +199,7 @@ def test_a_split_line_is_amid_the_gap_between_its_clusters() -> None:
     assert len(lines) == 2
     for line, (left, right) in zip(lines, ((0, 1), (1, 2)), strict=True):
         last = max(c for c in bars if grid.style[foot - 1, c] == left)
-        first = min(c for c in bars if grid.style[foot - 1, c] == right)
-        assert line == (last + first) // 2
+        assert line == last + 1 < min(c for c in bars if grid.style[foot - 1, c] == right)
         assert grid.glyph[foot, line] == "┴"
 
 
@@ -218,7 +217,9 @@ def test_the_proposed_threshold_is_drawn_and_told_apart_from_a_split() -> None:
     columns = set(np.flatnonzero((grid.style[:19] == PROPOSED).all(axis=0)).tolist())
     assert columns == set(np.flatnonzero((split.style[:19] == MARKER).all(axis=0)).tolist())
     assert len(columns) == 1
-    assert "┊ split proposed at 65.6 us" in plain(grid)
+    assert "┊ split at 65.6 us" in plain(grid)
+    kept = histogram(values_ns, counts, [], 80, 24, threshold_ns=THREE_CLUSTERS[0][1], is_kept=True)
+    assert "┊ keep; a split would be at 65.6 us" in plain(kept)
 
 
 @pytest.mark.parametrize("threshold_ns", [0, 10**9])

@@ -39,11 +39,13 @@ def cluster_entries(
     return entries
 
 
-def proposal_entry(threshold_ns: int, *, ascii_only: bool) -> Entry:
-    """The entry for a threshold that is proposed."""
+def threshold_entry(threshold_ns: int, *, is_kept: bool, ascii_only: bool) -> Entry:
+    """The entry for the threshold of a split, or of the best one where the launches are kept whole."""
     at = duration(threshold_ns)
     symbol = glyph_set(ascii_only=ascii_only).proposed
-    return Entry(symbol, PROPOSED, (f"split proposed at {at}", f"split at {at}?", f"{at}?"))
+    if is_kept:
+        return Entry(symbol, PROPOSED, (f"keep; a split would be at {at}", f"keep, not split at {at}", "keep"))
+    return Entry(symbol, PROPOSED, (f"split at {at}", f"at {at}", at))
 
 
 def legend(

@@ -134,6 +134,7 @@ def stop_histogram(
         log=log,
         ascii_only=ascii_only,
         threshold_ns=node.threshold_ns,
+        is_kept=node.verdict is Verdict.KEEP,
     )
 
 
@@ -188,11 +189,10 @@ def verdict_line(stop: TreeStop) -> str:
     if node is None:
         return ""
     is_ahead = stop.ahead is not None and node.path == stop.ahead.path
-    verdict = "split" if node.verdict is Verdict.SPLIT else "keep whole"
     if node.overridden:
         # The reason already says that the user decided.
-        return f"{'next: ' if is_ahead else ''}{verdict}; {node.reason}"
-    return f"{'proposed' if is_ahead else 'decided'}: {verdict}; {node.reason}"
+        return f"{'next: ' if is_ahead else ''}{node.verdict}; {node.reason}"
+    return f"{'proposed' if is_ahead else 'decided'}: {node.verdict}; {node.reason}"
 
 
 def running_lines(stop: TreeStop) -> list[str]:
