@@ -15,7 +15,7 @@ from tui.charts.axis import Tick, linear_time_ticks, log_time_ticks, multiples, 
 from tui.charts.glyphs import GlyphSet, cluster_style, cluster_symbol, glyph_set
 from tui.charts.grid import AXIS, LABEL, MARKER, PROPOSED, Grid, blank, copy, fitted, put
 from tui.charts.histogram_data import HistogramData, histogram_data, useful_bins
-from tui.charts.legend import cluster_entries, legend, threshold_entry
+from tui.charts.legend import cluster_entries, legend, split_entry
 from tui.charts.quantities import duration_range, si, si_tick
 from tui.charts.sparkline import sparkline
 
@@ -79,8 +79,7 @@ def histogram(
     *,
     log: bool = False,
     ascii_only: bool = False,
-    threshold_ns: int | None = None,
-    is_kept: bool = False,
+    split: tuple[int, bool] | None = None,
     words: Grid | None = None,
 ) -> Grid:
     """A (height, width) grid: launches by duration.
@@ -95,8 +94,7 @@ def histogram(
     counts : (p,) int64 array, launches of each.
     clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over everything.
     log : a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
-    threshold_ns : where a split is looked at: the largest duration of its left part.
-    is_kept : whether the launches are kept whole all the same.
+    split : one that is looked at: the largest duration of its left part, and whether it is made.
     words : what stands below the axis in place of a legend.
 
     Raises
@@ -117,8 +115,8 @@ def histogram(
     if words is None:
         launches = histogram_data(values_ns, counts, clusters, 1).cluster_counts[:, 0]
         entries = cluster_entries(clusters, launches.tolist(), ascii_only=ascii_only)
-        if threshold_ns is not None:
-            entries.insert(0, threshold_entry(threshold_ns, is_kept=is_kept, ascii_only=ascii_only))
+        if split is not None:
+            entries.insert(0, split_entry(split[0], is_made=split[1], ascii_only=ascii_only))
         rows = max(height // _ROWS_A_LEGEND_ROW, layout.foot - deserved)
         words = legend(entries, width - LEFT, rows, ascii_only=ascii_only)
     layout = replace(layout, foot=min(layout.foot - words.height, deserved))
@@ -127,8 +125,8 @@ def histogram(
     draw_duration_axis(plot, int(values_ns.max()), log=log)
     draw_bars(plot)
     _draw_splits(plot, clusters)
-    if threshold_ns is not None:
-        _draw_threshold(plot, values_ns, threshold_ns)
+    if split is not None:
+        _draw_threshold(plot, values_ns, split[0])
     _draw_symbols(plot)
     copy(words, plot.grid, layout.foot + _AXIS_ROWS, LEFT)
     return plot.grid

@@ -133,8 +133,7 @@ def stop_histogram(
         height,
         log=log,
         ascii_only=ascii_only,
-        threshold_ns=node.threshold_ns,
-        is_kept=node.verdict is Verdict.KEEP,
+        split=None if node.threshold_ns is None else (node.threshold_ns, node.verdict is Verdict.SPLIT),
     )
 
 

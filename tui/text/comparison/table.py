@@ -22,7 +22,7 @@ _DROPPED_FIRST = ("p95", "strata", "group", "max", "within", "drawn", "bound")
 
 def comparison_text(rows: Sequence[Row], options: CompareOptions, canvas: Canvas) -> str:
     """Return a table a profile, below it what cannot run, with the reasons where they are asked for."""
-    promise = promises(rows, options.epsilon)
+    promise = promises(rows, options.epsilon, options.confidence)
     return by_profile(
         rows,
         canvas,
@@ -67,16 +67,18 @@ def _table(found: Blocks, options: CompareOptions, canvas: Canvas) -> str:
         parts.append(table(comparison_columns(found.can_run, canvas.width), gap=" "))
         is_best_first = options.sort is CompareSort.BEST and not options.reverse
         if is_best_first and _any_promise(found.can_run):
-            parts.append(_filled(_order_words(options.epsilon), canvas))
+            parts.append(_filled(best_first_words(options.epsilon), canvas))
     if found.cannot_run:
         parts.append(_cannot_run(found.cannot_run, options, canvas))
     return "\n\n".join(parts)
 
 
-def _order_words(epsilon: float) -> str:
-    """Return what the column of the promise is, and how it orders the methods."""
-    asked = quantities.share(epsilon)
-    return f"simulated: bound on the simulated total; best first: up to {asked}, above it, none"
+def best_first_words(epsilon: float) -> str:
+    """Return what makes a method better than another."""
+    return (
+        f"Best first: the simulated total bounded by {quantities.share(epsilon)} (column simulated), and the "
+        "draws within it, by speedup; then wider bounds, the smallest first; then none, by mean error"
+    )
 
 
 def _any_promise(methods: Sequence[Merged]) -> bool:
