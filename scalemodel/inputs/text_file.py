@@ -19,6 +19,14 @@ from scalemodel.errors import InputError, Place
 _GZIP_MAGIC = b"\x1f\x8b"
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
+# What GPGPU-Sim and Accel-Sim print, and their interval logs.
+_SIMULATOR_LOG = re.compile(
+    r"^(Accel-Sim \[build|[ \t]*\*\*\* GPGPU-Sim Simulator|GPGPU-Sim (PTX|uArch|version)"
+    r"|(kernel_launch_uid|gpu_sim_cycle|gpu_tot_ipc) = |globalcyclecount:|(?i:CFLog)\d+[:_])",
+    re.MULTILINE,
+)
+_LOG_HEAD = 1 << 20
+
 # What a person writes is far below both; tomllib takes the square of the time for the parts of a key.
 _MOST_TOML_CHARACTERS = 1 << 20
 _MOST_KEY_PARTS = 64
@@ -37,7 +45,7 @@ def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> s
 
     Raises
     ------
-    InputError : it cannot be read, is empty, damaged, or not text in UTF-8.
+    InputError : it cannot be read, is empty, damaged, not text in UTF-8, or what a simulator wrote.
     """
     place = Place(path)
     try:
@@ -56,6 +64,10 @@ def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> s
         raise InputError("not text in UTF-8", place, remedy=f"give {meant}") from error
     if not text.strip():
         raise InputError("the file is empty", place, remedy=f"give {meant}")
+    if _SIMULATOR_LOG.search(text, 0, _LOG_HEAD):
+        what = "the log of a simulator, of which nothing is read here"
+        remedy = f"its IPC is the last gpu_tot_ipc that was printed; give {meant}"
+        raise InputError(what, place, remedy=remedy)
     return text
 
 
