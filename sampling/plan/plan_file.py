@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sampling.errors import OptionError, PlanFileError
+from sampling.errors import OptionError, PlanFileError, ProfileError
 from sampling.json_text import read_json_object
 from sampling.methods.registry import draws_at_random, method_names
 from sampling.plan.plan_options import recorded_columns, recorded_selection, recorded_target
 from sampling.profile.fingerprint import SequenceFingerprint
 from sampling.profile.profile import Dimensions
+from sampling.readers.input_file import open_input
+from sampling.readers.registry import reader_of
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.short_launches import LeftOut
@@ -180,11 +183,14 @@ def read_plan(path: str) -> PlanFile:
     ------
     PlanFileError : it cannot be read, is not a plan, or is of another schema.
     """
-    document = read_json_object(path)
-    if document.get("kind") != "plan":
-        raise PlanFileError(
-            "not a plan file", path=path, remedy="give a file written by `kernelpoint sample -o`"
-        )
+    try:
+        document = read_json_object(path)
+        if document.get("kind") != "plan":
+            remedy = "give a file written by `kernelpoint sample -o`"
+            raise PlanFileError("not a plan file", path=path, remedy=remedy)
+    except PlanFileError:
+        _refuse_profile(path)
+        raise
     if document.get("schema") != SCHEMA:
         raise PlanFileError(
             f"a plan of schema {document.get('schema')}, this version reads {SCHEMA}",
@@ -201,6 +207,21 @@ def read_plan(path: str) -> PlanFile:
             f"a plan file that lacks or garbles {error}", path=path, remedy="make the plan again"
         ) from error
     return plan
+
+
+def _refuse_profile(path: str) -> None:
+    """Raise PlanFileError where a file or folder is a profile: the two are easily swapped."""
+    reader = None
+    # A pipe is read already.
+    if Path(path).is_file() or Path(path).is_dir():
+        with suppress(ProfileError), open_input(path) as file:
+            reader = reader_of(file)
+    if reader is not None:
+        raise PlanFileError(
+            f"a profile ({reader.FORMAT}), not a plan",
+            path=path,
+            remedy="type the plan first, written by `kernelpoint sample -o`, then the profile",
+        )
 
 
 def _plan_of(document: dict[str, Any], path: str) -> PlanFile:

@@ -22,6 +22,14 @@ _MOST_BYTES = 64 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
+# What GPGPU-Sim and Accel-Sim print, and their interval logs.
+_SIMULATOR_LOG = re.compile(
+    r"^(Accel-Sim \[build|[ \t]*\*\*\* GPGPU-Sim Simulator|GPGPU-Sim (PTX|uArch|version)"
+    r"|(kernel_launch_uid|gpu_sim_cycle|gpu_tot_ipc) = |globalcyclecount:|(?i:CFLog)\d+[:_])",
+    re.MULTILINE,
+)
+_LOG_HEAD = 1 << 20
+
 # What a person writes is far below both; tomllib takes the square of the time for the parts of a key.
 _MOST_TOML_CHARACTERS = 1 << 20
 _MOST_KEY_PARTS = 64
@@ -40,7 +48,8 @@ def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> s
 
     Raises
     ------
-    InputError : it cannot be read, is empty, damaged, too large, or not text in UTF-8.
+    InputError : it cannot be read, is empty, damaged, too large, not text in UTF-8, or what a simulator
+        wrote.
     """
     place = Place(path)
     try:
@@ -48,15 +57,19 @@ def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> s
         if content.startswith(_GZIP_MAGIC):
             with gzip.open(io.BytesIO(content)) as stream:
                 content = stream.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            what = f"more than {_MOST_BYTES:,} bytes, where a small file is meant"
-            raise InputError(what, place, remedy=f"give {meant}")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         what = f"the gzip data is cut short or damaged ({error})"
         raise InputError(what, place, remedy="copy the file again") from error
     except OSError as error:
         what = f"cannot be read ({error.strerror or error})"
         raise InputError(what, place, remedy="check the path") from error
+    if _SIMULATOR_LOG.search(content[:_LOG_HEAD].decode("utf-8", "replace")):
+        what = "the log of a simulator, of which nothing is read here"
+        remedy = f"its IPC is the last gpu_tot_ipc that was printed; give {meant}"
+        raise InputError(what, place, remedy=remedy)
+    if len(content) > _MOST_BYTES:
+        what = f"more than {_MOST_BYTES:,} bytes, where a small file is meant"
+        raise InputError(what, place, remedy=f"give {meant}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

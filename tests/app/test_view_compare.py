@@ -68,17 +68,8 @@ def table_of(app: App) -> CompareTable:
 
 
 def best_first(app: App) -> list[str]:
-    """The methods in the order of the table, by their figures."""
-    findings = view_of(app).findings
-    order = {"kept": 0, "wider": 1, "nothing": 2}
-
-    def standing(row: dict[str, Any]) -> tuple[int, float]:
-        bound = row["bound_with_noise"]
-        what = "nothing" if bound is None else "kept" if bound <= 0.05 else "wider"
-        return order[what], -row["speedup"]
-
-    there = [row for row in findings.rows if row["applicable"] and row["same_as"] is None]
-    return [row["method"] for row in sorted(there, key=standing)]
+    """The methods in the order of the table."""
+    return [each.methods[0] for each in blocks_of(view_of(app).findings, CompareSort.BEST).can_run]
 
 
 def chart_of(app: App) -> Chart:

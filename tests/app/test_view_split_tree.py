@@ -198,7 +198,7 @@ async def test_a_stop_is_told_in_words_and_numbers(gpt: str) -> None:
         assert node.verdict is Verdict.SPLIT
         shown = screen_text(app)
         at = f"{node.threshold_ns / 1000:.1f} us"  # type: ignore[operator]
-        assert f"split proposed at {at}" in shown
+        assert f"┊ split at {at}" in shown
         assert f"proposed: split; {node.reason}" in " ".join(card(app).split())
         assert f"{node.launches:,} launches" in card(app)
         assert "tau old" in card(app)

@@ -181,8 +181,8 @@ CHARTS: dict[str, Draw] = {
             ("tiny to largest", [0, 1, LARGEST_NS], [1, 10**15, 2], {}),
             ("100 clusters", [1_000 + 17 * i for i in range(100)], None, {"clusters": True}),
             ("130 clusters", [10 * 2**i for i in range(50)], None, {"clusters": True}),
-            ("proposed", [10, 20, 30, 500], None, {"threshold_ns": 30}),
-            ("proposed outside", [10, 20], None, {"threshold_ns": 10**9}),
+            ("proposed", [10, 20, 30, 500], None, {"split": (30, True)}),
+            ("proposed outside", [10, 20], None, {"split": (10**9, False)}),
         )
         for log in (False, True)
     },

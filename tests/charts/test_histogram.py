@@ -151,7 +151,7 @@ def test_a_grid_has_the_size_asked_for(group, width: int, height: int, log: bool
     values_ns, counts, clusters = group
     threshold_ns = int(values_ns[values_ns.size // 2])
     grid = histogram(
-        values_ns, counts, clusters, width, height, log=log, ascii_only=ascii_only, threshold_ns=threshold_ns
+        values_ns, counts, clusters, width, height, log=log, ascii_only=ascii_only, split=(threshold_ns, True)
     )
     assert grid.glyph.shape == grid.style.shape == (height, width)
     assert all(len(row) <= width for row in plain(grid).split("\n"))
@@ -190,7 +190,7 @@ def test_bars_are_as_high_as_the_numbers_say(group, width: int, height: int, log
     assert heights.max() == 8 * foot
 
 
-def test_a_split_line_is_amid_the_gap_between_its_clusters() -> None:
+def test_a_split_line_is_right_after_the_longest_launch_of_its_left_part() -> None:
     grid = histogram(*THREE_PEAKS, THREE_CLUSTERS, 80, 24)
     foot = 24 - 2 - 2
     assert grid.glyph[foot, LEFT - 1] == "└"
@@ -199,8 +199,7 @@ def test_a_split_line_is_amid_the_gap_between_its_clusters() -> None:
     assert len(lines) == 2
     for line, (left, right) in zip(lines, ((0, 1), (1, 2)), strict=True):
         last = max(c for c in bars if grid.style[foot - 1, c] == left)
-        first = min(c for c in bars if grid.style[foot - 1, c] == right)
-        assert line == (last + first) // 2
+        assert line == last + 1 < min(c for c in bars if grid.style[foot - 1, c] == right)
         assert grid.glyph[foot, line] == "┴"
 
 
@@ -213,17 +212,19 @@ def test_without_a_gap_the_split_line_stands_on_the_lower_bar() -> None:
 
 def test_the_proposed_threshold_is_drawn_and_told_apart_from_a_split() -> None:
     values_ns, counts = THREE_PEAKS
-    grid = histogram(values_ns, counts, [], 80, 24, threshold_ns=THREE_CLUSTERS[0][1])
+    grid = histogram(values_ns, counts, [], 80, 24, split=(THREE_CLUSTERS[0][1], True))
     split = histogram(values_ns, counts, clusters_at(values_ns, 72_000), 80, 24)
     columns = set(np.flatnonzero((grid.style[:19] == PROPOSED).all(axis=0)).tolist())
     assert columns == set(np.flatnonzero((split.style[:19] == MARKER).all(axis=0)).tolist())
     assert len(columns) == 1
-    assert "┊ split proposed at 65.6 us" in plain(grid)
+    assert "┊ split at 65.6 us" in plain(grid)
+    kept = histogram(values_ns, counts, [], 80, 24, split=(THREE_CLUSTERS[0][1], False))
+    assert "┊ keep; a split would be at 65.6 us" in plain(kept)
 
 
 @pytest.mark.parametrize("threshold_ns", [0, 10**9])
 def test_a_threshold_that_splits_nothing_draws_no_line(threshold_ns: int) -> None:
-    grid = histogram(*THREE_PEAKS, [], 80, 24, threshold_ns=threshold_ns)
+    grid = histogram(*THREE_PEAKS, [], 80, 24, split=(threshold_ns, True))
     assert not (grid.style[:20] == PROPOSED).any()
 
 
@@ -296,7 +297,7 @@ def test_below_twenty_by_four_there_are_numbers_instead_of_axes() -> None:
 
 GOLDENS = {
     "clusters": (*THREE_PEAKS, THREE_CLUSTERS, {}),
-    "proposed": (*THREE_PEAKS, [], {"threshold_ns": THREE_CLUSTERS[0][1]}),
+    "proposed": (*THREE_PEAKS, [], {"split": (THREE_CLUSTERS[0][1], True)}),
     "log": (*DECADES, clusters_at(DECADES[0], 1_000_000), {"log": True}),
 }
 

@@ -17,6 +17,7 @@ from tui.charts.quantities import (
     hours,
     ratio,
     share,
+    share_above,
     si,
     si_tick,
 )
@@ -105,6 +106,11 @@ def test_ratio(x: float, text: str) -> None:
 )
 def test_a_share_is_never_rounded_to_a_false_nothing_or_all(fraction: float, text: str) -> None:
     assert share(fraction) == text
+
+
+def test_a_share_and_the_limit_it_is_above_are_told_apart() -> None:
+    assert share_above(0.645849, 0.05) == "64.6 %, above 5.0 %"
+    assert share_above(0.05004, 0.05) == "5.004 %, above 5.000 %"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.rendered_markdown import rendered_tables
+from tui.app.difference.presenter import sides_lines
+from tui.options.difference import DifferenceOptions
 from tui.options.parts import file_and_part
+from tui.text.difference import paths_apart
 
 Kernelpoint = Callable[..., Any]
 JSON = ("--format", "json")
@@ -141,8 +144,23 @@ def test_a_total_that_grew_is_4(
     run = kernelpoint("difference", before, after, "-q", "--fail-above", most)
     assert run.code == code
     assert run.out.startswith("before: 40.7 us")
-    said = f"error: the total kernel time grew by 0.19565 of what it was (+7.96 us), which is above {most}\n"
+    said = f"error: the total kernel time grew by 19.6 %, above {100 * float(most):.1f} % (+7.96 us)\n"
     assert run.err == (f"kernelpoint: {said}" if code else "")
+
+
+@pytest.mark.parametrize("room", [20, 30])
+def test_paths_are_told_apart_where_they_are_cut(room: int) -> None:
+    deep = "/home/lab/profiles/of-the-whole-workload/2026-05-0{}/gpu-node-017/rank-0/profile.sqlite"
+    for one, other, ends in (
+        (deep.format(1), deep.format(2), ("2026-05-01", "2026-05-02")),
+        (deep, f"{deep}@step 3", ("qlite", "tep 3")),
+        ("/before/run.sqlite", "/after/run.sqlite", ("before", "after")),
+    ):
+        shown = paths_apart(DifferenceOptions(before=one, after=other), room, ascii_only=True)
+        assert all(end in text and len(text) <= room for end, text in zip(ends, shown, strict=True)), shown
+        words = sides_lines(DifferenceOptions(before=one, after=other))[-1]
+        assert all(end in words for end in ends), words
+    assert len(set(paths_apart(DifferenceOptions(before=deep, after=deep), room, ascii_only=True))) == 1
 
 
 def test_a_total_that_shrank_is_fine_and_percent_is_not_meant(

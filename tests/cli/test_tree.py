@@ -48,7 +48,7 @@ def test_the_next_decision_is_proposed_with_its_threshold(kernelpoint: Kernelpoi
         at = f"{node['threshold_ns'] / 1000:.3g} us"
         name = node["path"] or "root"
         assert f"decision{'s' * (taken != 1)}, next {name}\n" in text
-        assert f"split proposed at {at}" in text
+        assert f"┊ split at {at}" in text
         assert f"{name}: {node['launches']:,} launches" in text
         assert f"proposed: split; {node['reason']}" in " ".join(text.split())
         rows = [line for line in text.split("\n") if line.startswith("> ")]
@@ -102,7 +102,7 @@ def test_decisions_of_the_users_are_told_ahead(kernelpoint: Kernelpoint, gpt2: P
     path = tmp_path / "overrides.json"
     path.write_text(json.dumps({"overrides": [{"key": key, "path": "", "decision": "keep"}]}))
     text = kernelpoint("tree", gpt2, *RICH, "--overrides", path, "--decisions", "0").out
-    assert "next: keep whole; decided by the user (keep); the rule: split" in text
+    assert "next: keep; decided by the user (keep); the rule: split" in text
     assert "!? keep" in text
     assert "! decided by the user" in text
 

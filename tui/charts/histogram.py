@@ -15,7 +15,7 @@ from tui.charts.axis import Tick, linear_time_ticks, log_time_ticks, multiples, 
 from tui.charts.glyphs import GlyphSet, cluster_style, cluster_symbol, glyph_set
 from tui.charts.grid import AXIS, LABEL, MARKER, PROPOSED, Grid, blank, copy, fitted, put
 from tui.charts.histogram_data import HistogramData, histogram_data, useful_bins
-from tui.charts.legend import Entry, cluster_entries, legend, proposal_entry
+from tui.charts.legend import cluster_entries, legend, split_entry
 from tui.charts.quantities import duration_range, si, si_tick
 from tui.charts.sparkline import sparkline
 
@@ -79,7 +79,7 @@ def histogram(
     *,
     log: bool = False,
     ascii_only: bool = False,
-    threshold_ns: int | None = None,
+    split: tuple[int, bool] | None = None,
     words: Grid | None = None,
 ) -> Grid:
     """A (height, width) grid: launches by duration.
@@ -94,7 +94,7 @@ def histogram(
     counts : (p,) int64 array, launches of each.
     clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over everything.
     log : a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
-    threshold_ns : where a split is proposed: the largest duration of its left part.
+    split : one that is looked at: the largest duration of its left part, and whether it is made.
     words : what stands below the axis in place of a legend.
 
     Raises
@@ -113,7 +113,10 @@ def histogram(
     data = histogram_data(values_ns, counts, clusters, layout.bins, log=log)
     deserved = max(_ROWS_A_LAUNCH * int(data.counts.max()), _LEAST_BAR_ROWS)
     if words is None:
-        entries = _entries(values_ns, counts, clusters, threshold_ns, ascii_only=ascii_only)
+        launches = histogram_data(values_ns, counts, clusters, 1).cluster_counts[:, 0]
+        entries = cluster_entries(clusters, launches.tolist(), ascii_only=ascii_only)
+        if split is not None:
+            entries.insert(0, split_entry(split[0], is_made=split[1], ascii_only=ascii_only))
         rows = max(height // _ROWS_A_LEGEND_ROW, layout.foot - deserved)
         words = legend(entries, width - LEFT, rows, ascii_only=ascii_only)
     layout = replace(layout, foot=min(layout.foot - words.height, deserved))
@@ -122,8 +125,8 @@ def histogram(
     draw_duration_axis(plot, int(values_ns.max()), log=log)
     draw_bars(plot)
     _draw_splits(plot, clusters)
-    if threshold_ns is not None:
-        _draw_proposal(plot, values_ns, threshold_ns)
+    if split is not None:
+        _draw_threshold(plot, values_ns, split[0])
     _draw_symbols(plot)
     copy(words, plot.grid, layout.foot + _AXIS_ROWS, LEFT)
     return plot.grid
@@ -228,29 +231,29 @@ def _draw_splits(plot: Plot, clusters: Sequence[tuple[int, int]]) -> None:
     """A line between every two neighbouring clusters, above the bars; only its foot if there are too many."""
     crowded = (len(clusters) - 1) * _COLUMNS_A_LINE > plot.grid.width - LEFT
     for (_, below_ns), (above_ns, _) in pairwise(clusters):
-        column = _column_between(plot, below_ns, above_ns)
+        column = _threshold_column(plot, below_ns, above_ns)
         if not crowded:
             _draw_line(plot, column, plot.glyphs.split, MARKER)
         put(plot.grid, plot.layout.foot, column, plot.glyphs.split_foot, MARKER)
 
 
-def _draw_proposal(plot: Plot, values_ns: IntArray, threshold_ns: int) -> None:
-    """A line where a split is proposed; none if it would leave one side without launches."""
+def _draw_threshold(plot: Plot, values_ns: IntArray, threshold_ns: int) -> None:
+    """A line at the threshold that is looked at; none if it would leave one side without launches."""
     above_ns = values_ns[values_ns > threshold_ns]
     if above_ns.size == 0 or threshold_ns < values_ns.min():
         return
-    column = _column_between(plot, threshold_ns, int(above_ns.min()))
+    column = _threshold_column(plot, threshold_ns, int(above_ns.min()))
     _draw_line(plot, column, plot.glyphs.proposed, PROPOSED)
     put(plot.grid, plot.layout.foot, column, plot.glyphs.proposed_foot, PROPOSED)
 
 
-def _column_between(plot: Plot, below_ns: int, above_ns: int) -> int:
-    """The column for a line between two durations: in the middle of the gap between their bars, else on the
-    lower bar."""
+def _threshold_column(plot: Plot, below_ns: int, above_ns: int) -> int:
+    """The column for a line between two durations: right after the bar of the lower one, which is the
+    threshold; where no column is free there, on the lower of the two bars."""
     left = plot.layout.columns_of(plot.data.bin_of(below_ns))[1]
     right = plot.layout.columns_of(plot.data.bin_of(above_ns))[0]
     if right - left > 1:
-        return (left + right) // 2
+        return left + 1
     return min(left, right) if _height(plot, left) < _height(plot, right) else max(left, right)
 
 
@@ -284,21 +287,6 @@ def _draw_symbols(plot: Plot) -> None:
                 symbol = cluster_symbol(cluster, ascii_only=plot.ascii_only)
                 put(plot.grid, plot.layout.foot, free[0], symbol, cluster_style(cluster))
                 break
-
-
-def _entries(
-    values_ns: IntArray,
-    counts: IntArray,
-    clusters: Sequence[tuple[int, int]],
-    threshold_ns: int | None,
-    *,
-    ascii_only: bool,
-) -> list[Entry]:
-    launches = histogram_data(values_ns, counts, clusters, 1).cluster_counts[:, 0]
-    entries = cluster_entries(clusters, launches.tolist(), ascii_only=ascii_only)
-    if threshold_ns is not None:
-        entries.insert(0, proposal_entry(threshold_ns, ascii_only=ascii_only))
-    return entries
 
 
 def _words(rows: Sequence[str], width: int, height: int, *, ascii_only: bool) -> Grid:

@@ -39,11 +39,13 @@ def cluster_entries(
     return entries
 
 
-def proposal_entry(threshold_ns: int, *, ascii_only: bool) -> Entry:
-    """The entry for a threshold that is proposed."""
+def split_entry(threshold_ns: int, *, is_made: bool, ascii_only: bool) -> Entry:
+    """The entry for the threshold of a split, or of the best one where the launches are kept whole."""
     at = duration(threshold_ns)
-    symbol = glyph_set(ascii_only=ascii_only).proposed
-    return Entry(symbol, PROPOSED, (f"split proposed at {at}", f"split at {at}?", f"{at}?"))
+    wordings = (f"keep; a split would be at {at}", f"keep, not split at {at}", "keep")
+    if is_made:
+        wordings = (f"split at {at}", f"at {at}", at)
+    return Entry(glyph_set(ascii_only=ascii_only).proposed, PROPOSED, wordings)
 
 
 def legend(

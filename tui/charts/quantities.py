@@ -100,6 +100,19 @@ def share(fraction: float | None) -> str:
     return f"{100 * fraction:.1f} %"
 
 
+def share_above(fraction: float, limit: float) -> str:
+    """A share that is above a limit, and the limit, in as many digits as tell them apart.
+
+    >>> share_above(0.645849, 0.05), share_above(0.05004, 0.05)
+    ('64.6 %, above 5.0 %', '5.004 %, above 5.000 %')
+    """
+    for digits in range(1, 17):
+        one, other = (f"{100 * each:.{digits}f} %" for each in (fraction, limit))
+        if one != other:
+            break
+    return f"{one}, above {other}"
+
+
 def si(value: float, unit: str = "") -> str:
     """A quantity with an SI prefix, to three digits: ``"1.95k"``, or ``"12.5 MB"`` where it has a unit."""
     if not math.isfinite(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sampling.plan.other_recording.plan_judgement import judge_plan
 from sampling.plan.plan_file import read_plan
+from tui.charts.quantities import share_above
 from tui.engine.studies import open_judged, progress_of
 from tui.options.choices import AlignBy
 from tui.options.commands import JudgeOptions
@@ -31,4 +32,4 @@ def run(options: JudgeOptions) -> None:
     answer = Answer("judge", results, lambda _: judgement_text(results), warnings=warnings)
     emit(stated(answer, part_of_plan(plan)), options)
     if options.fail_above is not None and results["error"] > options.fail_above:
-        raise CheckFailedError(f"the plan's error {results['error']:.6g} is above {options.fail_above:g}")
+        raise CheckFailedError(f"the plan's error is {share_above(results['error'], options.fail_above)}")

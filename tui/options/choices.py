@@ -131,8 +131,8 @@ class NumberLocale(StrEnum):
 class CompareSort(SortWord):
     """What `compare` is sorted by: the columns of its table, the better figure first.
 
-    ``best``: those that bound the simulated total by epsilon, those that bound it by more, those that do not
-    bound it; each by speedup.
+    ``best``: those that bound the simulated total by epsilon, by speedup; those that bound it by more, by
+    that; those that do not bound it, by mean error.
     """
 
     BEST = "best"

@@ -21,7 +21,7 @@ from tui.report.sections import Block, Commands, Listing, Report, Section, Table
 from tui.terminal.tables import Column, names, pairs
 from tui.text import facts as shown
 from tui.text.comparison.order import blocks, promises
-from tui.text.comparison.table import comparison_columns
+from tui.text.comparison.table import best_first_words, comparison_columns
 from tui.text.group_tables import of_group
 from tui.text.info import info_lines, info_results
 from tui.text.selection import heading_lines, part_of_study
@@ -150,7 +150,7 @@ def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Block]:
     if facts.compared is None:
         return
     rows = facts.compared.rows
-    found = blocks(rows, CompareSort.BEST, promises(rows, options.epsilon))
+    found = blocks(rows, CompareSort.BEST, promises(rows, options.epsilon, options.confidence))
     if found.can_run:
         columns = tuple(comparison_columns(found.can_run, _ANY_WIDTH))
         yield Table("All methods on this profile, best first", columns)
@@ -158,7 +158,7 @@ def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Block]:
             "Simulated, bound and group are what a method promises of the simulated total, of the "
             "profile's own and of any kernel group's. Mean, p95 and max are errors of the profile's total "
             "over repeated draws; within is the share of draws that are off by at most "
-            f"{quantities.share(options.epsilon)}."
+            f"{quantities.share(options.epsilon)}. {best_first_words(options.epsilon)}."
         )
         figure = comparison_figure(rows)
         yield from () if figure is None else (figure,)

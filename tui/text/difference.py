@@ -16,6 +16,7 @@ from sampling.difference.mean_ratio import LEAST_LAUNCHES, Durations
 from sampling.json_text import finite
 from sampling.text import counted
 from tui.charts import quantities
+from tui.charts.grid import fitted
 from tui.options.difference import DifferenceOptions
 from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
@@ -73,8 +74,8 @@ def compared_parts(found: Difference) -> dict[str, Part]:
 def growth_text(found: Difference, allowed: float) -> str:
     """Return in words that the total grew by more than is allowed."""
     change = _signed(found.total_after_ns - found.total_before_ns)
-    by = "from 0" if found.ratio is None else f"by {found.ratio - 1:.6g} of what it was"
-    return f"the total kernel time grew {by} ({change}), which is above {allowed:g}"
+    by = "from 0" if found.ratio is None else f"by {quantities.share_above(found.ratio - 1, allowed)}"
+    return f"the total kernel time grew {by} ({change})"
 
 
 def _warnings(found: Difference) -> list[str]:
@@ -186,16 +187,29 @@ def _left(found: Difference, shown: int) -> list[str]:
 
 def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> list[str]:
     lines = []
-    sides = (("before: ", options.before, found.before), ("after:  ", options.after, found.after))
-    for word, path, side in sides:
+    for word, side in (("before: ", found.before), ("after:  ", found.after)):
         launches = counted(int(side.launches.sum()), "launch", "launches")
-        line = f"{word}{quantities.duration(int(side.total_ns.sum()))}, {launches}, "
-        room = max(canvas.width - len(line), _LEAST_LABEL)
-        lines.append(line + shortened(path, room, ascii_only=canvas.ascii_only))
+        lines.append(f"{word}{quantities.duration(int(side.total_ns.sum()))}, {launches}, ")
+    room = max(canvas.width - max(map(len, lines)), _LEAST_LABEL)
+    paths = paths_apart(options, room, ascii_only=canvas.ascii_only)
+    lines = [line + path for line, path in zip(lines, paths, strict=True)]
     of = Counter(kernel.status for kernel in found.kernels)
     kernels = f"{counted(of[Status.BOTH], 'kernel')} in both"
     more = [f"{of[status]:,} {status}" for status in (Status.APPEARED, Status.VANISHED) if of[status]]
     return [*lines, f"total {total_words(found)}; {', '.join([kernels, *more])}"]
+
+
+def paths_apart(options: DifferenceOptions, room: int, *, ascii_only: bool) -> list[str]:
+    """Return the two paths in so many columns at most, from where they differ if else they looked alike."""
+    paths = options.before, options.after
+    short = [shortened(path, room, ascii_only=ascii_only) for path in paths]
+    if len(set(short)) == len(set(paths)):
+        return short
+    differ = (index for index, (one, other) in enumerate(zip(*paths, strict=False)) if one != other)
+    common = next(differ, min(map(len, paths)))
+    start = max(paths[0].rfind("/", 0, common) + 1, common - room // 2)
+    mark = "..." if ascii_only else "…"
+    return [fitted(mark + path[start:], room, ascii_only=ascii_only) for path in paths]
 
 
 def total_words(found: Difference) -> str:

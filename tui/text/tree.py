@@ -121,7 +121,7 @@ def stop_histogram(
         height,
         log=log,
         ascii_only=ascii_only,
-        threshold_ns=node.threshold_ns,
+        split=None if node.threshold_ns is None else (node.threshold_ns, node.verdict is Verdict.SPLIT),
     )
 
 
@@ -176,11 +176,10 @@ def verdict_line(stop: TreeStop) -> str:
     if node is None:
         return ""
     is_ahead = stop.ahead is not None and node.path == stop.ahead.path
-    verdict = "split" if node.verdict is Verdict.SPLIT else "keep whole"
     if node.overridden:
         # The reason already says that the user decided.
-        return f"{'next: ' if is_ahead else ''}{verdict}; {node.reason}"
-    return f"{'proposed' if is_ahead else 'decided'}: {verdict}; {node.reason}"
+        return f"{'next: ' if is_ahead else ''}{node.verdict}; {node.reason}"
+    return f"{'proposed' if is_ahead else 'decided'}: {node.verdict}; {node.reason}"
 
 
 def running_lines(stop: TreeStop) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +23,9 @@ FORMAT = "nsys-sqlite"
 
 # Importing Arrow takes as long as reading this much row by row.
 BY_SEVERAL_THREADS_FROM_BYTES = 64 << 20
+# Tables of the first rocprof, of other tools of ROCm, and of MIOpen's caches.
+_OF_ROCM = re.compile(r"(?i)hip|hsa|kfd|.*roc(m|pd|prof|tx).*|kern_db|perf_db")
+_ROCPROFV3 = "`rocprofv3 --kernel-trace --output-format rocpd`, and give the database that it writes"
 _ROWS_AT_ONCE = 1 << 15
 _IDS_OF_ONE_QUERY = 10_000
 
@@ -53,10 +57,13 @@ def _opened(file: InputFile) -> Iterator[_SqliteTables]:
 def _refuse_others(tables: _SqliteTables) -> None:
     if any(is_nsys_table(name) for name in tables.names):
         return
+    remedy = f"on AMD record with {_ROCPROFV3}"
+    if not any(map(_OF_ROCM.fullmatch, tables.names)):
+        remedy = f"give the output of `nsys export --type sqlite REPORT.nsys-rep`; {remedy}"
     raise ProfileError(
-        "a SQLite database, but not an nsys export: it has none of the tables that nsys writes",
+        "a SQLite database of neither nsys nor rocprofv3: it has none of their tables",
         path=tables.path,
-        remedy="give the output of `nsys export --type sqlite REPORT.nsys-rep`",
+        remedy=remedy,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -351,7 +352,7 @@ def test_a_value_that_no_plan_has_is_named(
         (b"[1, 2]", "not a JSON object"),
         (b"{", "not JSON"),
         (b"\xff\xfe\x00", "not a text file"),
-        (b"PAR1", "not JSON"),
+        (b"PAR2", "not JSON"),
     ],
 )
 def test_what_is_no_json_object_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
@@ -360,6 +361,26 @@ def test_what_is_no_json_object_is_refused(content: bytes, message: str, tmp_pat
     for read in (read_plan, read_overrides):
         with pytest.raises(PlanFileError, match=message):
             read(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("resnet50-like.sqlite", "nsys-sqlite"),
+        ("gpt2-like.json.gz", "kineto"),
+        ("gpt2-like.json", "kineto"),
+        ("resnet50-like-gpu-trace.csv", "nsys-csv"),
+    ],
+)
+def test_a_profile_in_the_place_of_the_plan_is_called_one(
+    sample_data: Path, name: str, kind: str, tmp_path: Path
+) -> None:
+    path = sample_data / name
+    if name == "gpt2-like.json":
+        path = tmp_path / name
+        path.write_bytes(gzip.decompress((sample_data / "gpt2-like.json.gz").read_bytes()))
+    with pytest.raises(PlanFileError, match=rf"a profile \({kind}\), not a plan; type the plan first"):
+        read_plan(str(path))
 
 
 def test_a_missing_plan_file_is_refused(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tui.options.choices import CompareSort
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import CompareOptions
 from tui.terminal.tables import Column, table
-from tui.text.comparison.order import WIDER, Blocks, blocks, falls, promise_of, promises
+from tui.text.comparison.order import Blocks, blocks, falls, promises
 from tui.text.comparison.rows import Row
 from tui.text.comparison.scatter import comparison_scatter, method_mark
 from tui.text.comparison.table import cannot_run_text, comparison_columns
@@ -81,7 +81,7 @@ def blocks_of(findings: Findings | None, sort: CompareSort, *, reverse: bool = F
     """Return the methods done so far: those that can run, in order, and those that cannot."""
     if findings is None:
         return Blocks((), ())
-    promise = promises(findings.rows, findings.asked.epsilon)
+    promise = promises(findings.rows, findings.asked.epsilon, findings.asked.confidence)
     return blocks(findings.rows, sort, promise, reverse=reverse)
 
 
@@ -152,10 +152,10 @@ def _plan_notes(findings: Findings, row: Row) -> list[str]:
     """Return which other methods have its plan, and where it promises less than is asked for."""
     same = [each["method"] for each in findings.rows if each["same_as"] == row["method"]]
     notes = [f"its plan is also that of {' and '.join(same)}"] if same else []
-    epsilon = findings.asked.epsilon
-    if promise_of(row, epsilon) == WIDER:
-        bound, asked = quantities.share(row["bound_with_noise"]), quantities.share(epsilon)
-        notes.append(f"bounds the simulated total by {bound}, not by the {asked} asked for")
+    epsilon, bound = findings.asked.epsilon, row["bound_with_noise"]
+    if bound is not None and bound > epsilon:
+        wide, asked = quantities.share(bound), quantities.share(epsilon)
+        notes.append(f"bounds the simulated total by {wide}, not by the {asked} asked for")
     return notes
 
 

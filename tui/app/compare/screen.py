@@ -62,9 +62,10 @@ class CompareScreen(ViewScreen):
         "Every method plans this workload by the same options, and each plan is drawn 100 times. Drawn is "
         "how many launches it simulates; simulated is what it promises of the simulated total, bound of the "
         "profiled total, group of any kernel group; mean, p95 and max are the errors of the draws, within is "
-        "the share of them within epsilon. Best first is by promise (within epsilon, above it, none), then "
-        "by speedup; methods of one plan share a row. In the scatter right is faster and down is less wrong; "
-        "letters side by side share a place. No method takes your split decisions."
+        "the share of them within epsilon. Best first: the promises that are kept (simulated within "
+        "epsilon, and the draws), by speedup; then wider bounds; then none, by mean error. Methods of one "
+        "plan share a row. In the scatter right is faster and down is less wrong; letters side by side share "
+        "a place. No method takes your split decisions."
     )
 
     def __init__(self) -> None:

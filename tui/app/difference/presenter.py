@@ -31,6 +31,7 @@ from tui.text.difference import (
     difference_answer,
     figure_columns,
     kernel_labels,
+    paths_apart,
     total_words,
 )
 from tui.text.labels.places import place_names
@@ -177,6 +178,8 @@ def table_title(
 def sides_lines(asked: DifferenceOptions) -> list[str]:
     """Return what is compared with what, the longest form first."""
     short = [Path(name).name for name in (asked.before, asked.after)]
+    if short[0] == short[1]:
+        short = paths_apart(asked, _LEAST_LABEL, ascii_only=True)
     forms = [(asked.before, asked.after), short]
     return [f"Before: {before}; after: {after}" for before, after in forms]
 

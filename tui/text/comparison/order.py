@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tui.options.choices import CompareSort
 from tui.text.comparison.rows import Row
-
-#: How much a plan promises of the simulated total, best first.
-KEPT, WIDER, NOTHING = range(3)
 
 _FIGURES = {
     CompareSort.SPEEDUP: "speedup",
@@ -52,33 +50,35 @@ class Blocks:
     cannot_run: tuple[Row, ...]
 
 
-def promise_of(row: Row, epsilon: float) -> int:
-    """Return whether a plan bounds the simulated total by epsilon, by more, or not at all."""
-    bound = row["bound_with_noise"]
-    if bound is None:
-        return NOTHING
-    return KEPT if bound <= epsilon else WIDER
+def promises(rows: Sequence[Row], epsilon: float, confidence: float) -> dict[str, float]:
+    """Return what each method promises on all of the profiles that it can run on, the worst of it.
 
-
-def promises(rows: Sequence[Row], epsilon: float) -> dict[str, int]:
-    """Return what each method promises on all of the profiles that it can run on: the least of it."""
-    found: dict[str, int] = {}
+    0 where the simulated total is bounded by epsilon and as many draws as the confidence says were within;
+    else the bound, and infinity where there is none.
+    """
+    found: dict[str, float] = {}
     for row in rows:
         if row["applicable"]:
-            found[row["method"]] = max(found.get(row["method"], KEPT), promise_of(row, epsilon))
+            bound, within = row["bound_with_noise"], row["within_epsilon"]
+            if bound is None:
+                bound = math.inf
+            elif bound <= epsilon and (within is None or within >= confidence):
+                bound = 0.0
+            found[row["method"]] = max(found.get(row["method"], 0.0), bound)
     return found
 
 
 def blocks(
-    rows: Sequence[Row], sort: CompareSort, promise: Mapping[str, int], *, reverse: bool = False
+    rows: Sequence[Row], sort: CompareSort, promise: Mapping[str, float], *, reverse: bool = False
 ) -> Blocks:
     """Return the methods of one profile in order.
 
-    Best first is by promise, then by cost: the highest speedup, which is the least sampled time, first.
+    Best first: promises that are kept, by cost, which is the highest speedup first; the others, the smallest
+    bound first; then what promises nothing, the smallest mean error first.
 
     Parameters
     ----------
-    promise : of each method that can run.
+    promise : of each method that can run, as `promises` has it.
     reverse : the worst first; methods without the figure stay last.
     """
     there = [row for row in rows if row["applicable"]]
@@ -93,9 +93,17 @@ def falls(sort: CompareSort, *, reverse: bool) -> bool:
     return (sort in {CompareSort.SPEEDUP, CompareSort.WITHIN}) != reverse
 
 
-def _in_order(rows: list[Row], sort: CompareSort, promise: Mapping[str, int], *, reverse: bool) -> list[Row]:
+def _in_order(
+    rows: list[Row], sort: CompareSort, promise: Mapping[str, float], *, reverse: bool
+) -> list[Row]:
     if sort is CompareSort.BEST:
-        return sorted(rows, key=lambda row: (promise[row["method"]], -(row["speedup"] or 0)), reverse=reverse)
+
+        def worse(row: Row) -> tuple[float, float, float]:
+            promised = promise[row["method"]]
+            measured = 0 if promised < math.inf else row["error_mean"] or 0
+            return promised, measured, -(row["speedup"] or 0)
+
+        return sorted(rows, key=worse, reverse=reverse)
     if sort is CompareSort.METHOD:
         return sorted(rows, key=lambda row: str(row["method"]), reverse=reverse)
     name, sign = _FIGURES[sort], -1 if falls(sort, reverse=reverse) else 1

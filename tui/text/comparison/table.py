@@ -23,7 +23,7 @@ _DROPPED_FIRST = ("p95", "strata", "group", "max", "within", "drawn", "bound")
 
 def comparison_text(rows: Sequence[Row], options: CompareOptions, canvas: Canvas) -> str:
     """Return a table a profile, below it what cannot run, with the reasons where they are asked for."""
-    promise = promises(rows, options.epsilon)
+    promise = promises(rows, options.epsilon, options.confidence)
     return by_profile(
         rows,
         canvas,
@@ -35,7 +35,7 @@ def comparison_text(rows: Sequence[Row], options: CompareOptions, canvas: Canvas
 
 def comparison_blocks(rows: Sequence[Row], options: CompareOptions) -> Iterator[Block]:
     """Yield the same with all figures, and the reasons of what cannot run."""
-    promise = promises(rows, options.epsilon)
+    promise = promises(rows, options.epsilon, options.confidence)
     profiles = list(dict.fromkeys(row["profile"] for row in rows))
     for profile, of_profile in groupby(rows, key=lambda row: row["profile"]):
         if len(profiles) > 1:
@@ -44,7 +44,7 @@ def comparison_blocks(rows: Sequence[Row], options: CompareOptions) -> Iterator[
         if found.can_run:
             yield _all_columns(found.can_run)
             if _is_best_first(found, options):
-                yield _order_words(options.epsilon)
+                yield best_first_words(options.epsilon)
         if found.cannot_run:
             yield "cannot run:"
             yield [
@@ -87,16 +87,18 @@ def _table(found: Blocks, options: CompareOptions, canvas: Canvas) -> str:
     if found.can_run:
         parts.append(table(comparison_columns(found.can_run, canvas.width), gap=" "))
         if _is_best_first(found, options):
-            parts.append(_filled(_order_words(options.epsilon), canvas))
+            parts.append(_filled(best_first_words(options.epsilon), canvas))
     if found.cannot_run:
         parts.append(_cannot_run(found.cannot_run, options, canvas))
     return "\n\n".join(parts)
 
 
-def _order_words(epsilon: float) -> str:
-    """Return what the column of the promise is, and how it orders the methods."""
-    asked = quantities.share(epsilon)
-    return f"simulated: bound on the simulated total; best first: up to {asked}, above it, none"
+def best_first_words(epsilon: float) -> str:
+    """Return what makes a method better than another."""
+    return (
+        f"Best first: the simulated total bounded by {quantities.share(epsilon)} (column simulated), and the "
+        "draws within it, by speedup; then wider bounds, the smallest first; then none, by mean error"
+    )
 
 
 def _is_best_first(found: Blocks, options: CompareOptions) -> bool:

@@ -92,13 +92,21 @@ def test_ranges_of_small_exports_agree_with_plain_sql(version: str, tmp_path: Pa
     assert [launches for *_, launches in found] == [56] * small_recordings.IMAGES
 
 
-def test_database_of_others_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("table", "is_of_rocm"),
+    [("orders", False), ("relationship", False), ("HIP", True), ("rocTX", True), ("kern_db", True)],
+)
+def test_database_of_others_is_named_with_what_to_do_on_its_side(
+    tmp_path: Path, table: str, is_of_rocm: bool
+) -> None:
     path = tmp_path / "x.sqlite"
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE orders (id INTEGER)")
-    with pytest.raises(ProfileError, match="SQLite database, but not an nsys export") as caught:
+        connection.execute(f"CREATE TABLE {table} (id INTEGER)")
+    with pytest.raises(ProfileError, match="SQLite database of neither nsys nor rocprofv3") as caught:
         read(path)
-    assert "nsys export --type sqlite" in str(caught.value.remedy)
+    remedy = str(caught.value.remedy)
+    assert "rocprofv3 --kernel-trace --output-format rocpd" in remedy
+    assert ("nsys export --type sqlite" in remedy) is not is_of_rocm
 
 
 @pytest.mark.parametrize("head", [b"", b"SQLite format 2\0", b'{"traceEvents": []}'])
