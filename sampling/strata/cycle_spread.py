@@ -13,7 +13,7 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.plan_groups import PlanGroups
 from sampling.strata.strata import Clusters, Strata
-from sampling.strata.target import Target
+from sampling.strata.target import Target, student_quantile
 from sampling.strata.variance import left_out, sample_variance
 
 #: So many degrees of freedom the declared spreads count for, beside those that a sample shows.
@@ -76,8 +76,6 @@ def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) 
     That is if cycles vary as declared: the interval of `sampling.estimation.interval`, with the profile's
     time for cycles and f = 1. (docs/methods.md, 11 Back from the simulator)
     """
-    from scipy.special import stdtrit
-
     single = (strata.samples == 1) & (strata.launches > 1)
     # The strata of one launch of a kernel group tell one spread together, and so do those of all pools.
     pool = cycles.spans_kernels[strata.group]
@@ -91,7 +89,7 @@ def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) 
     doubt = float((seen * together / np.maximum(freedom, 1)).sum())
     variance, total_ns = float(declared.sum()), float(np.dot(strata.launches, strata.mean_ns))
     behind = float(seen.sum()) ** 3 / (doubt * variance) if doubt else 0.0
-    t = float(stdtrit((DECLARED_FREEDOM + behind) / 2, (1 + confidence) / 2))
+    t = student_quantile(confidence, (DECLARED_FREEDOM + behind) / 2)
     return t * float(np.sqrt(variance)) / total_ns if total_ns else 0.0
 
 

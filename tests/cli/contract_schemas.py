@@ -102,7 +102,6 @@ NODE = _object(
     reason=TEXT,
     left=_or_null(COUNT),
     right=_or_null(COUNT),
-    pooled={"type": "boolean"},
 )
 POOLED = _object(groups=INDEX, share=FRACTION)
 DIGEST: Schema = {"type": "string", "pattern": "^[0-9a-f]{16}$"}
@@ -121,13 +120,13 @@ METHOD_ON_PROFILE = {
 }
 RELAXATION = _object(
     option=_one_of(
-        *("epsilon", "group_epsilon", "min_samples", "noise_floor", "kernel_spread", "pool_below"),
-        *("min_freedom", "group_by", "method"),
+        *("epsilon", "group_epsilon", "min_samples", "noise_floor", "kernel_spread"),
+        *("no_pool", "group_by", "method"),
     ),
     speedup_before=NUMBER,
     speedup=NUMBER,
     machine_hours=_or_null(NUMBER),
-    **{key: {"type": ["number", "string"]} for key in ("from", "to")},
+    **{key: {"type": ["number", "string", "boolean"]} for key in ("from", "to")},
 )
 SUMMARY = _object(
     device=_or_null(TEXT),
@@ -234,7 +233,7 @@ RESULTS: dict[str, Schema] = {
         ),
         promise=TEXT,
         pooled=POOLED,
-        degrees_of_freedom=_or_null(NUMBER),
+        expected_interval=_or_null(NUMBER),
         estimate_ns=_or_null(NUMBER),
         error=_or_null(NUMBER),
         floor_ns=_or_null(NUMBER),

@@ -22,14 +22,12 @@ FLAGS = {
     "min_samples": "--min-samples",
     "noise_floor": "--noise-floor",
     "kernel_spread": "--kernel-spread",
-    "pool_below": "--pool-below",
-    "min_freedom": "--min-freedom",
     "group_by": "--group-by",
     "method": "--method",
 }
 
 #: Two launches of every stratum of every kernel group: dear for a reason that is known.
-DEAR = ("--pool-below", "0", "--min-samples", "2")
+DEAR = ("--no-pool", "--min-samples", "2")
 
 
 def results(kernelpoint: Kernelpoint, *words: object) -> Any:

@@ -224,7 +224,7 @@ def test_the_options_are_recorded(kernelpoint: Kernelpoint, resnet: Path, plan: 
         "--epsilon 0.1 --confidence 0.9 --method stem --set stem.floor=4 --include volta --launches 0:2000"
     )
     options = planned(kernelpoint, resnet, *words.split(), "--group-by", "published")["options"]
-    of_joint = {"group_epsilon": 0.25, "min_samples": 1, "pool_below": 0.01, "min_freedom": 8}
+    of_joint = {"group_epsilon": 0.25, "min_samples": 1, "pool": True}
     assert options.keys() | of_joint.keys() == plan["options"].keys()
     assert {name: plan["options"][name] for name in of_joint} == of_joint
     assert (options["noise_floor"], options["kernel_spread"]) == (0.05, 0.3), "what the promise assumes"
@@ -318,20 +318,6 @@ def test_a_setting_of_another_method_changes_nothing(
     kernelpoint: Kernelpoint, resnet: Path, plan: Plan
 ) -> None:
     assert planned(kernelpoint, resnet, "--set", "stem.floor=3")["strata"] == plan["strata"]
-
-
-def test_with_replacement_draws_what_the_papers_draw(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    words = (resnet, "--method", "stem", "--set", "stem.floor=90")
-    document = planned(kernelpoint, *words, "--with-replacement")
-    assert document["options"]["with_replacement"] is True
-    for stratum in document["strata"]:
-        assert sum(launch["weight"] for launch in stratum["launches"]) == pytest.approx(stratum["size"])
-    # 90 draws with replacement of 100 launches never miss a repetition; without, none is repeated.
-    hundred = [stratum for stratum in document["strata"] if stratum["size"] == 100]
-    assert hundred
-    assert all(len(stratum["launches"]) < 90 <= stratum["samples"] for stratum in hundred)
-    without = planned(kernelpoint, *words)
-    assert all(len(stratum["launches"]) == stratum["samples"] for stratum in without["strata"])
 
 
 def test_a_smaller_epsilon_costs_more_samples_and_bounds_better(

@@ -26,7 +26,7 @@ def child_so_far(child: int | None, taken: int) -> int | None:
     return child if child is not None and child < taken else None
 
 
-@pytest.mark.parametrize("method", ["root", "joint", "allegro"])
+@pytest.mark.parametrize("method", ["root", "stem", "allegro"])
 def test_the_first_decisions_are_the_first_nodes(kernelpoint: Kernelpoint, gpt2: Path, method: str) -> None:
     words = (gpt2, *RICH, "--method", method)
     whole = nodes_of(kernelpoint, *words)
@@ -72,12 +72,6 @@ def test_figures_so_far_become_those_of_the_plan(kernelpoint: Kernelpoint, resne
     first = " ".join(kernelpoint(*words, "#1").out.split())
     assert "If splitting ended here: speedup" in first
     assert "of any kernel group's" in first
-
-
-def test_joint_says_that_sizes_are_not_final(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    words = ("tree", resnet, "--method", "joint", "--kernel", "#9", "--decisions")
-    assert "sizes not final" in kernelpoint(*words, "0").out
-    assert "sizes not final" not in kernelpoint(*words[:4], "--kernel", "#34", "--decisions", "9").out
 
 
 def test_a_node_is_looked_at(kernelpoint: Kernelpoint, resnet: Path) -> None:

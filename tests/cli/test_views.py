@@ -199,7 +199,7 @@ def test_histogram_is_drawn_as_large_as_asked(kernelpoint: Kernelpoint, resnet: 
     assert len(small) <= 9 < len(large) <= 31
 
 
-@pytest.mark.parametrize("method", ["joint", "root", "stem", "allegro"])
+@pytest.mark.parametrize("method", ["root", "stem", "allegro"])
 def test_tree_is_a_flat_pre_order_of_consistent_nodes(
     kernelpoint: Kernelpoint, gpt2: Path, method: str
 ) -> None:

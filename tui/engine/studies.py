@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sampling.errors import OptionError
-from sampling.methods.registry import check_settings, split_trees_of
+from sampling.methods.registry import check_settings, method_named, split_trees_of, splits_groups
 from sampling.plan.overrides_file import read_overrides
 from sampling.plan.plan import Plan
 from sampling.plan.plan_file import PlanFile
@@ -91,7 +91,8 @@ def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | N
         return None
     read = read_overrides(path)
     # Decisions on standard input come from a program, which needs no note about the method.
-    if path != "-" and read.overrides and read.method not in {None, method}:
+    has_trees = method_named(method).trees is not None
+    if path != "-" and read.overrides and has_trees and read.method not in {None, method}:
         note(
             f"--overrides {path}: decided in the trees of {read.method}, and used in those of {method}; "
             f"--method {read.method} gives the plan they were made for",
@@ -107,7 +108,7 @@ def check_overrides(overrides: Overrides | None, method: str) -> None:
     ------
     OptionError : it splits nothing, so they would have no effect.
     """
-    if overrides:
+    if overrides and not splits_groups(method):
         split_trees_of(method)
 
 

@@ -220,9 +220,8 @@ def first_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[str]
 def _launches_text(launches: Sequence[PlannedLaunch]) -> str:
     """Return how many launches there are and how long they last."""
     duration_ns = sum(launch.duration_ns or 0 for launch in launches)
-    return (
-        f"{counted(len(launches), 'launch', 'launches')}, {quantities.duration(duration_ns)} of profile time"
-    )
+    number = counted(len(launches), "launch", "launches")
+    return f"{number}, {quantities.duration(duration_ns)} of profile time" if duration_ns else number
 
 
 def target_text(total: Estimate, target: float) -> str:
@@ -300,9 +299,14 @@ def seen_lines(found: PlanEstimate) -> Iterator[str]:
     yield (
         f"of the variance {quantities.share(seen.share)} was seen at least twice, in "
         f"{seen.degrees_of_freedom:.1f} degrees of freedom; there, {found.main.metric} vary "
-        f"{math.sqrt(seen.variance_ratio):.2g} times as much as declared. "
+        f"{_times(seen.variance_ratio)} times as much as declared. "
         f"{quantities.share(seen.declared_share)} of this interval rests on what was declared"
     )
+
+
+def _times(variance_ratio: float) -> str:
+    times = math.sqrt(variance_ratio)
+    return f"{times:.2g}" if times >= 0.01 else "less than 0.01"
 
 
 def refuted(found: PlanEstimate) -> Iterator[str]:
