@@ -34,7 +34,7 @@ def normal_quantile(confidence: float) -> float:
 def student_quantile(confidence: float, freedom: float) -> float:
     """Return t of a two-sided interval with Student's distribution; importing SciPy takes longer than a plan.
 
-    With t = sqrt(nu) tan(a) the share within t is 2 c times the integral of cos(x)^(nu - 1) from 0 to a, where
+    With t = sqrt(nu) tan(a) the share within t is 2 c times the integral of cos(x)^(nu - 1) from 0 to a;
     c = Gamma((nu + 1)/2) / (sqrt(pi) Gamma(nu/2)): by Gauss and Legendre, the angle by bisection.
     """
     if freedom > _AS_GOOD_AS_NORMAL:
