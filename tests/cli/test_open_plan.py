@@ -26,7 +26,7 @@ from tui.options.places import is_plan
 
 OPTIONS = (
     "--method root --epsilon 0.02 --seed 3 --exclude k2 --launches 3:800",
-    "--method joint --group-epsilon none --pool-below 0 --min-samples 2 --noise-floor 0.01 --confidence 0.9",
+    "--method joint --group-epsilon none --no-pool --min-samples 2 --noise-floor 0.01 --confidence 0.9",
     "--method stem --group-by name",
     "--method allegro --group-by published",
     "--method random --set random.launches=12 --kernel-spread 0.1",

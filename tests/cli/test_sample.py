@@ -142,7 +142,7 @@ def test_the_bounds_are_what_draws_of_the_plan_reach(
     kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path, schemas: ModuleType
 ) -> None:
     """One launch a stratum, so a draw is one duration of each: drawn here 40,000 times from the profile."""
-    few = ("--pool-below", "0", "--min-freedom", "0", "--noise-floor", "0", "--group-epsilon", "none")
+    few = ("--no-pool", "--noise-floor", "0", "--group-epsilon", "none")
     words = ("sample", gpt2, *few, "-o")
     run = kernelpoint(*words, tmp_path / "plan.json", "--format", "json")
     jsonschema.validate(run.json, schemas.envelope("sample"))

@@ -77,9 +77,9 @@ def test_quiet_does_not_silence_errors(kernelpoint: Kernelpoint) -> None:
 
 
 def test_unused_options_are_named(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    words = ("tree", resnet, "--method", "root", "--group-epsilon", "0.2", "--pool-below", "0.1")
+    words = ("tree", resnet, "--method", "root", "--group-epsilon", "0.2", "--no-pool")
     note = kernelpoint(*words, "--noise-floor", "0.1").err
-    assert "--group-epsilon, --pool-below: for the method joint alone; not used" in note
+    assert "--group-epsilon, --no-pool: for the method joint alone; not used" in note
     assert "--min-samples" not in note
     assert "--noise-floor" not in note, "every bound of the simulated total looks at it"
     picks = ("--method", "single-iteration", "--set", "single-iteration.first=0")

@@ -64,11 +64,11 @@ def test_where_the_curve_is_level_the_reason_is_said(kernelpoint: Kernelpoint, g
     def last(*words: object) -> str:
         return " ".join(kernelpoint("trade-off", gpt2, *words).out.partition("\n\nFrom")[2].split())
 
-    assert last("--epsilons", "0.001,0.2,0.5,0.7", "--pool-below", "0", "--min-samples", "2") == (
+    assert last("--epsilons", "0.001,0.2,0.5,0.7", "--no-pool", "--min-samples", "2") == (
         "epsilon 0.2 on the plan stays the same: the bound of each kernel group, 0.25 and 2 launches a "
         "stratum ask for more than epsilon does."
     )
-    assert last("--epsilons", "0.5,0.7", "--group-epsilon", "none", "--pool-below", "0") == (
+    assert last("--epsilons", "0.5,0.7", "--group-epsilon", "none", "--no-pool") == (
         "epsilon 0.5 on the plan stays the same: 1 launch a stratum and 8 degrees of freedom ask for "
         "more than epsilon does."
     )
