@@ -3,8 +3,8 @@
 A plan declares how simulated cycles per profiled nanosecond vary: by kappa within a stratum (noise floor),
 and from kernel to kernel (kernel spread), which a pooled stratum has too. So each of the strata i has a
 declared variance V before anything was simulated. Where a spread can be seen, in strata simulated twice and
-between strata of one launch of one kernel group, it moves all of them by one factor f (ours, METHODS 12;
-docs/methods.md, 11):
+between strata of one launch of one kernel group, it moves all of them by one factor f. (this project;
+docs/methods.md, 11 Back from the simulator)
 
     V_i = Y_i^2 (1/m_i - 1/N_i) kappa_i^2;   q_i = sum (residuals)^2 / (d_i y_i^2),  d_i = m_i - 1
     p = sum_seen V / sum V                          the share of the variance where something was seen
