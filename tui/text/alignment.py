@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from sampling.plan.other_recording.kernel_texts import shortened_names
 from sampling.profile.profile import Dimensions
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment
 from sampling.text import counted
 from tui.options.choices import OutputFormat
 from tui.output.writer import Answer
+from tui.terminal.printable import printable
 from tui.terminal.tables import shortened
 
 _SHOWN = 5
@@ -86,7 +88,11 @@ def alignment_text(found: TraceAlignment) -> str:
     if found.first_difference is not None:
         here, there = found.first_difference
         lines.append("where they part first:")
-        lines += [f"  profile: {_text(here, 'launch')}", f"  trace: {_text(there, 'number')}"]
+        names = shortened_names(*(each.kernel.name if each else "" for each in (here, there)))
+        lines += [
+            f"  profile: {_text(here, 'launch', names[0])}",
+            f"  trace: {_text(there, 'number', names[1])}",
+        ]
     here_alone, there_alone = len(found.missing_in_trace), len(found.missing_in_profile)
     lines += _missing("missing in the trace", here_alone, _here(found, _SHOWN), "launch")
     lines += _missing("missing in the profile", there_alone, _there(found, _SHOWN), "number")
@@ -97,16 +103,19 @@ def _missing(what: str, count: int, first: Iterator[ListedLaunch], number: str) 
     if not count:
         return []
     heading = f"{what}: {counted(count, 'launch', 'launches')}"
-    shown = [f"  {_text(launch, number)}" for launch in first]
+    shown = [
+        f"  {_text(launch, number, shortened(launch.kernel.name, _NAME_WIDTH, ascii_only=True))}"
+        for launch in first
+    ]
     return [heading, *shown, *([f"  and {count - _SHOWN:,} more"] if count > _SHOWN else [])]
 
 
-def _text(launch: ListedLaunch | None, number: str) -> str:
+def _text(launch: ListedLaunch | None, number: str, name: str) -> str:
     if launch is None:
         return "the end"
     kernel = launch.kernel
-    name = shortened(kernel.name, _NAME_WIDTH, ascii_only=True)
-    return f"{number} {launch.number} {name} {_sizes(kernel.grid)} {_sizes(kernel.block)}"
+    shown = printable(name, ascii_only=True)
+    return f"{number} {launch.number} {shown} {_sizes(kernel.grid)} {_sizes(kernel.block)}"
 
 
 def _sizes(dimensions: Dimensions | None) -> str:
