@@ -9,6 +9,7 @@ from sampling.features.names import bare_spelling, common_spelling, demangled
 from sampling.plan.other_recording.kernel_texts import shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import short_name
+from sampling.profile.profile import Dimensions
 from sampling.simulators.exporting.manifest import dimensions_text
 from sampling.simulators.measured_run import SeenKernel
 
@@ -67,12 +68,14 @@ def _warps(launch: PlannedLaunch) -> int | None:
 
 def kernels_apart(planned: PlannedLaunch, seen: SeenKernel) -> tuple[str, str]:
     """Return the plan's kernel and another as a message names them, still different where they differ."""
-    names = shortened_names(planned.name, seen.name)
-    one, other = (
-        f"{name} <<<{dimensions_text(each.grid) or '?'}, {dimensions_text(each.block) or '?'}>>>"
-        for name, each in zip(names, (planned, seen), strict=True)
-    )
+    planned_name, seen_name = shortened_names(planned.name, seen.name)
+    one = _kernel_text(planned_name, planned.grid, planned.block)
+    other = _kernel_text(seen_name, seen.grid, seen.block)
     warps = _warps(planned)
     if seen.warps is None or warps is None:
         return one, other
     return f"{one} of {warps:,} warps", f"a kernel of {seen.warps:,} warps"
+
+
+def _kernel_text(name: str, grid: Dimensions | None, block: Dimensions | None) -> str:
+    return f"{name} <<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"
