@@ -6,12 +6,12 @@ from functools import lru_cache
 from math import prod
 
 from sampling.features.names import bare_spelling, common_spelling
+from sampling.plan.other_recording.kernel_texts import shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.profile.profile import Dimensions
 from sampling.simulators.exporting.manifest import dimensions_text
 from sampling.simulators.measured_run import SeenKernel
-from sampling.text import shortened
 
 _THREADS_OF_WARP = 32
 
@@ -51,24 +51,30 @@ def differs(planned: PlannedLaunch, seen: SeenKernel) -> bool | None:
     for there, here in ((seen.grid, planned.grid), (seen.block, planned.block)):
         if there is not None and here is not None and there != here:
             return True
-    if seen.warps is not None and planned.grid is not None and planned.block is not None:
-        warps = prod(planned.grid) * -(-prod(planned.block) // _THREADS_OF_WARP)
-        if warps != seen.warps:
-            return True
+    if seen.warps is not None and _warps(planned) not in {None, seen.warps}:
+        return True
     if not seen.name:
         return False
     is_same = is_same_name(planned.name, seen.name)
     return None if is_same is None else not is_same
 
 
-def seen_text(kernel: SeenKernel) -> str:
-    """Return what a simulator says of a launch, as a message names it."""
-    if kernel.warps is not None:
-        return f"a kernel of {kernel.warps:,} warps"
-    return kernel_text(kernel.name, kernel.grid, kernel.block)
+def _warps(launch: PlannedLaunch) -> int | None:
+    if launch.grid is None or launch.block is None:
+        return None
+    return prod(launch.grid) * -(-prod(launch.block) // _THREADS_OF_WARP)
 
 
-def kernel_text(name: str, grid: Dimensions | None, block: Dimensions | None) -> str:
-    """Return a kernel as a message names it."""
-    launched = f"<<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"
-    return f"{shortened(readable_name(name))} {launched}"
+def kernels_apart(planned: PlannedLaunch, seen: SeenKernel) -> tuple[str, str]:
+    """Return the plan's kernel and another as a message names them, still different where they differ."""
+    planned_name, seen_name = shortened_names(readable_name(planned.name), readable_name(seen.name))
+    one = _kernel_text(planned_name, planned.grid, planned.block)
+    other = _kernel_text(seen_name, seen.grid, seen.block)
+    warps = _warps(planned)
+    if seen.warps is None or warps is None:
+        return one, other
+    return f"{one} of {warps:,} warps", f"a kernel of {seen.warps:,} warps"
+
+
+def _kernel_text(name: str, grid: Dimensions | None, block: Dimensions | None) -> str:
+    return f"{name} <<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"

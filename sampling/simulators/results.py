@@ -15,7 +15,7 @@ from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.watched_input import watched
-from sampling.simulators.kernel_identity import differs, kernel_text, seen_text
+from sampling.simulators.kernel_identity import differs, kernels_apart
 from sampling.simulators.launch_numbers import ids_of
 from sampling.simulators.manifest_file import Manifest, read_manifest
 from sampling.simulators.measured_run import MeasuredRun
@@ -167,10 +167,10 @@ def _check_kernel(run: MeasuredRun, row: int, launch: PlannedLaunch) -> bool | N
         return False
     is_other = differs(launch, seen)
     if is_other:
-        planned = kernel_text(launch.name, launch.grid, launch.block)
+        planned, there = kernels_apart(launch, seen)
         raise ProfileError(
-            f"launch {launch.id} of the plan is {planned}, and number {run.number[row]} there is "
-            f"{seen_text(seen)}: the results are of another program or plan",
+            f"launch {launch.id} of the plan is {planned}, and number {run.number[row]} there is {there}: "
+            "the results are of another program or plan",
             path=run.path,
             remedy=_REMEDY_OTHER,
         )

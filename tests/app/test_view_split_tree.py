@@ -538,7 +538,7 @@ async def test_many_durations_are_drawn_aside(gpt: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(split_histogram, "stop_histogram", noting)
     async with walking(gpt, options=RICH) as (app, pilot):
         chart = app.screen.query_one("#split-histogram", Chart)
-        await wait_for(pilot, lambda: "proposed" in drawn(chart), "the histogram of the root")
+        await wait_for(pilot, lambda: "split at" in drawn(chart), "the histogram of the root")
         first = drawn(chart)
         await press(app, pilot, "right")
         await wait_for(pilot, lambda: drawn(chart) != first, "that of the next node")

@@ -6,9 +6,15 @@ import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+
+from sampling.simulators.alignment import ListedLaunch
+from sampling.simulators.measured_run import SeenKernel
+from tui.text.alignment import alignment_text
 
 Kernelpoint = Callable[..., Any]
 
@@ -102,3 +108,19 @@ def test_files_that_list_nothing_are_3(
     path = tmp_path / "list"
     path.write_text(text)
     kernelpoint("align", plan, path).failed(3)
+
+
+def test_two_kernels_that_differ_in_their_middle_alone_are_told_apart() -> None:
+    name = "void " + "a" * 90 + "<{}>" + "b" * 90
+    parting = tuple(ListedLaunch(3, SeenKernel(name.format(each))) for each in ("int", "long"))
+    none = np.array([], dtype=np.int64)
+    sides = {
+        "missing_in_trace": none,
+        "missing_in_profile": none,
+        "lists": SimpleNamespace(here=id, there=id),
+    }
+    found = SimpleNamespace(ids=none, by="number", drawn=0, first_difference=parting, **sides)
+    text = alignment_text(found)
+    here, there = text.splitlines()[-2:]
+    assert "<int>" in here
+    assert "<long>" in there

@@ -98,6 +98,7 @@ def test_decisions_of_the_users_are_told_ahead(kernelpoint: Kernelpoint, gpt2: P
     text = kernelpoint("tree", gpt2, *RICH, "--overrides", path, "--decisions", "0").out
     assert "next: keep; decided by the user (keep); the rule: split" in text
     assert "!? keep" in text
+    assert "┊ keep; a split would be at" in text
     assert "! decided by the user" in text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sampling.plan.other_recording.kernel_texts import shortened_names
 from sampling.profile.names import readable_name
 from sampling.profile.profile import Dimensions
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment
@@ -12,6 +13,7 @@ from sampling.text import counted
 from tui.options.choices import OutputFormat
 from tui.output.markdown import Block
 from tui.output.writer import Answer
+from tui.terminal.printable import printable
 from tui.terminal.tables import Column, names, shortened
 
 _SHOWN = 5
@@ -80,10 +82,13 @@ def alignment_text(found: TraceAlignment) -> str:
     if found.first_difference is not None:
         here, there = found.first_difference
         lines.append("where they part first:")
-        lines += [f"  profile: {_text(here, 'launch')}", f"  trace: {_text(there, 'number')}"]
+        one, other = shortened_names(
+            *(readable_name(each.kernel.name) if each else "" for each in (here, there))
+        )
+        lines += [f"  profile: {_text(here, 'launch', one)}", f"  trace: {_text(there, 'number', other)}"]
     for what, count, first, number in _missing(found):
         lines.append(f"{what}: {counted(count, 'launch', 'launches')}")
-        lines += [f"  {_text(launch, number)}" for launch in first]
+        lines += [f"  {_text(each, number, _shortened(each))}" for each in first]
         lines += _more(count)
     return "\n".join(lines)
 
@@ -138,12 +143,16 @@ def _more(count: int) -> list[str]:
     return [f"  and {count - _SHOWN:,} more"] if count > _SHOWN else []
 
 
-def _text(launch: ListedLaunch | None, number: str) -> str:
+def _shortened(launch: ListedLaunch) -> str:
+    return shortened(readable_name(launch.kernel.name), _NAME_WIDTH, ascii_only=True)
+
+
+def _text(launch: ListedLaunch | None, number: str, name: str) -> str:
     if launch is None:
         return "the end"
     kernel = launch.kernel
-    name = shortened(readable_name(kernel.name), _NAME_WIDTH, ascii_only=True)
-    return f"{number} {launch.number} {name} {_sizes(kernel.grid)} {_sizes(kernel.block)}"
+    shown = printable(name, ascii_only=True)
+    return f"{number} {launch.number} {shown} {_sizes(kernel.grid)} {_sizes(kernel.block)}"
 
 
 def _sizes(dimensions: Dimensions | None) -> str:

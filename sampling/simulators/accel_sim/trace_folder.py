@@ -16,7 +16,8 @@ from pathlib import Path
 from sampling.errors import ProfileError
 from sampling.simulators.accel_sim.trace_head import sizes_of, trace_file, trace_head
 from sampling.simulators.exporting.run_order import Step
-from sampling.simulators.kernel_identity import is_same_name, kernel_text
+from sampling.simulators.kernel_identity import is_same_name, kernels_apart
+from sampling.simulators.measured_run import SeenKernel
 from sampling.text import counted
 
 LIST = "kernelslist.g"
@@ -96,18 +97,20 @@ def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
         name = folder.files[step.ordinal + 1]
         head = _head(Path(folder.path), name)
         grid, block = sizes_of(head.get("grid dim")), sizes_of(head.get("block dim"))
-        kernel = head.get("kernel name", "")
+        kernel, number = head.get("kernel name", ""), str(step.ordinal + 1)
+        number_there = head.get("kernel id", number)
         is_same = (
             is_same_name(step.launch.name, kernel) is not False
             and step.launch.grid in {None, grid}
             and step.launch.block in {None, block}
-            and head.get("kernel id", str(step.ordinal + 1)) == str(step.ordinal + 1)
+            and number_there == number
         )
         if head and not is_same:
-            launch = step.launch
+            planned, there = kernels_apart(step.launch, SeenKernel(kernel, grid, block))
+            if number_there != number:
+                planned, there = f"kernel id {number}, {planned},", f"kernel id {number_there}, {there}"
             raise ProfileError(
-                f"launch {step.id} is {kernel_text(launch.name, launch.grid, launch.block)} in the plan, and "
-                f"{name} is of {kernel_text(kernel, grid, block)}",
+                f"launch {step.id} is {planned} in the plan, and {name} is of {there}",
                 path=folder.path,
                 remedy=_REMEDY,
             )

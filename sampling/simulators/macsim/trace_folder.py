@@ -13,7 +13,8 @@ from pathlib import Path
 from sampling.errors import ProfileError
 from sampling.profile.profile import Dimensions
 from sampling.simulators.exporting.run_order import Step
-from sampling.simulators.kernel_identity import is_same_name, kernel_text
+from sampling.simulators.kernel_identity import is_same_name, kernels_apart
+from sampling.simulators.measured_run import SeenKernel
 from sampling.text import counted
 
 _NAMES = "kernel_names.txt"
@@ -50,9 +51,9 @@ def check_traces(path: str, steps: Sequence[Step]) -> None:
         name, grid, block = listed[step.ordinal]
         is_same = is_same_name(launch.name, name) is not False and launch.grid in {None, grid}
         if not (is_same and launch.block in {None, block}):
+            planned, there = kernels_apart(launch, SeenKernel(name, grid, block))
             raise ProfileError(
-                f"launch {step.id} is {kernel_text(launch.name, launch.grid, launch.block)} in the plan, and "
-                f"Kernel{step.ordinal} is {kernel_text(name, grid, block)}",
+                f"launch {step.id} is {planned} in the plan, and Kernel{step.ordinal} is {there}",
                 path=folder / _NAMES,
                 remedy=_REMEDY,
             )

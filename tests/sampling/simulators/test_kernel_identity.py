@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile import names
-from sampling.simulators.kernel_identity import is_same_name, kernel_text
+from sampling.simulators.kernel_identity import is_same_name, kernels_apart
+from sampling.simulators.measured_run import SeenKernel
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,21 @@ def test_without_a_demangler_the_functions_own_name_tells(monkeypatch: pytest.Mo
     is_same_name.cache_clear()
 
 
-def test_a_kernel_as_a_message_names_it() -> None:
-    assert kernel_text("f", (8, 1, 2), None) == "f <<<8x1x2, ?>>>"
-    assert kernel_text("_Z1fi", None, (64, 1, 1)) == "f(int) <<<?, 64x1x1>>>"
+@pytest.mark.parametrize(
+    ("seen", "planned_text", "seen_text"),
+    [
+        (SeenKernel("f", (8, 1, 2)), "f <<<4x1x1, 64x1x1>>>", "f <<<8x1x2, ?>>>"),
+        (SeenKernel(warps=9), "f <<<4x1x1, 64x1x1>>> of 8 warps", "a kernel of 9 warps"),
+    ],
+)
+def test_two_kernels_as_a_message_names_them(seen: SeenKernel, planned_text: str, seen_text: str) -> None:
+    planned = PlannedLaunch(3, 0, 0, 3, "f", (4, 1, 1), (64, 1, 1), 0, 1.0, 5)
+    assert kernels_apart(planned, seen) == (planned_text, seen_text)
+
+
+def test_names_that_differ_in_their_middle_alone_are_shown_apart() -> None:
+    name = "void " + "a" * 90 + "<{}>" + "b" * 90
+    planned = PlannedLaunch(3, 0, 0, 3, name.format("int"), None, None, 0, 1.0, 5)
+    one, other = kernels_apart(planned, SeenKernel(name.format("long")))
+    assert "<int>" in one
+    assert "<long>" in other

@@ -245,7 +245,9 @@ def test_traces_of_other_launches_are_refused(ten: PlanFile, written: Write, tmp
         with pytest.raises(ProfileError, match=words):
             written(ten, "accel-sim", traces=str(traces))
     (traces / "kernel-3.traceg").write_text(head(4, "_Z1ai", 8))
-    with pytest.raises(ProfileError, match="launch 2 is"):
+    with pytest.raises(
+        ProfileError, match=r"launch 2 is kernel id 3, .*kernel-3\.traceg is of kernel id 4, "
+    ):
         written(ten, "accel-sim", traces=str(traces))
     (traces / "kernel-3.traceg").write_text("something else\n")
     with pytest.raises(ProfileError, match="does not begin like a trace"):
