@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -39,6 +40,11 @@ class Manifest:
     number: IntArray
     shard: IntArray
     is_warm_up: BoolArray
+
+
+def manifests_in(folder: Path) -> list[Path]:
+    """Return those of an export, one for each process and device; none where the target needs none."""
+    return [*folder.glob("manifest.csv"), *sorted(folder.glob("process-*/manifest.csv"))]
 
 
 def read_manifest(file: InputFile) -> Manifest:

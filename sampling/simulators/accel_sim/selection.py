@@ -18,9 +18,9 @@ from sampling.simulators.exporting.id_ranges import Range, bridged, merged, rang
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, run_parts
-from sampling.simulators.exporting.scripts import quoted, script, slurm
+from sampling.simulators.exporting.scripts import quoted, script, slurm, then_estimate
 
-TAKES = frozenset({"shards", "traces", "warm_up", "drop_copies"})
+TAKES = frozenset({"shards", "apart", "traces", "warm_up", "drop_copies"})
 NOTE = (
     "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
     "profile has one of each. The grammar of the list was run against Accel-Sim (73f9fac); the tracer's "
@@ -69,7 +69,6 @@ for file in "${{config%/*}}"/*.icnt; do
 done
 "$simulator" -trace "$list" -config "$config" -config "$trace_config" > run.log 2>&1 ||
   fail "the simulator failed; see $PWD/run.log"
-printf '%s\\n' "$PWD/run.log"
 """
 
 _TRACE = """\
@@ -139,7 +138,14 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         ]
     return (
         *files,
-        readme("Accel-Sim", NOTE, _text(choices, added), Handed(plan, parts, choices), uses_nvbit=True),
+        readme(
+            "Accel-Sim",
+            NOTE,
+            _text(choices, added),
+            Handed(plan, parts, choices),
+            uses_nvbit=True,
+            is_estimated=True,
+        ),
     )
 
 
@@ -189,7 +195,7 @@ def _run_files(part: Part, traces: TraceFolder | None, choices: ExportChoices) -
         comment = [f"Simulates the {len(shard)} launches of {name}, in its order."]
         files += [
             (f"{part.folder}{name}", kernels_list(shard, traces, drop_copies=choices.drop_copies)),
-            (f"{part.folder}run{suffix}.sh", script(comment, body)),
+            (f"{part.folder}run{suffix}.sh", script(comment, body + then_estimate(part))),
         ]
     return files
 

@@ -19,6 +19,7 @@ class ExportChoices:
     Attributes
     ----------
     shards : how many machines share the launches.
+    apart : share them out so that each runs by itself, whatever `shards` says.
     traces : the folder of the traces that the simulator runs, to be checked against the plan; None: not
         there.
     warm_up : run the launch before each drawn one first, so that it does not find cold caches.
@@ -33,6 +34,7 @@ class ExportChoices:
     traces: str | None = None
     warm_up: bool = False
     drop_copies: bool = False
+    apart: bool = False
 
     def __post_init__(self) -> None:
         if self.shards < 1:
