@@ -263,7 +263,8 @@ def _read(job: Job, to: str, path: Path) -> None:
         with open_input(str(path)) as file:
             measured = result_reader(to).read_results(file, ())
     except ProfileError as error:
-        job.failure = error.message.removeprefix(f"{path}: ")
+        what = error.message.removeprefix(str(path)).removeprefix(": ")
+        job.failure = "it gave no number of cycles" if to == "csv" else what
         return
     if len(measured.number) != len(job.ids):
         job.failure = f"{len(measured.number)} launches are printed, and {len(job.ids)} were to be run"

@@ -32,14 +32,14 @@ from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.readers.input_file import open_input
 from sampling.running.job import NEEDED, Job, jobs_of, prepare, put_away, take_result, words_of
 from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.manifest_file import manifests_in, read_manifest
+from sampling.simulators.manifest_file import Manifest, manifests_in, read_manifest
 from sampling.simulators.registry import exported_folder
 from sampling.simulators.results import results_of
 from sampling.text import Wording, counted
 
 #: So many launches that fail before one succeeds are the command's fault, not theirs.
 _ALL_FAIL = 3
-_POLL_SECONDS, _TELL_SECONDS = 0.02, 1.0
+_FIRST_POLL_SECONDS, _LAST_POLL_SECONDS, _TELL_SECONDS = 0.001, 0.05, 1.0
 #: Together shorter than the second that the program has after a signal.
 _GRACE_SECONDS, _DEATH_SECONDS = 0.5, 0.2
 
@@ -172,7 +172,8 @@ class _Loop:
         self.jobs: list[Job] = []
         self.running: list[_Process] = []
         self.found: PlanEstimate | None = None
-        self.plan = asked.plan
+        self.plan = self.first = asked.plan
+        self.manifests: list[Manifest] = []
         self.rounds = self.taken = 0
         # Of what ended since this call, for how long the rest may take.
         self.spent_seconds, self.spent_ns, self.spent_jobs = 0.0, 0, 0
@@ -192,26 +193,41 @@ class _Loop:
 
     def load(self) -> None:
         """Take over what is in the folder; export the plan where nothing is."""
+        choices = {
+            each.name: getattr(self.asked.choices, each.name)
+            for each in fields(ExportChoices)
+            if each.compare
+        }
+        asked, how = (
+            {"to": self.asked.to, "simulator": self.asked.command, **choices},
+            self.folder / "run.json",
+        )
+        if not how.exists():
+            if {path.name for path in self.folder.iterdir()} - {"lock"}:
+                raise OptionError(f"{self.folder} is there, and no run", remedy="give another folder")
+            try:
+                # What was simulated elsewhere has no result here.
+                document = json.loads(self.asked.plan.text()) | {"simulated": []}
+                self._export(json_rows_text(document) + "\n", 1)
+            except BaseException:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                raise
+            _write(how, json.dumps(asked, indent=1) + "\n")
         rounds = sorted((self.folder / "rounds").glob("*[0-9]"), key=lambda path: int(path.name))
-        choices = {each.name: getattr(self.asked.choices, each.name) for each in fields(ExportChoices)}
-        same = {"to": self.asked.to, "simulator": self.asked.command, **choices}
-        how = self.folder / "run.json"
-        if rounds:
-            before, first = read_json_object(str(how)), read_plan(str(rounds[0]))
-            given = (self.asked.plan.options, self.asked.plan.files, self.asked.plan.drawn)
-            other = next((name for name, value in same.items() if before.get(name) != value), None)
-            if (first.options, first.files, first.drawn) != given:
-                other = "plan"
-            if other is not None:
-                raise OptionError(
-                    f"{self.folder} is a run of another {other}: results of both would be mixed",
-                    remedy="give another folder, or remove this one",
-                )
-        else:
-            _write(how, json.dumps(same, indent=1) + "\n")
-            # What was simulated elsewhere has no result here.
-            document = json.loads(self.asked.plan.text()) | {"simulated": []}
-            rounds = [self._export(json_rows_text(document) + "\n", 1)]
+        first, before = read_plan(str(rounds[0])), read_json_object(str(how))
+        other = [name for name, value in asked.items() if before.get(name) != value]
+        if (first.options, first.files, first.drawn) != (
+            self.asked.plan.options,
+            self.asked.plan.files,
+            self.asked.plan.drawn,
+        ):
+            other = ["plan"]
+        if other:
+            raise OptionError(
+                f"{self.folder} is a run of another {other[0]}: results of both would be mixed",
+                remedy="give another folder, or remove this one",
+            )
+        self.first = first
         for path in rounds:
             self._take_round(path)
 
@@ -255,6 +271,10 @@ class _Loop:
             first = path.name == "1"
             place.parent.mkdir(exist_ok=True)
             _write(place, text if first else _appended(place.read_text(encoding="utf-8"), text))
+        self.manifests = []
+        for place in manifests_in(self.folder):
+            with open_input(str(place)) as file:
+                self.manifests.append(read_manifest(file))
 
     def update(self) -> None:
         """Take the results that are finished in the order of their stratum, and estimate from these.
@@ -274,11 +294,7 @@ class _Loop:
         if not runs or len(runs) == self.taken:
             return
         self.taken = len(runs)
-        manifests = []
-        for path in manifests_in(self.folder):
-            with open_input(str(path)) as file:
-                manifests.append(read_manifest(file))
-        self.found = estimate_plan(self.plan, results_of(self.plan, runs, manifests))
+        self.found = estimate_plan(self.plan, results_of(self.plan, runs, self.manifests))
 
     def is_met(self) -> bool:
         """Return whether the total is within the target, by what is finished."""
@@ -292,7 +308,7 @@ class _Loop:
 
     def simulate(self) -> None:
         """Run the jobs that are left, until the target holds."""
-        queue, told = self.left(), 0.0
+        queue, told, pause = self.left(), 0.0, _FIRST_POLL_SECONDS
         while queue or self.running:
             while queue and len(self.running) < self.asked.processes:
                 self.start(queue.pop(0))
@@ -302,11 +318,11 @@ class _Loop:
                 self.tell(job)
             if is_met:
                 return
-            if not ended:
-                if time.monotonic() - told > _TELL_SECONDS:
-                    told = time.monotonic()
-                    self.tell()
-                time.sleep(_POLL_SECONDS)
+            if time.monotonic() - told > _TELL_SECONDS:
+                told = time.monotonic()
+                self.tell()
+            pause = _FIRST_POLL_SECONDS if ended else min(2 * pause, _LAST_POLL_SECONDS)
+            time.sleep(pause)
 
     def start(self, job: Job) -> None:
         """Start a job's process, in a session of its own so that it can be ended with all that it starts."""
@@ -393,8 +409,7 @@ class _Loop:
         AnalysisError, ProfileError : see `enlarged`.
         """
         drawn, sizes = np.array([[each.samples, each.size] for each in self.plan.strata]).T
-        first = read_plan(str(self.folder / "rounds" / "1"))
-        planned = np.array([stratum.samples for stratum in first.strata])
+        planned = np.array([stratum.samples for stratum in self.first.strata])
         wanted, target = planned, self.asked.target
         if self.found is not None and target is not None and self.plan.is_random:
             sample = replace(sample_of(self.plan, self.found.results), planned=planned)
@@ -416,7 +431,7 @@ class _Loop:
 
     def failed(self) -> tuple[Failed, ...]:
         """Return the launches that failed, each with the one that was drawn of its stratum for it."""
-        first = {launch.id for launch in read_plan(str(self.folder / "rounds" / "1")).drawn}
+        first = {launch.id for launch in self.first.drawn}
         added = [job for job in self.jobs if job.id not in first]
         rows = []
         for job in (job for job in self.jobs if job.failure):
