@@ -6,7 +6,7 @@ was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,7 +76,11 @@ def top_up(
 
 
 def enlarged(
-    plan: PlanFile, sizes: IntArray, epsilon: float | None, simulated: Set[int], progress: Progress | None
+    plan: PlanFile,
+    sizes: IntArray,
+    epsilon: float | None,
+    simulated: Collection[int],
+    progress: Progress | None,
 ) -> ToppedUp:
     """Return the plan with at least so many launches drawn of each stratum (s,).
 
@@ -104,13 +108,13 @@ def enlarged(
             remedy="make the plan again",
         )
     document = read_json_object(plan.path)
-    simulated = simulated & before
-    document |= {"strata": strata_rows(counts, larger, launches), "simulated": sorted(simulated)}
+    done = before.intersection(simulated)
+    document |= {"strata": strata_rows(counts, larger, launches), "simulated": sorted(done)}
     if epsilon is not None:
         document["topped_up"] = {"rounds": plan.rounds + 1, "target": epsilon}
     return ToppedUp(
         json_rows_text(document) + "\n",
-        tuple(launch for launch in launches if launch.id not in simulated),
+        tuple(launch for launch in launches if launch.id not in done),
         len(launches) - len(before),
         len(launches),
         larger.sampled_duration_ns,

@@ -91,5 +91,4 @@ def _show(now: loop.Now, options: RunOptions, meter: ProgressMeter) -> None:
     if news is not None and (not meter.is_shown or "failed" in news):
         meter.close()
         note(news, quiet=options.quiet)
-    width = tty.width({}, sys.stderr)
-    meter.draw(progress_line(now, options.target)[: width - 1])
+    meter.draw(progress_line(now, options.target, tty.width({}, sys.stderr) - 1))

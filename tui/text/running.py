@@ -16,16 +16,18 @@ from tui.output.writer import Answer
 from tui.text.estimate import estimate_answer, missing_text
 
 
-def progress_line(now: Now, target: float | None) -> str:
-    """Return how far a run is: launches, the total's interval, what runs, the time left."""
+def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
+    """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
     parts = [f"{now.done:,} of {counted(now.of, 'launch', 'launches')}"]
     if now.total is not None:
         parts.append(_known(now, target))
+    if now.seconds_left is not None:
+        up_to = "up to " if target is not None else ""
+        parts.append(f"{up_to}{quantities.hours(now.seconds_left / 3600)} left")
     if now.running:
         parts.append(f"{now.running:,} running")
-    if now.seconds_left is not None:
-        at_most = "at most " if target is not None else ""
-        parts.append(f"{at_most}{quantities.hours(now.seconds_left / 3600)} left")
+    while width is not None and len(parts) > 1 and len("; ".join(parts)) > width:
+        parts.pop()
     return "; ".join(parts)
 
 
@@ -36,7 +38,7 @@ def _known(now: Now, target: float | None) -> str:
         return missing_text(total)
     if total.half_width is None or not total.total:
         return f"{total.metric} {total.total:,.0f}"
-    asked = "" if target is None else f" (asked {quantities.share(target)})"
+    asked = "" if target is None else f", asked {quantities.share(target)}"
     return f"{total.metric} within {quantities.share(total.half_width / total.total)}{asked}"
 
 

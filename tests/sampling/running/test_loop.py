@@ -344,16 +344,13 @@ def test_a_signal_ends_the_children_and_keeps_what_is_finished(
 ) -> None:
     """The third launch starts a child of its own, and neither heeds SIGTERM."""
     asked = asking('if [ "$(wc -l < calls)" = 3 ]; then trap "" TERM; sleep 60 & echo $! > child; wait; fi')
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from tui.cli import main; main()"
+    )
+    words = ("run", asked.plan.path, "--to", "csv", "-o", str(asked.folder), "--simulator", asked.command)
     process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "tui", "run", asked.plan.path, "--to", "csv", "-o", str(asked.folder)),
-            *("--simulator", asked.command),
-        ],
-        cwd=PROJECT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        [sys.executable, "-c", code, *words], cwd=PROJECT, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 20
     while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
