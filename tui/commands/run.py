@@ -71,7 +71,7 @@ def _asked(options: RunOptions) -> loop.Asked:
     is_run = (given / "run.json").is_file()
     beside = given if is_run else Path("plan" if options.plan == "-" else given).with_suffix(".run")
     folder = beside if options.output is None else Path(options.output)
-    if options.output is None:
+    if options.output is None and not is_run:
         check_folder(folder)
     return loop.Asked(
         read_plan(str(given / "rounds" / "1") if is_run else options.plan),
