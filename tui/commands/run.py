@@ -81,7 +81,7 @@ def _asked(options: RunOptions) -> loop.Asked:
         options.target,
         options.jobs,
         None if options.timeout is None else written_seconds(options.timeout, "timeout"),
-        ExportChoices(traces=options.traces),
+        ExportChoices(traces=None if options.traces is None else str(Path(options.traces).absolute())),
     )
 
 
