@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input, Static
 
-from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.plan.walk import TreeWalk
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sampling.plan.design import Design
-from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.plan.walk import TreeWalk
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Verdict
