@@ -11,13 +11,13 @@ from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list, trace_name
 from sampling.simulators.accel_sim.selection import traces_of, traces_place
-from sampling.simulators.exporting.choices import ExportChoices, Exported
+from sampling.simulators.exporting.choices import COLD, ExportChoices, Exported
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, run_parts
 from sampling.simulators.exporting.scripts import script, slurm
 
-TAKES = frozenset({"shards", "traces", "warm_up", "drop_copies"})
+TAKES = frozenset({"shards", "traces", "caches", "drop_copies"})
 NOTE = (
     "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
     "profile has one of each. MGPUSim's reader of lists and traces (d01e70d) was run against such a folder, "
@@ -56,12 +56,18 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     ProfileError : the traces are not those of the plan's launches, or are packed.
     OptionError : there are more shards than launches.
     """
+    choices.refuse_filled("mgpusim")
     parts = run_parts(plan, choices)
     files: list[tuple[str, str]] = []
     for part in parts:
         files += _part_files(part, choices)
     folder = "run/" if choices.shards == 1 else "run-N/"
-    return (*files, readme("MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices)))
+    return (
+        *files,
+        readme(
+            "MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices), may_be_cold=True
+        ),
+    )
 
 
 def _part_files(part: Part, choices: ExportChoices) -> list[tuple[str, str]]:
@@ -86,6 +92,8 @@ def _part_files(part: Part, choices: ExportChoices) -> list[tuple[str, str]]:
         ]
     return [
         *files,
-        manifest(part, {ordinal: name.split(".")[0] for ordinal, name in names.items()}),
+        manifest(
+            part, {ordinal: name.split(".")[0] for ordinal, name in names.items()}, choices.caches or COLD
+        ),
         *slurm(part),
     ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import read_plan
 from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.registry import export_plan, exporter_named
+from tui.engine.studies import progress_of
 from tui.options.commands import ExportOptions
 from tui.options.places import check_folder
 from tui.output.files import write_folder
@@ -25,12 +28,20 @@ def run(options: ExportOptions) -> None:
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
     part = part_of_plan(plan)
-    choices = ExportChoices(options.shards, options.traces, options.warm_up, options.drop_copies)
-    files = export_plan(plan, options.to, choices)
+    choices = ExportChoices(
+        options.shards,
+        options.traces,
+        options.caches,
+        options.config,
+        options.trace_before,
+        options.drop_copies,
+    )
+    with progress_of(options) as progress:
+        files = export_plan(plan, options.to, replace(choices, progress=progress))
     if options.output == STDOUT:
         if len(files) != 1:
             raise OptionError(f"{options.to} writes {len(files)} files", remedy="name a folder with -o")
-        write_stdout(files[0][1])
+        write_stdout(cast("str", files[0][1]))
         written = [STDOUT]
     else:
         written = write_folder(folder, files, force=options.force)

@@ -285,10 +285,23 @@ class ExportOptions(OutputOptions):
         "--traces",
         metavar="DIR",
     )
-    warm_up: bool = option(
-        False,
-        "accel-sim, macsim, mgpusim: run the launch before each one first, for warm caches.",
-        "--warm-up",
+    caches: str | None = option(
+        None,
+        "How launches find them: warm (L2 filled with what the launches before left: accel-sim, the default "
+        "with --traces), own (with what each reads itself), cold, or after:N (N launches before each one are "
+        "run first: accel-sim, macsim, mgpusim).",
+        "--caches",
+        metavar="STATE",
+    )
+    config: InputFile | None = option(
+        None, "accel-sim: gpgpusim.config, for the size of L2.", "--config", metavar="FILE"
+    )
+    trace_before: int = option(
+        16,
+        "accel-sim: how many launches before each one trace.sh records too; warm caches are made from them.",
+        "--trace-before",
+        metavar="N",
+        least=0,
     )
     drop_copies: bool = option(
         False, "accel-sim, mgpusim: leave out the memory copies that the traces list.", "--drop-copies"

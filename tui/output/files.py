@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def scratch_file() -> Iterator[Path]:
 
 def write_folder(
     folder: Path,
-    files: Sequence[tuple[str, str]],
+    files: Sequence[tuple[str, str | Iterable[bytes]]],
     *,
     force: bool,
     replaced: Callable[[Path], bool] = lambda _: False,
@@ -100,7 +100,11 @@ def write_folder(
                 _make_folder(path.parent, made)
                 temporary = written.enter_context(new_file(path))
                 # As bytes, so that line ends are not changed.
-                temporary.write_bytes(content.encode("utf-8", "backslashreplace"))
+                pieces = (
+                    [content.encode("utf-8", "backslashreplace")] if isinstance(content, str) else content
+                )
+                with temporary.open("wb") as stream:
+                    stream.writelines(pieces)
         # Everything is written: keep the folders.
         made.pop_all()
     for path in paths:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from sampling.simulators.accel_sim.trace_folder import TraceFolder
 from sampling.simulators.exporting.run_order import Shard
@@ -34,14 +35,24 @@ def trace_name(ordinal: int, traces: TraceFolder | None) -> str:
     return f"kernel-{ordinal + 1}.traceg" if traces is None else traces.files[ordinal + 1]
 
 
-def kernels_list(shard: Shard, traces: TraceFolder | None, *, drop_copies: bool = False) -> str:
+def kernels_list(
+    shard: Shard,
+    traces: TraceFolder | None,
+    *,
+    drop_copies: bool = False,
+    filled: Mapping[int, Sequence[str]] | None = None,
+) -> str:
     """Return the list of a shard, in the shard's order.
 
     A memory copy stands before the first launch of the shard that was launched after it; copies after the
     last one are left out. Without the traces no copies are known.
+
+    Parameters
+    ----------
+    filled : the copies that fill L2 before each launch, by its number, in place of the program's own.
     """
     before: defaultdict[int, list[str]] = defaultdict(list)
-    if traces is not None and not drop_copies:
+    if traces is not None and filled is None and not drop_copies:
         numbers = sorted(step.ordinal + 1 for step in shard)
         for number in sorted(traces.copies):
             place = bisect_left(numbers, number)
@@ -49,5 +60,7 @@ def kernels_list(shard: Shard, traces: TraceFolder | None, *, drop_copies: bool 
                 before[numbers[place]] += traces.copies[number]
     lines: list[str] = []
     for step in shard:
-        lines += [*before[step.ordinal + 1], trace_name(step.ordinal, traces)]
+        number, name = step.ordinal + 1, trace_name(step.ordinal, traces)
+        lines += before[number] if filled is None else filled[number]
+        lines.append(name)
     return "\n".join(lines) + "\n"

@@ -7,20 +7,30 @@ itself, so the scripts here start the program with the tracer in ``CUDA_INJECTIO
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
+from sampling.progress import Progress
 from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list, trace_name
-from sampling.simulators.accel_sim.trace_folder import LIST, TraceFolder, traces_for
-from sampling.simulators.exporting.choices import ExportChoices, Exported
+from sampling.simulators.accel_sim.trace_folder import LIST, TraceFolder, existing_trace, traces_for
+from sampling.simulators.accel_sim.warm_l2 import (
+    LARGEST_L2_LINES,
+    check_predecessors,
+    filling,
+    l2_lines,
+    with_low_addresses,
+)
+from sampling.simulators.exporting.choices import COLD, OWN, WARM, ExportChoices, Exported
 from sampling.simulators.exporting.id_ranges import Range, bridged, merged, range_text
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm
 
-TAKES = frozenset({"shards", "traces", "warm_up", "drop_copies"})
+TAKES = frozenset({"shards", "traces", "caches", "config", "trace_before", "drop_copies"})
 NOTE = (
     "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
     "profile has one of each. The grammar of the list was run against Accel-Sim (73f9fac); the tracer's "
@@ -35,11 +45,7 @@ _README = """\
 run.sh simulates the launches of {list}. Set GPGPUSIM_CONFIG and TRACE_CONFIG to the two configurations,
 ACCELSIM to accel-sim.out, and TRACES to the folder of the traces where they lie elsewhere.
     GPGPUSIM_CONFIG=... TRACE_CONFIG=... sh run.sh
-The simulator runs the list in its order, which is not that of the program: a run that is stopped has
-simulated what says most about the total. A launch finds the caches as the one before it in the list left
-them; in the program that was another one. An export with warm-up puts the launch before it in front of it.
-Memory copies are {copies}: they fill the simulator's L2 cache, and each
-stands before the first launch after it.
+{caches}
 The simulator's kernel_launch_uid counts the launches of its own run; which trace a result is of says the
 line "Processing kernel" before it.
 
@@ -51,6 +57,21 @@ Newer tracers name traces kernel-N-ctx_0x....traceg: an export that is given the
 list-kernels.sh PROGRAM [ARGUMENT...] records nothing and lists all launches in stats.csv. Compare its names
 and sizes with manifest.csv before tracing: launches of a CUDA graph are numbered once, when the graph is
 made, and older tracers miss those of cuLaunchKernelEx, so that the numbers may differ from the profile's.
+"""
+
+_FILLED = """\
+The list is in the order of the program. Before each launch stand copies that fill L2 with {what};
+the simulator must run with -gpgpu_perf_sim_memcpy 1, as its configurations do. Launches whose totals were
+compared with the whole run came out within about 1 %.
+{low}"""
+_LOW = """\
+The traces here have the low 32 bits of the program's addresses: the simulator keeps no more of a copy's.
+"""
+_NOT_FILLED = """\
+The simulator runs the list in its order, which is not that of the program: a run that is stopped has
+simulated what says most about the total. Memory copies of the program are {copies}; each stands before
+the first launch after it. They fill the simulator's L2 where the program's addresses lie below 4 GiB; of
+higher ones it keeps the low 32 bits, and they fill nothing.
 """
 
 _RUN = """\
@@ -121,34 +142,94 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     ProfileError : the traces are not those of the plan's launches.
     OptionError : there are more shards than launches.
     """
-    files: list[tuple[str, str]] = []
+    if choices.caches is None:
+        choices = replace(choices, caches=COLD if choices.traces is None else WARM)
+    files: list[tuple[str, str | Iterable[bytes]]] = []
     parts = run_parts(plan, choices)
+    is_low = False
     added = 0
     for part in parts:
         traces = traces_of(part, choices)
-        numbers = merged(step.ordinal + 1 for step in part.steps)
+        filled, anew = _filled(part, traces, choices)
+        is_low |= bool(anew)
+        numbers = merged(
+            number
+            for step in part.steps
+            for number in range(max(step.ordinal + 1 - choices.trace_before, 1), step.ordinal + 2)
+        )
         ranges = bridged(numbers, MOST_RANGE_CHARACTERS)
         added += _held(ranges) - _held(numbers)
         names = {step.ordinal: trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
         files += [
-            *_run_files(part, traces, choices),
+            *_run_files(part, traces, choices, filled),
+            *anew,
             (f"{part.folder}trace.sh", _trace_script(ranges)),
             (f"{part.folder}list-kernels.sh", _dry_run(max(_BEYOND_ANY, 100 * plan.launches))),
-            manifest(part, names),
+            manifest(part, names, choices.caches or COLD),
             *slurm(part),
         ]
     return (
         *files,
-        readme("Accel-Sim", NOTE, _text(choices, added), Handed(plan, parts, choices), uses_nvbit=True),
+        readme(
+            "Accel-Sim",
+            NOTE,
+            _text(choices, added, is_low=is_low),
+            Handed(plan, parts, choices),
+            uses_nvbit=True,
+            may_be_cold=True,
+        ),
     )
 
 
-def _text(choices: ExportChoices, added: int) -> str:
+def _filled(
+    part: Part, traces: TraceFolder | None, choices: ExportChoices
+) -> tuple[dict[int, list[str]] | None, list[tuple[str, Iterable[bytes]]]]:
+    """Return the copies that fill L2 before each launch of a part, and the traces that are written anew.
+
+    Raises
+    ------
+    ProfileError : launches before a drawn one are not traced, a trace is damaged, or addresses fall together.
+    """
+    if traces is None or not choices.is_filled:
+        return None, []
+    drawn = sorted(step.ordinal + 1 for step in part.steps)
+    is_own, folder = choices.caches == OWN, Path(traces.path)
+    if not is_own:
+        check_predecessors(traces.files, drawn, traces.path)
+    lines = LARGEST_L2_LINES if choices.config is None else l2_lines(choices.config)
+    wanted = sorted(number for number in traces.files if number <= drawn[-1])
+    places = {
+        number: existing_trace(folder, traces.files[number]) for number in (drawn if is_own else wanted)
+    }
+    filled, high = {}, []
+    launches = _with_progress(list(places.items()), choices.progress)
+    for number, copies, is_high in filling(launches, drawn, lines, own=is_own):
+        filled[number] = copies
+        high += [number] if is_high else []
+    names = {number: trace_name(number - 1, traces) for number in (drawn if high else [])}
+    return filled, [
+        (f"{part.folder}{name}", with_low_addresses(places[number], packed=name.endswith(".xz")))
+        for number, name in names.items()
+    ]
+
+
+def _with_progress(launches: list[tuple[int, Path]], progress: Progress | None) -> Iterator[tuple[int, Path]]:
+    for done, launch in enumerate(launches):
+        if progress is not None:
+            progress(done, len(launches), "following what the launches leave in L2")
+        yield launch
+
+
+def _text(choices: ExportChoices, added: int, *, is_low: bool) -> str:
     """Return the target's own part of the page; ``added`` launches are traced for shorter ranges."""
     copies = "kept" if choices.traces is not None else "known only from traces, which were not given"
+    what = "what the launch itself reads" if choices.caches == OWN else "what the launches before left there"
+    caches = _FILLED.format(what=what, low=_LOW if is_low else "")
+    if not choices.is_filled:
+        caches = _NOT_FILLED.format(copies="dropped" if choices.drop_copies else copies)
     return _README.format(
         list=LIST if choices.shards == 1 else "kernelslist-N.g",
-        copies="dropped" if choices.drop_copies else copies,
+        caches=caches,
         bridged=f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
         if added
         else "",
@@ -179,7 +260,12 @@ def traces_place(traces: TraceFolder | None) -> str:
     return '"$here"' if traces is None else quoted(Path(traces.path).absolute())
 
 
-def _run_files(part: Part, traces: TraceFolder | None, choices: ExportChoices) -> list[tuple[str, str]]:
+def _run_files(
+    part: Part,
+    traces: TraceFolder | None,
+    choices: ExportChoices,
+    filled: Mapping[int, Sequence[str]] | None,
+) -> list[tuple[str, str]]:
     """Return the list of each shard, and the script that simulates it."""
     files = []
     for number, shard in enumerate(part.shards):
@@ -188,7 +274,10 @@ def _run_files(part: Part, traces: TraceFolder | None, choices: ExportChoices) -
         body = _RUN.format(traces=traces_place(traces), list=name, suffix=suffix, link=LINK_TRACES)
         comment = [f"Simulates the {len(shard)} launches of {name}, in its order."]
         files += [
-            (f"{part.folder}{name}", kernels_list(shard, traces, drop_copies=choices.drop_copies)),
+            (
+                f"{part.folder}{name}",
+                kernels_list(shard, traces, drop_copies=choices.drop_copies, filled=filled),
+            ),
             (f"{part.folder}run{suffix}.sh", script(comment, body)),
         ]
     return files

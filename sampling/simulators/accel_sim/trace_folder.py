@@ -95,7 +95,7 @@ def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
         if step.launch is None:
             continue
         name = folder.files[step.ordinal + 1]
-        head = _head(Path(folder.path), name)
+        head = trace_head(existing_trace(Path(folder.path), name))
         grid, block = sizes_of(head.get("grid dim")), sizes_of(head.get("block dim"))
         kernel, number = head.get("kernel name", ""), str(step.ordinal + 1)
         number_there = head.get("kernel id", number)
@@ -163,14 +163,14 @@ def _file_names(folder: Path) -> list[str]:
     return sorted(file.name.removesuffix(".gz") for file in folder.iterdir())
 
 
-def _head(folder: Path, name: str) -> dict[str, str]:
-    """Return the head of a trace of the list.
+def existing_trace(folder: Path, name: str) -> Path:
+    """Return the file of a trace of the list.
 
     Raises
     ------
-    ProfileError : there is no such file, or it cannot be unpacked.
+    ProfileError : there is no such file.
     """
     file = trace_file(folder, name)
     if file is None:
         raise ProfileError(f"{LIST} names {name}, which is not there", path=folder, remedy=_REMEDY)
-    return trace_head(file)
+    return file

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Dimensions
@@ -31,10 +33,8 @@ def trace_head(file: Path) -> dict[str, str]:
     """
     if file.name.endswith(_UNREADABLE):
         return {}
-    try:
-        text = _first_bytes(file)
-    except (OSError, EOFError) as error:
-        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
+    with opened_trace(file) as stream:
+        text = stream.read(_HEAD_BYTES)
     pairs = [line[1:].split(" = ", 1) for line in _dashed(text.decode("utf-8", "replace").split("\n"))]
     head = {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
     if "kernel name" not in head:
@@ -48,22 +48,23 @@ def sizes_of(text: str | None) -> Dimensions | None:
     return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
 
 
-def _first_bytes(file: Path) -> bytes:
-    """Return the start of a file, unpacked."""
+@contextmanager
+def opened_trace(file: Path) -> Iterator[IO[bytes]]:
+    """Open a trace, unpacked.
+
+    Raises
+    ------
+    ProfileError : it cannot be read or unpacked.
+    """
     import gzip
     import lzma
 
+    unpack: Any = {".gz": gzip.open, ".xz": lzma.open}.get(file.suffix, open)
     try:
-        if file.suffix == ".gz":
-            with gzip.open(file) as unpacked:
-                return unpacked.read(_HEAD_BYTES)
-        if file.suffix == ".xz":
-            with lzma.open(file) as unpacked_xz:
-                return unpacked_xz.read(_HEAD_BYTES)
-        with file.open("rb") as stream:
-            return stream.read(_HEAD_BYTES)
-    except lzma.LZMAError as error:
-        raise OSError(str(error)) from error
+        with unpack(file, "rb") as stream:
+            yield stream
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
 
 
 def _dashed(lines: list[str]) -> Iterator[str]:

@@ -87,7 +87,11 @@ def run_parts(
             process,
             device,
             "" if len(steps) == 1 else f"process-{process}-device-{device}/",
-            shared_out(_bundles(steps[process, device], choices, together), choices.shards),
+            tuple(
+                # What is filled into L2 is younger than what is there only if the list is in the run's order.
+                tuple(sorted(shard, key=lambda step: step.ordinal)) if choices.is_filled else shard
+                for shard in shared_out(_bundles(steps[process, device], choices, together), choices.shards)
+            ),
         )
         for process, device in sorted(steps)
     )
@@ -128,8 +132,8 @@ def _bundles(
     steps: Sequence[Step], choices: ExportChoices, together: Callable[[PlannedLaunch], Hashable] | None
 ) -> list[Shard]:
     """Return what stays on one machine, each in the place of its first launch."""
-    if choices.warm_up:
-        return _with_warm_up(steps)
+    if choices.predecessors:
+        return _with_predecessors(steps, choices.predecessors)
     bundles: defaultdict[Hashable, list[Step]] = defaultdict(list)
     for step in steps:
         assert step.launch is not None
@@ -137,21 +141,22 @@ def _bundles(
     return [tuple(bundle) for bundle in bundles.values()]
 
 
-def _with_warm_up(steps: Sequence[Step]) -> list[Shard]:
-    """Return runs of launches that follow each other, each after the launch before the first of them.
+def _with_predecessors(steps: Sequence[Step], before: int) -> list[Shard]:
+    """Return runs of launches that follow each other, each after so many launches before the first drawn one.
 
-    A drawn launch warms up the next one where that is drawn too, so nothing is simulated twice.
+    A launch that is run already is no predecessor once more, so nothing is simulated twice.
     """
     place = {step.id: number for number, step in enumerate(steps)}
     runs: list[list[Step]] = []
     for step in sorted(steps, key=lambda each: each.ordinal):
-        if runs and runs[-1][-1].ordinal + 1 == step.ordinal:
-            runs[-1].append(step)
-        elif step.ordinal:
-            # Ids go through one process and device without a gap.
-            runs.append([Step(step.id - 1, step.ordinal - 1, None, None), step])
-        else:
-            runs.append([step])
+        first = max(step.ordinal - before, 0)
+        if not runs or runs[-1][-1].ordinal + 1 < first:
+            runs.append([])
+        elif runs[-1]:
+            first = runs[-1][-1].ordinal + 1
+        # Ids go through one process and device without a gap.
+        back = range(step.ordinal - first, 0, -1)
+        runs[-1] += [*(Step(step.id - each, step.ordinal - each, None, None) for each in back), step]
     runs.sort(key=lambda run: min(place.get(step.id, len(place)) for step in run))
     return [tuple(run) for run in runs]
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.choices import ExportChoices, Exported
+from sampling.simulators.exporting.choices import COLD, ExportChoices, Exported
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, Shard, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm
 from sampling.simulators.macsim.trace_folder import check_traces
 
-TAKES = frozenset({"shards", "traces", "warm_up"})
+TAKES = frozenset({"shards", "traces", "caches"})
 NOTE = (
     "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
     "id where the profile has one process. run.sh and kernel_config.txt were run against MacSim "
@@ -86,9 +86,10 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     Raises
     ------
     ProfileError : the traces are not those of the plan's launches.
-    OptionError : there are more shards than launches.
+    OptionError : there are more shards than launches, or caches are to be filled.
     """
     files: list[tuple[str, str]] = []
+    choices.refuse_filled("macsim")
     parts = run_parts(plan, choices)
     for part in parts:
         where = '"$here"'
@@ -109,11 +110,16 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         files += [
             (f"{part.folder}sampled_kernels_info.txt", sampled_kernels_info(plan, part)),
             (f"{part.folder}trace.sh", script(comment, _TRACE, takes_program=True)),
-            manifest(part, {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}),
+            manifest(
+                part, {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}, choices.caches or COLD
+            ),
             *slurm(part),
         ]
     text = _README.format(config="kernel_config.txt" if choices.shards == 1 else "kernel_config-N.txt")
-    return (*files, readme("MacSim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True))
+    return (
+        *files,
+        readme("MacSim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True, may_be_cold=True),
+    )
 
 
 def kernel_config(shard: Shard) -> str:
