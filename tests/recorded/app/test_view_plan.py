@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.app.driving import resized, screen_text, wait_for
+from tests.app.driving import resized, wait_for
 from tests.app.plan_driving import pane_rows, running, shows_findings
 from tui.app.plan.presenter import PlanPane
 
