@@ -88,10 +88,11 @@ class L2:
         return np.asarray(sector[readable][order])
 
     def _merge(self) -> tuple[IntArray, np.ndarray, IntArray, IntArray]:
-        if not self._parts:
-            none = np.zeros(0, dtype=np.int64)
-            return none, none.astype(np.uint64), none, none
-        sector, known, stamp = (np.concatenate(each) for each in zip(*self._parts, strict=True))
+        none = np.zeros(0, dtype=np.int64)
+        parts = zip((none, none.astype(np.uint64), none), *self._parts, strict=True)
+        sector, known, stamp = (np.concatenate(each) for each in parts)
+        if not len(sector):
+            return sector, known, stamp, stamp
         sector, known, stamp = _united(sector, known, stamp)
         of_line = _starts(sector // LINE_SECTORS)
         newest = np.maximum.reduceat(stamp, of_line)
@@ -217,6 +218,12 @@ def touched_by(file: Path, *, loads_alone: bool = False) -> Touched:
     ProfileError : the trace is damaged.
     """
     head = trace_head(file)
+    if not head:
+        raise ProfileError(
+            "is packed in a way not read here, so what it leaves in L2 is not known",
+            path=file,
+            remedy=Wording("give traces as text, or leave L2 cold (`caches=cold`)"),
+        )
     # What stands before an instruction's address: of old tracers the thread block and the warp.
     lead = 4 * (int(head.get("accelsim tracer version", "3")) < 3) + int(head.get("enable lineinfo", "0"))
     windows = [int(head.get(f"{name} base_addr", "0"), 16) for name in ("shmem", "local mem")]

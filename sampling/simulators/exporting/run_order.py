@@ -150,9 +150,9 @@ def _with_predecessors(steps: Sequence[Step], before: int) -> list[Shard]:
     runs: list[list[Step]] = []
     for step in sorted(steps, key=lambda each: each.ordinal):
         first = max(step.ordinal - before, 0)
-        if not runs or runs[-1][-1].ordinal + 1 < first:
+        if not runs or runs[-1][-1].ordinal < first:
             runs.append([])
-        elif runs[-1]:
+        else:
             first = runs[-1][-1].ordinal + 1
         # Ids go through one process and device without a gap.
         back = range(step.ordinal - first, 0, -1)

@@ -75,13 +75,18 @@ def written(tmp_path: Path) -> Write:
     """Export a plan into a folder ``out``; return the content of each file by its name."""
 
     def write(plan: PlanFile, target: str, **choices: Any) -> dict[str, str]:
-        files: Exported = export_plan(plan, target, ExportChoices(**choices))
-        for name, content in files:
+        plain = {"caches": "cold", "trace_before": 0} if target == "accel-sim" else {}
+        files: Exported = export_plan(plan, target, ExportChoices(**plain | choices))
+        texts = {
+            name: content if isinstance(content, str) else b"".join(content).decode()
+            for name, content in files
+        }
+        for name, text in texts.items():
             path = tmp_path / "out" / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
-        assert len(dict(files)) == len(files)
-        return dict(files)
+            path.write_text(text)
+        assert len(texts) == len(files)
+        return texts
 
     return write
 

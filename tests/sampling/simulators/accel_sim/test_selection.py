@@ -53,7 +53,7 @@ def test_the_list_by_hand(ten: PlanFile, written: Write) -> None:
     assert set(files) == {
         *("kernelslist.g", "run.sh", "trace.sh", "list-kernels.sh", "manifest.csv", "README.txt")
     }
-    assert "\n5,kernel-6,2,1.0,0,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
+    assert "\n5,kernel-6,2,1.0,0,cold,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
 
 
 def test_copies_stand_before_the_first_launch_after_them(
@@ -67,7 +67,7 @@ def test_copies_stand_before_the_first_launch_after_them(
     ]
     dropped = written(ten, "accel-sim", traces=traces, drop_copies=True)
     assert "Memcpy" not in dropped["kernelslist.g"]
-    assert "Memory copies are dropped" in dropped["README.txt"]
+    assert "Memory copies of the program are dropped" in dropped["README.txt"]
 
 
 def test_the_ranges_of_the_tracer_count_from_1(ten: PlanFile, written: Write) -> None:
@@ -75,7 +75,7 @@ def test_the_ranges_of_the_tracer_count_from_1(ten: PlanFile, written: Write) ->
     assert "export DYNAMIC_KERNEL_RANGE='3 5-6 9-10'\n" in files["trace.sh"]
     assert "export DYNAMIC_KERNEL_LIMIT_START=3 DYNAMIC_KERNEL_LIMIT_END=10\n" in files["trace.sh"]
     assert "export DYNAMIC_KERNEL_RANGE=1000000\n" in files["list-kernels.sh"]
-    warm = written(ten, "accel-sim", warm_up=True)
+    warm = written(ten, "accel-sim", caches="after:1")
     assert "export DYNAMIC_KERNEL_RANGE='2-6 8-10'\n" in warm["trace.sh"]
     sharded = written(ten, "accel-sim", shards=2)
     assert "export DYNAMIC_KERNEL_RANGE='3 5-6 9-10'\n" in sharded["trace.sh"]
