@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -226,7 +227,8 @@ def touched_by(file: Path, *, loads_alone: bool = False) -> Touched:
         )
     # What stands before an instruction's address: of old tracers the thread block and the warp.
     lead = 4 * (int(head.get("accelsim tracer version", "3")) < 3) + int(head.get("enable lineinfo", "0"))
-    windows = [int(head.get(f"{name} base_addr", "0"), 16) for name in ("shmem", "local mem")]
+    bases = (int(head.get(name, "0"), 16) for name in ("shmem base_addr", "local mem base_addr"))
+    windows = [base for base in bases if base]
     found: list[tuple[int, int, int, int, int, int, int]] = []
     listed: list[int] = []
     for place, warp, line in _memory_lines(file):
@@ -240,7 +242,7 @@ def touched_by(file: Path, *, loads_alone: bool = False) -> Touched:
             ) from error
         if access is None or (loads_alone and access.width < 0):
             continue
-        if any(low and low <= access.base < low + _WINDOW_BYTES for low in windows):
+        if any(low <= access.base < low + _WINDOW_BYTES for low in windows):
             # A generic address that is shared or local memory.
             continue
         is_listed = access.listed is not None
@@ -267,14 +269,10 @@ def _access(words: list[bytes]) -> _Access | None:
     the width is taken from the opcode.
     """
     at = 3 + int(words[2])
-    opcode = words[at]
+    width, lanes = _width(words[at]), _lanes(words[1])
     at += 2 + int(words[at + 1])
-    lanes = int(words[1], 16).bit_count()
-    if not _GLOBAL.match(opcode) or not lanes or not int(words[at]):
+    if not width or not lanes or words[at] == b"0":
         return None
-    bits = _WIDTH.search(opcode)
-    width = int(bits[1]) // 8 if bits else 4
-    width = -width if _STORE.match(opcode) else width
     mode, base = int(words[at + 1]), int(words[at + 2], 16)
     if mode == 1:
         return _Access(lanes, width, base, int(words[at + 3]))
@@ -284,6 +282,21 @@ def _access(words: list[bytes]) -> _Access | None:
     if mode == 0:
         return _Access(lanes, width, base, listed=[base, *(int(word, 16) for word in rest)])
     return _Access(lanes, width, base, listed=list(accumulate(map(int, rest), initial=base)))
+
+
+@cache
+def _width(opcode: bytes) -> int:
+    """Return how many bytes a lane loads, below 0 where it stores; 0 of what is not global memory."""
+    if not _GLOBAL.match(opcode):
+        return 0
+    bits = _WIDTH.search(opcode)
+    width = int(bits[1]) // 8 if bits else 4
+    return -width if _STORE.match(opcode) else width
+
+
+@lru_cache(maxsize=1 << 16)
+def _lanes(mask: bytes) -> int:
+    return int(mask, 16).bit_count()
 
 
 def _memory_lines(file: Path) -> Iterator[tuple[int, int, bytes]]:

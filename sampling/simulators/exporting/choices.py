@@ -64,6 +64,11 @@ class ExportChoices:
         return self.caches in {WARM, OWN}
 
     @property
+    def in_program_order(self) -> bool:
+        """Whether launches run in the program's order, for what L2 holds matters."""
+        return self.is_filled or self.predecessors > 0
+
+    @property
     def predecessors(self) -> int:
         """How many launches are run before each drawn one."""
         found = _AFTER.fullmatch(self.caches or "")

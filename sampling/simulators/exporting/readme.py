@@ -82,7 +82,7 @@ def readme(
         fill(f"{note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
         _MANIFEST.format(target=target),
     ]
-    if is_ordered and handed.plan.has_durations and not choices.is_filled:
+    if is_ordered and handed.plan.has_durations and not choices.in_program_order:
         pieces.append(_ORDER)
     if choices.predecessors:
         before = counted(choices.predecessors, "launch", "launches")

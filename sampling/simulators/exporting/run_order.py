@@ -88,8 +88,8 @@ def run_parts(
             device,
             "" if len(steps) == 1 else f"process-{process}-device-{device}/",
             tuple(
-                # What is filled into L2 is younger than what is there only if the list is in the run's order.
-                tuple(sorted(shard, key=lambda step: step.ordinal)) if choices.is_filled else shard
+                # In another order a launch finds lines of later ones in L2, and takes 2 % fewer cycles.
+                tuple(sorted(shard, key=lambda step: step.ordinal)) if choices.in_program_order else shard
                 for shard in shared_out(_bundles(steps[process, device], choices, together), choices.shards)
             ),
         )
