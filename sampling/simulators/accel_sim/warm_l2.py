@@ -383,7 +383,7 @@ def _check_pages(file: Path, sectors: IntArray) -> None:
             f"touches 0x{one:x} and 0x{other:x}, or finds them in L2: the simulator keeps 32 bits of an "
             "address, and takes the two for one",
             path=file,
-            remedy=Wording("simulate the launches before instead, `caches=after:16`, or leave L2 `cold`"),
+            remedy=Wording("simulate the launches before instead (`caches=after:16`), or take `caches=cold`"),
         )
 
 

@@ -16,10 +16,12 @@ import pytest
 
 import sampling
 from sampling.errors import ProfileError
-from sampling.plan.plan_file import PlanFile
+from sampling.estimation.caches import caches_of
+from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.kernel_identity import is_same_name
 from sampling.simulators.registry import export_plan
+from sampling.simulators.results import read_result_files
 from tests.recorded.sampling.simulators.test_simulator_runs import launches_of
 
 _KERNEL = re.compile(r"kernel-(\d+)\.traceg")
@@ -148,3 +150,14 @@ def test_a_name_is_that_of_its_own_mangled_form_alone(
         assert [is_same_name(planned, mangled) is not False for _, mangled in both] == [
             other == place for other in range(len(both))
         ]
+
+
+@pytest.mark.parametrize(
+    ("log", "state"),
+    [("sel-torch-32-cold-1", "cold"), ("sel-torch-32-warm-1", "after:1"), ("torch-32", "whole")],
+)
+def test_logs_tell_how_launches_began(runs: Path, log: str, state: str) -> None:
+    plan = read_plan(str(runs / "sel-torch-32-cold-1" / "plan.json"))
+    found = caches_of(plan, read_result_files(plan, [str(runs / log / "run.log.gz")]))
+    assert found.state == state
+    assert found.is_cold == (log != "torch-32")
