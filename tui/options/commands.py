@@ -285,10 +285,18 @@ class ExportOptions(OutputOptions):
         "--traces",
         metavar="DIR",
     )
-    warm_up: bool = option(
-        False,
-        "accel-sim, macsim, mgpusim: run the launch before each one first, for warm caches.",
-        "--warm-up",
+    caches: str | None = option(
+        None,
+        "What launches find in L2: warm or loads, what those before left (copies; a kernel of loads); own, what they"
+        " load; after:N, N launches are run first; cold. By default warm where --traces are given.",
+        "--caches",
+        metavar="HOW",
+    )
+    config: InputFile | None = option(
+        None, "accel-sim: the gpgpusim.config, for the size of its L2.", "--config", metavar="FILE"
+    )
+    trace_before: int = option(
+        16, "accel-sim: record so many launches before each too.", "--trace-before", metavar="N", least=0
     )
     drop_copies: bool = option(
         False, "accel-sim, mgpusim: leave out the memory copies that the traces list.", "--drop-copies"

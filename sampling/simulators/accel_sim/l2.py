@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
@@ -27,13 +28,16 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
 from sampling.progress import Progress
+from sampling.simulators.accel_sim.trace_folder import TraceFolder
 from sampling.simulators.accel_sim.trace_head import opened, trace_head
-from sampling.text import Wording
+from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.exporting.run_order import Step
+from sampling.text import Wording, counted
 
 #: The largest L2 known, 128 MiB: the simulator drops what its own does not hold, the oldest first.
 MOST_LINES = 1 << 20
-#: Of a kernel of loads the launch number is this much more than that of the drawn launch after it.
-LOADS_FROM = 10**9
+#: So many launches before a drawn one leave what it finds; fewer traces of them leave less.
+PREDECESSORS = 16
 
 _SECTOR, _LINE, _PAGE, _WORD = 5, 7, 12, 32  # log2 of bytes
 _BLOCK_BYTES = 1 << 22
@@ -47,6 +51,27 @@ _HIGH = re.compile(rb"0x0*[1-9a-f][0-9a-f]*([0-9a-f]{8})\b")
 _DIGIT = np.zeros(256, dtype=np.int64)
 _DIGIT[np.frombuffer(b"0123456789abcdef", np.uint8)] = range(16)
 _REMEDY = "give the traces as post-traces-processing has made them"
+_OPTION = re.compile(r"^\s*-(gpgpu_\S+)\s+(\S+)", re.MULTILINE)
+_CACHE = re.compile(r"[NS]:(\d+):(\d+):(\d+)\b.*")
+_LOADS_HEAD = """\
+-kernel name = kernelpoint_fills_l2
+-kernel id = {number}
+-grid dim = ({ctas},1,1)
+-block dim = (128,1,1)
+-shmem = 0
+-nregs = 16
+-binary version = {binary}
+-cuda stream id = {stream}
+-shmem base_addr = 0x0
+-local mem base_addr = 0x0
+-nvbit version = 1
+-accelsim tracer version = 5
+-enable lineinfo = 0
+
+#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [addresses] immediate
+
+"""
+_LOADS_OF_WARP, _WARPS = 8, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,15 +154,20 @@ def touched(file: Path, most: int = MOST_LINES, *, loads_alone: bool = False) ->
     bases = [int(head.get(key, "0"), 16) for key in ("shmem base_addr", "local mem base_addr")]
     before = 4 * (int(head.get("accelsim tracer version", "0")) < 3) + int(head.get("enable lineinfo", "0"))
     none = np.zeros(0, dtype=np.int64)
-    lines, pages, done = lines_of(none, none), none, 0
+    lines, pages, done = lines_of(none, none), [none], 0
+    if 0 < bases[1]:
+        # Where generic accesses are not global must stay so too.
+        begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
+        pages.append(np.arange(begin >> _PAGE, (bases[1] + _LOCAL_BYTES) >> _PAGE))
     for block in blocks(file):
         sector, known, is_load = _accesses(block, bases, before, file)
+        found = lines_of(sector, known, done)
+        pages = [np.unique(np.concatenate([*pages, found.number >> _PAGE - _LINE]))]
         if loads_alone:
-            sector, known = sector[is_load], known[is_load]
-        lines = lines.then(found := lines_of(sector, known, done), most)
-        pages = np.union1d(pages, found.number >> _PAGE - _LINE)
+            found = lines_of(sector[is_load], known[is_load], done)
+        lines = lines.then(found, most)
         done += len(sector)
-    return Touched(lines, pages)
+    return Touched(lines, pages[0])
 
 
 def blocks(file: Path) -> Iterator[bytes]:
@@ -170,9 +200,7 @@ def _kind_and_width(opcode: str) -> tuple[int, int]:
     return _KINDS.get(opcode.split(".")[0], 0), width
 
 
-def _accesses(
-    text: bytes, bases: list[int], before: int, file: Path
-) -> tuple[IntArray, IntArray, BoolArray]:
+def _accesses(text: bytes, bases: list[int], before: int, file: Path) -> tuple[IntArray, IntArray, BoolArray]:
     """Return (t,) the sectors touched, what is known of them then, and whether by loads.
 
     A line is ``PC mask 1 R5 LDG.E.SYS 1 R8 4 1 0x7fa5fc000000 4``: of all lines only those with an ``x`` have
@@ -183,12 +211,13 @@ def _accesses(
     bases : where shared and local memory begin among generic addresses; 0: not known.
     before : numbers that stand before the PC.
     """
-    byte = np.frombuffer(text + bytes(48), np.uint8)
-    words = np.ndarray(len(byte) - 7, "<u8", byte.tobytes(), strides=(1,))
+    # Zeros at the end, so that whatever a line lacks ends there.
+    padded = text + bytes(64)
+    byte, words = np.frombuffer(padded, np.uint8), np.ndarray(len(text) + 57, "<u8", padded, strides=(1,))
     x, ends = np.flatnonzero(byte == ord("x")), np.flatnonzero(byte == ord("\n"))
-    space = np.append(np.flatnonzero(byte <= ord(" ")), [len(text)] * 64)
+    space = np.flatnonzero(byte <= ord(" "))
     row = np.searchsorted(ends, x)
-    starts = np.append(0, ends + 1)[row]
+    starts = np.where(row > 0, ends[row - 1] + 1, 0)
     of_code = ~np.isin(byte[starts], (ord("-"), ord("#")))
     x, row, starts = x[of_code], row[of_code], starts[of_code]
     first = np.flatnonzero(np.diff(row, prepend=-1))
@@ -268,3 +297,189 @@ def _number(byte: np.ndarray, begin: IntArray, end: IntArray, radix: int) -> Int
             digits >= place, _DIGIT[byte[end - place]], 0
         )
     return np.where(negative, -value, value)
+
+
+def l2_lines(config: str, *, by_copies: bool) -> int:
+    """Return the size of the L2 of a ``gpgpusim.config``, in lines of 128 bytes.
+
+    Parameters
+    ----------
+    by_copies : whether memory copies are to fill it.
+
+    Raises
+    ------
+    ProfileError : it cannot be read, or has no L2.
+    OptionError : its L2 cannot be filled, or is empty at the start of each launch of the whole run too.
+    """
+    try:
+        asked = dict(_OPTION.findall(Path(config).read_text(encoding="utf-8", errors="replace")))
+    except OSError as error:
+        raise ProfileError(f"cannot be read ({error.strerror})", path=config) from error
+    cache = _CACHE.fullmatch(asked.get("gpgpu_cache:dl2", ""))
+    parts = [asked.get(f"gpgpu_n_{name}", "") for name in ("mem", "sub_partition_per_mchannel")]
+    if cache is None or not all(part.isdigit() for part in parts):
+        raise ProfileError(
+            "has no -gpgpu_cache:dl2, -gpgpu_n_mem and -gpgpu_n_sub_partition_per_mchannel",
+            path=config,
+            remedy="give the gpgpusim.config that is simulated",
+        )
+    if asked.get("gpgpu_flush_l2_cache", "0") != "0":
+        raise OptionError(
+            f"{config} empties L2 after each launch, so that none finds anything there",
+            remedy=Wording("`caches=cold` is what the whole run does"),
+        )
+    if by_copies and asked.get("gpgpu_perf_sim_memcpy", "1") == "0":
+        raise OptionError(
+            f"copies do not fill L2 with -gpgpu_perf_sim_memcpy 0 in {config}",
+            remedy=Wording("set it to 1, or `caches=loads`"),
+        )
+    sets, line, ways, memories, partitions = map(int, (*cache.groups(), *parts))
+    return sets * line * ways * memories * partitions >> _LINE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filled:
+    """What each drawn launch finds in L2.
+
+    Attributes
+    ----------
+    ranges : first sectors and counts, by ordinal, in the order in which they are filled.
+    rewritten : ordinals of the launches whose traces must have 32-bit addresses, as the simulator's copies.
+    untraced : how many of the launches just before the drawn ones have no trace.
+    """
+
+    ranges: Mapping[int, tuple[IntArray, IntArray]]
+    rewritten: frozenset[int] = frozenset()
+    untraced: int = 0
+
+    def copies(self, ordinal: int) -> list[str]:
+        """Return the lines of a list that fill L2 before a launch."""
+        return [
+            f"MemcpyHtoD,0x{(sector << _SECTOR) & 0xFFFFFFFF:016x},{count << _SECTOR}"
+            for sector, count in zip(*(each.tolist() for each in self.ranges[ordinal]), strict=True)
+        ]
+
+
+def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -> Filled:
+    """Return what the drawn launches find in L2, from one pass over the traces in launch order.
+
+    Holds the lines of an L2 and what is to be written; a launch is read by a thread.
+
+    Raises
+    ------
+    ProfileError : a trace cannot be read, the launches before a drawn one were not traced, or two pages of
+        the program are one in 32 bits.
+    """
+    own, by_copies = choices.caches == "own", choices.caches != "loads"
+    most = MOST_LINES if choices.config is None else l2_lines(choices.config, by_copies=by_copies)
+    ordinals = {traces.number(step.ordinal): step.ordinal for step in steps if step.launch is not None}
+    untraced = 0 if own else _untraced(traces, ordinals)
+    numbers = sorted(ordinals) if own else [each for each in sorted(traces.files) if each <= max(ordinals)]
+    files = [traces.file(number) for number in numbers]
+    sizes = [file.stat().st_size for file in files]
+    none = np.zeros(0, dtype=np.int64)
+    state, done = lines_of(none, none), 0
+    ranges: dict[int, tuple[IntArray, IntArray]] = {}
+    pages: dict[int, IntArray] = {}
+    read = ordered_map(partial(touched, most=most, loads_alone=own), files)
+    for place, (number, launch, size) in enumerate(zip(numbers, read, sizes, strict=True)):
+        for sector in _copied(traces.copies.get(number, ())):
+            copy = lines_of(sector, np.full(len(sector), (1 << 32) - 1), place << _WORD)
+            state = state.then(copy, most)
+        if number in ordinals:
+            found = ranges[ordinals[number]] = (launch.lines if own else state).ranges()
+            pages[ordinals[number]] = launch.pages
+            if by_copies:
+                within = np.concatenate([found[0], found[0] + found[1] - 1]) >> _PAGE - _SECTOR
+                pages[-1] = np.union1d(pages.get(-1, none), within)
+        lines = launch.lines
+        state = state.then(Lines(lines.number, lines.known, lines.last + (place << _WORD)), most)
+        done += size
+        if choices.progress is not None:
+            choices.progress(done, sum(sizes), "bytes of traces")
+    high = frozenset(each for each in ranges if by_copies and pages[each][-1:].sum() >> _WORD - _PAGE)
+    if high:
+        every = np.unique(np.concatenate(list(pages.values())))
+        low = np.sort(every & (1 << _WORD - _PAGE) - 1)
+        if (same := low[1:][low[1:] == low[:-1]]).size:
+            two = every[(every & (1 << _WORD - _PAGE) - 1) == same[0]][:2] << _PAGE
+            raise ProfileError(
+                f"the simulator's copies keep 32 bits of an address, in which {counted(len(same), 'page')} of "
+                f"the program and others are one: {two[0]:#x} and {two[1]:#x}",
+                path=traces.path,
+                remedy=Wording("`caches=loads` fills L2 by a kernel before each launch; `caches=cold` not"),
+            )
+    return Filled(ranges, high, untraced)
+
+
+def _untraced(traces: TraceFolder, numbers: Mapping[int, int]) -> int:
+    """Return how many of the launches just before the drawn ones have no trace.
+
+    Raises
+    ------
+    ProfileError : a drawn launch has none before it.
+    """
+    before = {number: range(max(1, number - PREDECESSORS), number) for number in numbers}
+    alone = [
+        number for number, those in before.items() if those and not any(k in traces.files for k in those)
+    ]
+    if alone:
+        raise ProfileError(
+            f"none of the {len(before[alone[0]])} launches before launch {numbers[alone[0]]} was traced, "
+            f"nor before {len(alone) - 1} others: what they left in L2 is not known",
+            path=traces.path,
+            remedy=Wording(
+                "record them with trace.sh of an export without traces, or `caches=own` or `caches=cold`"
+            ),
+        )
+    return len({each for those in before.values() for each in those} - set(traces.files))
+
+
+def _copied(copies: Sequence[str]) -> Iterator[IntArray]:
+    """Yield the sectors that the program's own copies fill in the whole run: below 4 GiB alone."""
+    for copy in copies:
+        kind, address, size = (copy.split(",") + ["0", "0"])[:3]
+        begin, end = int(address, 16), int(address, 16) + int(size)
+        if kind == "MemcpyHtoD" and end <= 1 << _WORD:
+            yield np.arange(begin >> _SECTOR, -(-end >> _SECTOR))
+
+
+def write_low_words(file: Path, target: IO[bytes], *, packed: bool) -> None:
+    """Write a trace with the low 32 bits of its addresses, all that the simulator keeps of a copy's.
+
+    Parameters
+    ----------
+    packed : as xz, which the simulator unpacks by itself.
+    """
+    with lzma.open(target, "wb", preset=0) if packed else nullcontext(target) as stream:
+        for block in blocks(file):
+            stream.write(_HIGH.sub(rb"0x\1", block))
+
+
+def write_loads(
+    head: Mapping[str, str], number: int, ranges: tuple[IntArray, IntArray], target: IO[bytes]
+) -> None:
+    """Write the trace of a kernel that loads these sectors, past L1, a lane a sector."""
+    first, count = ranges
+    sector = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+    per_cta = 32 * _LOADS_OF_WARP * _WARPS
+    ctas = max(1, -(-len(sector) // per_cta))
+    known = {"binary": head.get("binary version", "70"), "stream": head.get("cuda stream id", "0")}
+    target.write(_LOADS_HEAD.format(number=number, ctas=ctas, **known).encode())
+    for cta in range(ctas):
+        target.write(f"#BEGIN_TB\n\nthread block = {cta},0,0\n".encode())
+        for warp in range(_WARPS):
+            begin = cta * per_cta + warp * 32
+            # The warps of a CTA load side by side.
+            lanes = [sector[at : at + 32] for at in range(begin, begin + per_cta, 32 * _WARPS)]
+            lines = [
+                f"{16 * place:04x} {(1 << len(each)) - 1:08x} 1 R{4 + place} LDG.E.STRONG.GPU 1 R2 4 0 "
+                + "".join(f"0x{address:016x} " for address in (each << _SECTOR).tolist())
+                + "0 "
+                for place, each in enumerate(lanes)
+                if len(each)
+            ]
+            lines.append(f"{16 * len(lines):04x} ffffffff 0 EXIT 0 0 0 ")
+            text = "\n".join(lines)
+            target.write(f"\nwarp = {warp}\ninsts = {len(lines)}\n{text}\n".encode())
+        target.write(b"\n#END_TB\n\n")
