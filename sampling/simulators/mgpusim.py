@@ -60,13 +60,13 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     parts = run_parts(plan, choices)
     files: list[tuple[str, str]] = []
     for part in parts:
-        files += _part_files(part, choices)
+        files += _part_files(part, choices, plan)
     folder = "run/" if choices.shards == 1 else "run-N/"
     return (*files, readme("MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices)))
 
 
-def _part_files(part: Part, choices: ExportChoices) -> list[tuple[str, str]]:
-    traces = traces_of(part, choices)
+def _part_files(part: Part, choices: ExportChoices, plan: PlanFile) -> list[tuple[str, str]]:
+    traces = traces_of(part, choices, plan)
     names = {step.ordinal: trace_name(step.ordinal, traces) for step in part.steps}
     packed = [name for name in names.values() if not name.endswith(".traceg")]
     if traces is not None and packed:

@@ -287,8 +287,9 @@ class ExportOptions(OutputOptions):
     )
     caches: str | None = option(
         None,
-        "What launches find in L2: warm or loads, what those before left (copies; a kernel of loads); own, what they"
-        " load; after:N, N launches are run first; cold. By default warm where --traces are given.",
+        "What launches find in L2: warm or loads, what those before them left (put there by copies, by a"
+        " kernel of loads); own, what they load; after:N, N launches are run first; cold. Warm if not given,"
+        " for accel-sim with --traces.",
         "--caches",
         metavar="HOW",
     )

@@ -18,18 +18,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
+from sampling.arrays import IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
-from sampling.progress import Progress
+from sampling.simulators.accel_sim.trace_accesses import LOCAL_BYTES, SECTOR, accesses, blocks
 from sampling.simulators.accel_sim.trace_folder import TraceFolder
-from sampling.simulators.accel_sim.trace_head import opened, trace_head
+from sampling.simulators.accel_sim.trace_head import trace_head
 from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.exporting.run_order import Step
 from sampling.text import Wording, counted
@@ -39,18 +39,8 @@ MOST_LINES = 1 << 20
 #: So many launches before a drawn one leave what it finds; fewer traces of them leave less.
 PREDECESSORS = 16
 
-_SECTOR, _LINE, _PAGE, _WORD = 5, 7, 12, 32  # log2 of bytes
-_BLOCK_BYTES = 1 << 22
-_LOAD, _STORE, _GENERIC = 1, 2, 4
-_KINDS = {
-    **dict.fromkeys(("LDG", "LDGSTS", "ATOM", "ATOMG", "RED"), _LOAD),
-    **{"STG": _STORE, "LD": _LOAD | _GENERIC, "ST": _STORE | _GENERIC},
-}
-_LOCAL_BYTES = 1 << 14  # as the simulator has it
+_LINE, _PAGE, _WORD = 7, 12, 32  # log2 of bytes
 _HIGH = re.compile(rb"0x0*[1-9a-f][0-9a-f]*([0-9a-f]{8})\b")
-_DIGIT = np.zeros(256, dtype=np.int64)
-_DIGIT[np.frombuffer(b"0123456789abcdef", np.uint8)] = range(16)
-_REMEDY = "give the traces as post-traces-processing has made them"
 _OPTION = re.compile(r"^\s*-(gpgpu_\S+)\s+(\S+)", re.MULTILINE)
 _CACHE = re.compile(r"[NS]:(\d+):(\d+):(\d+)\b.*")
 _LOADS_HEAD = """\
@@ -133,7 +123,7 @@ def lines_of(sector: IntArray, known: IntArray, first: int = 0) -> Lines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touched:
-    """What one launch did to L2: the lines that it used last, and (p,) the pages that it touched, ascending."""
+    """What one launch did to L2: the lines that it used last; and (p,) all its pages, ascending."""
 
     lines: Lines
     pages: IntArray
@@ -151,16 +141,16 @@ def touched(file: Path, most: int = MOST_LINES, *, loads_alone: bool = False) ->
     ProfileError : the trace cannot be unpacked, or an access cannot be read.
     """
     head = trace_head(file)
-    bases = [int(head.get(key, "0"), 16) for key in ("shmem base_addr", "local mem base_addr")]
+    bases = int(head.get("shmem base_addr", "0"), 16), int(head.get("local mem base_addr", "0"), 16)
     before = 4 * (int(head.get("accelsim tracer version", "0")) < 3) + int(head.get("enable lineinfo", "0"))
     none = np.zeros(0, dtype=np.int64)
     lines, pages, done = lines_of(none, none), [none], 0
-    if 0 < bases[1]:
+    if bases[1]:
         # Where generic accesses are not global must stay so too.
         begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
-        pages.append(np.arange(begin >> _PAGE, (bases[1] + _LOCAL_BYTES) >> _PAGE))
+        pages.append(np.arange(begin >> _PAGE, (bases[1] + LOCAL_BYTES) >> _PAGE))
     for block in blocks(file):
-        sector, known, is_load = _accesses(block, bases, before, file)
+        sector, known, is_load = accesses(block, bases, before, file)
         found = lines_of(sector, known, done)
         pages = [np.unique(np.concatenate([*pages, found.number >> _PAGE - _LINE]))]
         if loads_alone:
@@ -168,135 +158,6 @@ def touched(file: Path, most: int = MOST_LINES, *, loads_alone: bool = False) ->
         lines = lines.then(found, most)
         done += len(sector)
     return Touched(lines, pages[0])
-
-
-def blocks(file: Path) -> Iterator[bytes]:
-    """Yield a trace, unpacked, in pieces that end with a line.
-
-    Raises
-    ------
-    ProfileError : it cannot be unpacked.
-    """
-    rest = b""
-    try:
-        with opened(file) as stream:
-            while piece := stream.read(_BLOCK_BYTES):
-                end = piece.rfind(b"\n") + 1
-                if end:
-                    yield rest + piece[:end]
-                    rest = b""
-                rest += piece[end:]
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
-    if rest:
-        yield rest + b"\n"
-
-
-@lru_cache(maxsize=1 << 12)
-def _kind_and_width(opcode: str) -> tuple[int, int]:
-    """Return what an instruction does to global memory, and the bytes of a lane as the simulator has them."""
-    widths = (part.removeprefix("U") for part in opcode.split("."))
-    width = next((int(part) // 8 for part in widths if part.isdigit()), 4)
-    return _KINDS.get(opcode.split(".")[0], 0), width
-
-
-def _accesses(text: bytes, bases: list[int], before: int, file: Path) -> tuple[IntArray, IntArray, BoolArray]:
-    """Return (t,) the sectors touched, what is known of them then, and whether by loads.
-
-    A line is ``PC mask 1 R5 LDG.E.SYS 1 R8 4 1 0x7fa5fc000000 4``: of all lines only those with an ``x`` have
-    addresses: of every active lane (0), the first and the stride (1), or the first and the differences (2).
-
-    Parameters
-    ----------
-    bases : where shared and local memory begin among generic addresses; 0: not known.
-    before : numbers that stand before the PC.
-    """
-    # Zeros at the end, so that whatever a line lacks ends there.
-    padded = text + bytes(64)
-    byte, words = np.frombuffer(padded, np.uint8), np.ndarray(len(text) + 57, "<u8", padded, strides=(1,))
-    x, ends = np.flatnonzero(byte == ord("x")), np.flatnonzero(byte == ord("\n"))
-    space = np.flatnonzero(byte <= ord(" "))
-    row = np.searchsorted(ends, x)
-    starts = np.where(row > 0, ends[row - 1] + 1, 0)
-    of_code = ~np.isin(byte[starts], (ord("-"), ord("#")))
-    x, row, starts = x[of_code], row[of_code], starts[of_code]
-    first = np.flatnonzero(np.diff(row, prepend=-1))
-    listed = np.diff(np.append(first, len(x)))
-    start, place = starts[first], np.searchsorted(space, starts[first]) + before
-    mask = _number(byte, space[place] + 1, space[place + 1], 16)
-    place += 2 + _DIGIT[byte[space[place + 1] + 1]]
-    begin, length = space[place] + 1, space[place + 1] - space[place] - 1
-    sources = _DIGIT[byte[space[place + 1] + 1]]
-    place += 3 + sources
-    mode = _DIGIT[byte[space[place] + 1]]
-    if (bad := np.flatnonzero((space[place + 1] + 2 != x[first]) | (mode > 2) | (length > 40))).size:
-        line = text[start[bad[0]] : ends[row[first[bad[0]]]]].decode("utf-8", "replace")
-        raise ProfileError(f"an access to memory cannot be read: {line!r}", path=file, remedy=_REMEDY)
-    # Opcodes are few: one number for the text of each, then a look at each distinct one.
-    code = np.zeros(len(first), dtype=np.uint64)
-    for part in range(5):
-        bits = 8 * np.clip(length - 8 * part, 0, 8)
-        word = words[np.minimum(begin + 8 * part, len(words) - 1)]
-        word = np.where(bits == 64, word, word & ((np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)))
-        code = (code ^ word) * np.uint64(0x9E3779B97F4A7C15)
-        code ^= code >> np.uint64(29)
-    _, example, which = np.unique(code, return_index=True, return_inverse=True)
-    opcodes = [text[begin[each] : begin[each] + length[each]].decode() for each in example]
-    table = np.array([_kind_and_width(each) for each in opcodes], dtype=np.int64).reshape(-1, 2)
-    kind, width = table[which].T
-    lanes = np.bitwise_count(mask).astype(np.int64)
-    base = _number(byte, x[first] + 1, space[place + 2], 16)
-    # As the simulator: a generic access is where its first lane's is, and shared if that cannot be told.
-    shared, local = bases
-    is_own = (base >= shared) & (base < local) | (base >= local) & (base < local + _LOCAL_BYTES)
-    of_threads = ((kind & _GENERIC) > 0) & (is_own if shared and local else True)
-    wanted = np.flatnonzero((kind > 0) & (mask != 0) & ~of_threads)
-    first, listed, place, mode, lanes, base, kind, width = (
-        each[wanted] for each in (first, listed, place, mode, lanes, base, kind, width)
-    )
-    if (bad := np.flatnonzero((mode == 0) & (listed != lanes))).size:
-        raise ProfileError("an access to memory lacks addresses", path=file, remedy=_REMEDY)
-    stride = np.where(mode == 1, _number(byte, space[place + 2] + 1, space[place + 3], 10), 0)
-    is_load = (kind & _LOAD) > 0
-    # Lanes side by side are one span of bytes; so are loads of which each sector is touched.
-    step = np.abs(stride)
-    whole = (mode == 1) & ((step <= width) | is_load & (step <= 1 << _SECTOR))
-    spans = np.where(whole, 1, lanes)
-    of = np.repeat(np.arange(len(spans)), spans)
-    lane = np.arange(len(of)) - np.repeat(np.cumsum(spans) - spans, spans)
-    address = base[of] + stride[of] * lane
-    address[whole[of]] += np.minimum(stride * (lanes - 1), 0)[whole]
-    each = np.flatnonzero(mode[of] == 0)
-    at = x[first[of[each]] + lane[each]] + 1
-    address[each] = _number(byte, at, space[np.searchsorted(space, at)], 16)
-    each = np.flatnonzero((mode[of] == 2) & (lane > 0))
-    difference = np.zeros(len(of), dtype=np.int64)
-    at = place[of[each]] + 1 + lane[each]
-    difference[each] = _number(byte, space[at] + 1, space[at + 1], 10)
-    total = np.cumsum(difference)
-    address += np.where(mode[of] == 2, total - total[np.cumsum(spans) - spans][of], 0)
-    bytes_of = np.where(whole, step * (lanes - 1) + width, width)[of]
-    low = address >> _SECTOR
-    count = (address + bytes_of - 1 >> _SECTOR) - low + 1
-    span = np.repeat(np.arange(len(count)), count)
-    sector = low[span] + np.arange(len(span)) - np.repeat(np.cumsum(count) - count, count)
-    is_load = is_load[of][span]
-    from_byte = np.maximum(address[span] - (sector << _SECTOR), 0)
-    to_byte = np.minimum((address + bytes_of)[span] - (sector << _SECTOR), 1 << _SECTOR)
-    known = np.where(is_load, (1 << 32) - 1, (1 << to_byte) - (1 << from_byte))
-    return sector, known, is_load
-
-
-def _number(byte: np.ndarray, begin: IntArray, end: IntArray, radix: int) -> IntArray:
-    """Return the numbers between these places, of decimal ones with their sign."""
-    negative = byte[begin] == ord("-")
-    digits = end - begin - negative
-    value = np.zeros(len(begin), dtype=np.int64)
-    for place in range(int(digits.max(initial=0)), 0, -1):
-        value = value * np.where(digits >= place, radix, 1) + np.where(
-            digits >= place, _DIGIT[byte[end - place]], 0
-        )
-    return np.where(negative, -value, value)
 
 
 def l2_lines(config: str, *, by_copies: bool) -> int:
@@ -355,7 +216,7 @@ class Filled:
     def copies(self, ordinal: int) -> list[str]:
         """Return the lines of a list that fill L2 before a launch."""
         return [
-            f"MemcpyHtoD,0x{(sector << _SECTOR) & 0xFFFFFFFF:016x},{count << _SECTOR}"
+            f"MemcpyHtoD,0x{(sector << SECTOR) & 0xFFFFFFFF:016x},{count << SECTOR}"
             for sector, count in zip(*(each.tolist() for each in self.ranges[ordinal]), strict=True)
         ]
 
@@ -390,7 +251,7 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
             found = ranges[ordinals[number]] = (launch.lines if own else state).ranges()
             pages[ordinals[number]] = launch.pages
             if by_copies:
-                within = np.concatenate([found[0], found[0] + found[1] - 1]) >> _PAGE - _SECTOR
+                within = np.concatenate([found[0], found[0] + found[1] - 1]) >> _PAGE - SECTOR
                 pages[-1] = np.union1d(pages.get(-1, none), within)
         lines = launch.lines
         state = state.then(Lines(lines.number, lines.known, lines.last + (place << _WORD)), most)
@@ -404,10 +265,10 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
         if (same := low[1:][low[1:] == low[:-1]]).size:
             two = every[(every & (1 << _WORD - _PAGE) - 1) == same[0]][:2] << _PAGE
             raise ProfileError(
-                f"the simulator's copies keep 32 bits of an address, in which {counted(len(same), 'page')} of "
-                f"the program and others are one: {two[0]:#x} and {two[1]:#x}",
+                "the simulator's copies keep 32 bits of an address, in which "
+                f"{counted(len(same), 'page')} of the program and another are one: {two[0]:#x}, {two[1]:#x}",
                 path=traces.path,
-                remedy=Wording("`caches=loads` fills L2 by a kernel before each launch; `caches=cold` not"),
+                remedy=Wording("`caches=loads` fills L2 by a kernel before each launch instead"),
             )
     return Filled(ranges, high, untraced)
 
@@ -438,10 +299,10 @@ def _untraced(traces: TraceFolder, numbers: Mapping[int, int]) -> int:
 def _copied(copies: Sequence[str]) -> Iterator[IntArray]:
     """Yield the sectors that the program's own copies fill in the whole run: below 4 GiB alone."""
     for copy in copies:
-        kind, address, size = (copy.split(",") + ["0", "0"])[:3]
+        kind, address, size = [*copy.split(","), "0", "0"][:3]
         begin, end = int(address, 16), int(address, 16) + int(size)
         if kind == "MemcpyHtoD" and end <= 1 << _WORD:
-            yield np.arange(begin >> _SECTOR, -(-end >> _SECTOR))
+            yield np.arange(begin >> SECTOR, -(-end >> SECTOR))
 
 
 def write_low_words(file: Path, target: IO[bytes], *, packed: bool) -> None:
@@ -474,7 +335,7 @@ def write_loads(
             lanes = [sector[at : at + 32] for at in range(begin, begin + per_cta, 32 * _WARPS)]
             lines = [
                 f"{16 * place:04x} {(1 << len(each)) - 1:08x} 1 R{4 + place} LDG.E.STRONG.GPU 1 R2 4 0 "
-                + "".join(f"0x{address:016x} " for address in (each << _SECTOR).tolist())
+                + "".join(f"0x{address:016x} " for address in (each << SECTOR).tolist())
                 + "0 "
                 for place, each in enumerate(lanes)
                 if len(each)

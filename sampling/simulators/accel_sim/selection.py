@@ -12,18 +12,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from sampling.errors import ProfileError
+from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list, trace_name
 from sampling.simulators.accel_sim.l2 import Filled, filled, write_loads, write_low_words
 from sampling.simulators.accel_sim.trace_folder import LIST, TraceFolder, traces_for
 from sampling.simulators.accel_sim.trace_head import trace_head
+from sampling.simulators.alignment import align
 from sampling.simulators.exporting.choices import FILLED, Content, ExportChoices, Exported
 from sampling.simulators.exporting.id_ranges import Range, bridged, merged, range_text
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import LOADS_FROM, Part, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm
+from sampling.simulators.trace_list import read_trace_list
 from sampling.text import counted
 
 TAKES = frozenset({"shards", "traces", "caches", "config", "trace_before", "drop_copies"})
@@ -45,12 +47,13 @@ ACCELSIM to accel-sim.out, and TRACES to the folder of the traces where they lie
     GPGPUSIM_CONFIG=... TRACE_CONFIG=... sh run.sh
 The simulator runs the list in its order, which is not that of the program: a run that is stopped has
 simulated what stands first in it.
-{copies}
+{copies}\
 The simulator's kernel_launch_uid counts the launches of its own run; which trace a result is of says the
 line "Processing kernel" before it.
 
-trace.sh PROGRAM [ARGUMENT...] records these launches and {before} before each, which fill L2, with the tracer
-in TRACER (tracer_tool.so), to TRACES, else to traces/ here. It says how many bytes they may take. POST_PROCESSING is post-traces-processing, which makes the traces ready.
+trace.sh PROGRAM [ARGUMENT...] records these launches and {before} before each, which leave in L2 what
+they find, with the tracer in TRACER (tracer_tool.so), to TRACES, else to traces/ here. It says how many
+bytes they may take. POST_PROCESSING is post-traces-processing, which makes the traces ready.
 A tracer that knows one range alone records all from the first to the last launch, and the script says so.
 Newer tracers name traces kernel-N-ctx_0x....traceg: an export that is given the traces has their names.
 {bridged}
@@ -64,12 +67,12 @@ MemcpyHtoD lines before a launch fill the simulator's L2; the program's own are 
 32 bits of their addresses, so the traces here have the low 32 bits of theirs, where the program's are longer.
 """
 _LOADS = """\
-kernel-10000... before a launch, number + 1,000,000,000, is a kernel of loads that fills the simulator's L2, and
-weighs nothing; the program's own copies are left out.
+The kernel before a launch, of its number + 1,000,000,000, loads what fills the simulator's L2 and weighs
+nothing; the program's own copies are left out.
 """
 _COPIES = """\
 Memory copies are {}. They fill the simulator's L2 with -gpgpu_perf_sim_memcpy 1,
-where they are below 4 GiB: of a copy's address 32 bits are kept, so copies of most recorded programs do nothing.
+where they are below 4 GiB: of a copy's address 32 bits are kept, so those of most programs do nothing.
 """
 
 _RUN = """\
@@ -145,7 +148,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     parts = run_parts(plan, choices)
     added = untraced = 0
     for part in parts:
-        traces = traces_of(part, choices)
+        traces = traces_of(part, choices, plan)
         fills = filled(traces, part.steps, choices) if traces and choices.caches in FILLED else None
         untraced += fills.untraced if fills else 0
         numbers = merged(
@@ -187,8 +190,10 @@ def _copies_text(choices: ExportChoices, untraced: int) -> str:
     return _COPIES.format("dropped" if choices.drop_copies else "kept, each before the first launch after it")
 
 
-def traces_of(part: Part, choices: ExportChoices) -> TraceFolder | None:
+def traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:
     """Return the traces of a part, checked; each of several has a folder of its own in the given one.
+
+    Where the numbers are not those of the profile, for tracers skip launches, its launches are aligned.
 
     Raises
     ------
@@ -203,7 +208,22 @@ def traces_of(part: Part, choices: ExportChoices) -> TraceFolder | None:
             path=folder,
             remedy="put the traces of each in a folder of this name",
         )
-    return traces_for(str(folder), part.steps)
+    try:
+        return traces_for(str(folder), part.steps)
+    except ProfileError as refused:
+        try:
+            found = align(plan, read_trace_list(str(folder)), process=part.process, device=part.device)
+        except SamplingError:
+            raise refused from None
+        if found.by == "number":
+            raise
+        # Ids go through one process and device without a gap.
+        first = part.steps[0].id - part.steps[0].ordinal
+        return traces_for(
+            str(folder),
+            part.steps,
+            dict(zip((found.ids - first).tolist(), found.numbers.tolist(), strict=True)),
+        )
 
 
 def traces_place(traces: TraceFolder | None) -> str:
@@ -214,7 +234,7 @@ def traces_place(traces: TraceFolder | None) -> str:
 def _run_files(
     part: Part, traces: TraceFolder | None, choices: ExportChoices, fills: Filled | None
 ) -> list[tuple[str, Content]]:
-    """Return the list of each shard, the script that simulates it, and the traces that are not the program's."""
+    """Return the list of each shard, its script, and the traces that are not the program's own."""
     files: list[tuple[str, Content]] = []
     before: Callable[[int], Sequence[str]] | None = None
     if traces is not None and fills is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sampling.errors import ProfileError
@@ -64,15 +64,19 @@ class TraceFolder:
         return found
 
 
-def traces_for(path: str, steps: Sequence[Step]) -> TraceFolder:
-    """Return the traces of a folder that are of some launches, the k-th launch being number k + 1.
+def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | None = None) -> TraceFolder:
+    """Return the traces of a folder that are of some launches.
+
+    Parameters
+    ----------
+    aligned : the tracer's number of each launch, by ordinal; None: the k-th launch is number k + 1.
 
     Raises
     ------
     ProfileError : there are no traces, one of a launch is missing or is of another kernel, or the folder has
         the traces of several contexts and those of more than one fit, or of none.
     """
-    contexts = _contexts(path)
+    contexts = {name: replace(each, aligned=aligned) for name, each in _contexts(path).items()}
     if len(contexts) == 1:
         (folder,) = contexts.values()
         check_traces(folder, steps)
@@ -107,8 +111,10 @@ def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
     missing = [step for step in steps if folder.number(step.ordinal) not in folder.files]
     if missing:
         first, last = min(folder.files), max(folder.files)
+        name = f"would be kernel-{missing[0].ordinal + 1}, which"
+        name = "was skipped by the tracer and" if folder.aligned else name
         raise ProfileError(
-            f"launch {missing[0].id} would be kernel-{missing[0].ordinal + 1}, which is not among the "
+            f"launch {missing[0].id} {name} is not among the "
             f"{counted(len(folder.files), 'trace')} from kernel-{first} to kernel-{last}; so for "
             f"{counted(len(missing), 'launch', 'launches')} in all",
             path=folder.path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Dimensions
@@ -55,7 +55,7 @@ def opened(file: Path) -> IO[bytes]:
     import lzma
 
     if file.suffix == ".gz":
-        return gzip.open(file)
+        return cast("IO[bytes]", gzip.open(file))
     return lzma.open(file) if file.suffix == ".xz" else file.open("rb")
 
 

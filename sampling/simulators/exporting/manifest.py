@@ -18,8 +18,8 @@ COLUMNS = (
 def manifest(part: Part, simulator_ids: Mapping[int, object], caches: str = "") -> tuple[str, str]:
     """Return ``manifest.csv`` of a part: one row a launch that is run, in the order of each shard.
 
-    ``shard`` and ``order`` count from 1. What is run for the caches' sake weighs 0, with 1 in ``warm_up``, and has no stratum; what the plan does not say of
-    it is empty.
+    ``shard`` and ``order`` count from 1. What is run for the caches' sake has ``warm_up`` 1, weighs 0 and has
+    no stratum; what the plan does not say of it is empty.
 
     Parameters
     ----------

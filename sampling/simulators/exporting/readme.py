@@ -31,10 +31,10 @@ Leave the result out of the total.
 """
 _CACHES = {
     "warm": "L2 is filled before each launch with what the launches before it left in the program.\n",
-    "loads": "A kernel of loads before each launch fills L2 with what those before it left in the program.\n",
+    "loads": "A kernel of loads before each launch fills L2 with what others left there in the program.\n",
     "own": "L2 is filled before each launch with what it will load itself: a total of these is too low.\n",
-    "cold": "Each launch finds in the caches what another one left than in the program. Totals of such launches were "
-    "5 to\n10 % too long elsewhere, up to 40.\n",
+    "cold": "A launch finds in the caches what the one before it in the list left, another than in the program.\n"
+    "Totals of launches simulated like this were 5 to 10 % too long, of some 40 %.\n",
 }
 _SHARDS = """\
 There are {shards} shards of about the same {of_what}, run-1.sh to run-{shards}.sh, for as many machines

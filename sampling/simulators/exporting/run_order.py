@@ -168,8 +168,8 @@ def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
 def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
     """Share bundles out over machines by sampled time: the longest goes to who has least so far.
 
-    Within a shard they stay in order. What is run for the caches' sake counts nothing, for its duration is not in a plan. Where the
-    profile has no durations, each machine gets as many bundles.
+    Within a shard they stay in order. What runs for the caches' sake counts nothing: a plan does not say how
+    long it is. Where the profile has no durations, each machine gets as many bundles.
 
     Raises
     ------
