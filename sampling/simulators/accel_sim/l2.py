@@ -140,24 +140,25 @@ def touched(file: Path, most: int = MOST_LINES, *, loads_alone: bool = False) ->
     ------
     ProfileError : the trace cannot be unpacked, or an access cannot be read.
     """
-    head = trace_head(file)
+    if not (head := trace_head(file)):
+        raise ProfileError("is packed in a way not read here", path=file, remedy=_REMEDY)
     bases = int(head.get("shmem base_addr", "0"), 16), int(head.get("local mem base_addr", "0"), 16)
     before = 4 * (int(head.get("accelsim tracer version", "0")) < 3) + int(head.get("enable lineinfo", "0"))
     none = np.zeros(0, dtype=np.int64)
     lines, pages, done = lines_of(none, none), [none], 0
-    if bases[1]:
-        # Where generic accesses are not global must stay so too.
-        begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
-        pages.append(np.arange(begin >> _PAGE, (bases[1] + LOCAL_BYTES) >> _PAGE))
     for block in blocks(file):
-        sector, known, is_load = accesses(block, bases, before, file)
+        sector, known, is_load, has_generic = accesses(block, bases, before, file)
         found = lines_of(sector, known, done)
         pages = [np.unique(np.concatenate([*pages, found.number >> _PAGE - _LINE]))]
         if loads_alone:
             found = lines_of(sector[is_load], known[is_load], done)
         lines = lines.then(found, most)
         done += len(sector)
-    return Touched(lines, pages[0])
+        if has_generic and bases[1]:
+            # What is not global for them must not be the low 32 bits of what is.
+            begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
+            pages.append(np.arange(begin >> _PAGE, (bases[1] + LOCAL_BYTES) >> _PAGE))
+    return Touched(lines, np.unique(np.concatenate(pages)))
 
 
 def l2_lines(config: str, *, by_copies: bool) -> int:

@@ -89,13 +89,15 @@ class _Lines(NamedTuple):
     base: IntArray
     width: IntArray
     is_load: BoolArray
+    has_generic: bool
 
 
 def accesses(
     text: bytes, bases: tuple[int, int], before: int, file: Path
-) -> tuple[IntArray, IntArray, BoolArray]:
-    """Return (t,) the sectors that a block of a trace touches, what is known of each, if by a load.
+) -> tuple[IntArray, IntArray, BoolArray, bool]:
+    """Return (t,) the sectors that a block touches, what is known of each then, and whether by loads.
 
+    Last, whether there are generic accesses, of which the address tells whether they are global.
     Known is a bit for each byte of the sector: all of one that is loaded, the bytes stored of one that is not.
 
     Parameters
@@ -107,7 +109,9 @@ def accesses(
     ------
     ProfileError : an access cannot be read.
     """
-    byte, words, space, place, mode, lanes, base, width, is_load = _global_lines(text, bases, before, file)
+    byte, words, space, place, mode, lanes, base, width, is_load, has_generic = _global_lines(
+        text, bases, before, file
+    )
     stride = np.where(mode == 1, _decimal(byte, space[place + 1] + 1, space[place + 2]), 0)
     # Lanes side by side are one span of bytes; so are loads of which each sector is touched.
     step = np.abs(stride)
@@ -135,7 +139,7 @@ def accesses(
     is_load = is_load[of][span]
     first = np.maximum(address[span] - (sector << SECTOR), 0)
     stop = np.minimum(end[span] - (sector << SECTOR), 1 << SECTOR)
-    return sector, np.where(is_load, (1 << 32) - 1, (1 << stop) - (1 << first)), is_load
+    return sector, np.where(is_load, (1 << 32) - 1, (1 << stop) - (1 << first)), is_load, has_generic
 
 
 def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) -> _Lines:
@@ -173,7 +177,9 @@ def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) 
         code ^= code >> 29
     _, example, which = np.unique(code, return_index=True, return_inverse=True)
     opcodes = [text[begin[each] : begin[each] + length[each]].decode() for each in example]
-    kind, width = np.array([_kind_and_width(each) for each in opcodes]).reshape(-1, 2)[which].T
+    kind, width = (
+        np.array([_kind_and_width(each) for each in opcodes], dtype=np.int64).reshape(-1, 2)[which].T
+    )
     base = _hexadecimal(words, x + 1, space[place + 1])
     # As in the simulator: a generic access is where its first lane's is, and shared if that cannot be told.
     shared, local = bases
@@ -181,7 +187,7 @@ def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) 
     is_global = ((kind & _GENERIC) == 0) | (~of_thread if shared and local else False)
     wanted = np.flatnonzero((kind > 0) & (lanes > 0) & is_global)
     columns = (each[wanted] for each in (place, mode, lanes, base, width, (kind & _LOAD) > 0))
-    return _Lines(byte, words, space, *columns)
+    return _Lines(byte, words, space, *columns, bool((kind & _GENERIC).any()))
 
 
 def _within(counts: IntArray) -> IntArray:

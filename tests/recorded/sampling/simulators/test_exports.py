@@ -42,13 +42,13 @@ def kernels(text: str) -> list[int]:
     return [int(found[1]) for line in text.splitlines() if (found := _KERNEL.fullmatch(line))]
 
 
-@pytest.mark.parametrize("warm_up", [False, True])
+@pytest.mark.parametrize("caches", ["cold", "after:1"])
 def test_a_list_names_the_traces_of_the_launches(
-    runs: Path, plan_of: Callable[..., PlanFile], warm_up: bool
+    runs: Path, plan_of: Callable[..., PlanFile], caches: str
 ) -> None:
     """The simulator's own table of that run counts launches from 1, as traces are numbered."""
     plan = plan_of("trace-8", method="random", settings=["random.launches=6"])
-    files = dict(export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces"), warm_up=warm_up)))
+    files = dict(export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces"), caches=caches)))
     listed = kernels(files["kernelslist.g"])
     simulated = launches_of(runs / "trace-8.launches.csv")
     drawn = {each.id: each for each in plan.drawn}
@@ -80,15 +80,16 @@ def test_the_chosen_kernels_of_a_real_run(runs: Path, plan_of: Callable[..., Pla
     chosen = tuple(launch for launch in stratum.launches if launch.id + 1 in by_hand)
     some = dataclasses.replace(plan, strata=(dataclasses.replace(stratum, launches=chosen),))
     files = dict(export_plan(some, "accel-sim", ExportChoices(traces=str(runs / "traces"))))
-    assert sorted(kernels(files["kernelslist.g"])) == by_hand
+    assert sorted(kernels(str(files["kernelslist.g"]))) == by_hand
 
 
 def test_the_script_puts_the_real_traces_beside_the_list(
     runs: Path, plan_of: Callable[..., PlanFile], tmp_path: Path
 ) -> None:
     plan = plan_of("trace-8", method="random", settings=["random.launches=4"])
-    for name, content in export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces"))):
-        (tmp_path / name).write_text(content)
+    choices = ExportChoices(traces=str(runs / "traces"), caches="cold")
+    for name, content in export_plan(plan, "accel-sim", choices):
+        (tmp_path / name).write_text(str(content))
     simulator = tmp_path / "simulator"
     simulator.write_text('#!/bin/sh\ncd "${2%/*}" && grep ^kernel "$2" | xargs head -q -n 2 | grep id\n')
     simulator.chmod(0o755)
