@@ -27,7 +27,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
-from sampling.simulators.accel_sim.trace_accesses import LOCAL_BYTES, SECTOR, accesses, blocks
+from sampling.simulators.accel_sim.trace_accesses import LOCAL_BYTES, REMEDY, SECTOR, accesses, blocks
 from sampling.simulators.accel_sim.trace_folder import TraceFolder
 from sampling.simulators.accel_sim.trace_head import trace_head
 from sampling.simulators.exporting.choices import ExportChoices
@@ -102,7 +102,7 @@ class Lines:
         readable = self.known[order] == np.iinfo(np.uint32).max
         sector = ((self.number[order] << 2)[:, None] + np.arange(4))[readable]
         of = np.repeat(launch[order], readable.sum(axis=1))
-        begins = np.flatnonzero(np.diff(sector, prepend=-2) != 1 | (np.diff(of, prepend=-1) != 0))
+        begins = np.flatnonzero((np.diff(sector, prepend=-2) != 1) | (np.diff(of, prepend=-1) != 0))
         return sector[begins], np.diff(np.append(begins, len(sector)))
 
 
@@ -141,7 +141,7 @@ def touched(file: Path, most: int = MOST_LINES, *, loads_alone: bool = False) ->
     ProfileError : the trace cannot be unpacked, or an access cannot be read.
     """
     if not (head := trace_head(file)):
-        raise ProfileError("is packed in a way not read here", path=file, remedy=_REMEDY)
+        raise ProfileError("is packed in a way not read here", path=file, remedy=REMEDY)
     bases = int(head.get("shmem base_addr", "0"), 16), int(head.get("local mem base_addr", "0"), 16)
     before = 4 * (int(head.get("accelsim tracer version", "0")) < 3) + int(head.get("enable lineinfo", "0"))
     none = np.zeros(0, dtype=np.int64)

@@ -23,6 +23,8 @@ from sampling.simulators.accel_sim.trace_head import opened
 Bytes = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 Words = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
 
+#: What helps where a trace cannot be read.
+REMEDY = "give the traces as post-traces-processing has made them"
 #: log2 of the bytes of a sector.
 SECTOR = 5
 #: How many generic addresses are local memory, as the simulator has it.
@@ -38,7 +40,6 @@ _KINDS = dict.fromkeys(("LDG", "LDGSTS", "ATOM", "ATOMG", "RED"), _LOAD) | {
 _OPCODE_BYTES = 40
 _DIGIT = np.zeros(256, dtype=np.int64)
 _DIGIT[np.frombuffer(b"0123456789abcdef", np.uint8)] = range(16)
-_REMEDY = "give the traces as post-traces-processing has made them"
 
 
 def blocks(file: Path) -> Iterator[bytes]:
@@ -58,7 +59,7 @@ def blocks(file: Path) -> Iterator[bytes]:
                     rest = b""
                 rest += piece[end:]
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
+        raise ProfileError(f"cannot be read ({error})", path=file, remedy=REMEDY) from error
     if rest:
         yield rest + b"\n"
 
@@ -98,7 +99,7 @@ def accesses(
     """Return (t,) the sectors that a block touches, what is known of each then, and whether by loads.
 
     Last, whether there are generic accesses, of which the address tells whether they are global.
-    Known is a bit for each byte of the sector: all of one that is loaded, the bytes stored of one that is not.
+    Known is a bit for each byte of the sector: all of one that is loaded, else the bytes that are stored.
 
     Parameters
     ----------
@@ -167,7 +168,7 @@ def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) 
     good &= (mode > 0) | (listed == lanes) | (lanes == 0)
     if (bad := np.flatnonzero(~good)).size:
         line = text[start[bad[0]] : ends[row[bad[0]]]].decode("utf-8", "replace")
-        raise ProfileError(f"an access to memory cannot be read: {line!r}", path=file, remedy=_REMEDY)
+        raise ProfileError(f"an access to memory cannot be read: {line!r}", path=file, remedy=REMEDY)
     # Opcodes are few: one number for the text of each, then a look at each distinct one.
     code = np.zeros(len(begin), dtype=np.uint64)
     for part in range(0, _OPCODE_BYTES, 8):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import gzip
 import io
 import re
 import sqlite3
@@ -21,6 +22,7 @@ from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.kernel_identity import is_same_name
 from sampling.simulators.registry import export_plan
 from tests.recorded.sampling.simulators.test_simulator_runs import launches_of
+from tests.sampling.simulators.accel_sim import plain_l2
 
 _KERNEL = re.compile(r"kernel-(\d+)\.traceg")
 
@@ -70,6 +72,22 @@ def test_a_list_names_the_traces_of_the_launches(
     assert copies == [
         line for line in (runs / "traces" / "kernelslist.g").read_text().splitlines() if "Memcpy" in line
     ]
+
+
+def test_what_is_left_in_l2_of_real_traces(
+    runs: Path, plan_of: Callable[..., PlanFile], tmp_path: Path
+) -> None:
+    """As an L2 that is written plainly holds it; the copies of the program are above 4 GiB and do nothing."""
+    plan = plan_of("trace-8", method="random", settings=["random.launches=6"])
+    texts = []
+    for number in range(1, 25):
+        file = runs / "traces" / f"kernel-{number}.traceg"
+        packed = file.with_name(f"{file.name}.gz")
+        texts.append((file.name, file.read_text() if file.exists() else gzip.open(packed, "rt").read()))
+    files = dict(export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces"))))
+    drawn = {f"kernel-{launch.id + 1}.traceg" for launch in plan.drawn}
+    assert str(files["kernelslist.g"]).splitlines() == plain_l2.list_of(texts, drawn)
+    assert drawn < set(files), "each is written anew, with low addresses"
 
 
 def test_the_chosen_kernels_of_a_real_run(runs: Path, plan_of: Callable[..., PlanFile]) -> None:
