@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import lzma
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.accel_sim.selection import MOST_RANGE_CHARACTERS
@@ -285,6 +287,43 @@ def test_a_damaged_packed_trace_is_named(ten: PlanFile, written: Write, tmp_path
     (traces / "kernel-5.traceg.xz").write_bytes(b"no xz")
     with pytest.raises(ProfileError, match=r"kernel-5\.traceg\.xz: cannot be read"):
         written(ten, "accel-sim", traces=str(traces))
+
+
+HEAD = (
+    "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
+    "Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name"
+)
+
+
+def test_a_tracer_that_skips_launches_is_aligned_with_the_profile(written: Write, tmp_path: Path) -> None:
+    """It saw all but the first, and counts the others from 1."""
+    spelled = {"a": "a(int)", "b": "b", "c": "c(float*)"}
+    rows = [
+        f"{100 * number},{10},{number},{GRID[name]},1,1,128,1,1,16,0,0,,,,,GPU (0),1,7,{spelled[name]}"
+        for number, name in NAMES.items()
+    ]
+    profile = tmp_path / "gpu-trace.csv"
+    profile.write_text("\n".join([HEAD, *rows]))
+    made = sampling.make_plan(
+        sampling.read_profile(profile), method="random", settings=["random.launches=10"]
+    )
+    sampling.write_plan(made, tmp_path / "plan.json")
+    plan = sampling.read_plan(tmp_path / "plan.json")
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    for number, name in list(NAMES.items())[1:]:
+        text = head(number - 1, MANGLED[name], GRID[name])
+        (traces / f"kernel-{number - 1}.traceg").write_text(text)
+    (traces / "kernelslist.g").write_text("".join(f"kernel-{number}.traceg\n" for number in range(1, 10)))
+    with pytest.raises(ProfileError, match="launch 0 was skipped by the tracer and is not among the 9"):
+        written(plan, "accel-sim", traces=str(traces), caches="cold")
+    (stratum_of_all,) = plan.strata
+    others = tuple(each for each in stratum_of_all.launches if each.id)
+    seen = dataclasses.replace(plan, strata=(dataclasses.replace(stratum_of_all, launches=others),))
+    files = written(seen, "accel-sim", traces=str(traces))
+    assert files["kernelslist.g"].splitlines() == [f"kernel-{number}.traceg" for number in range(1, 10)]
+    rows = files["manifest.csv"].splitlines()[1:]
+    assert [row.split(",")[:2] for row in rows] == [[f"{each}", f"kernel-{each}"] for each in range(1, 10)]
 
 
 def test_each_process_and_device_has_traces_of_its_own(written: Write, tmp_path: Path) -> None:

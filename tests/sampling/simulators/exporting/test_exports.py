@@ -30,7 +30,7 @@ def test_there_is_every_target() -> None:
     assert set(exporter_names()) == {"csv", "accel-sim", "macsim", "mgpusim", "ncu", "nvbit", "rocprofv3"}
     with pytest.raises(OptionError, match="did you mean 'macsim'"):
         exporter_named("macsin")
-    with pytest.raises(OptionError, match="PTX mode runs the program itself .* export for accel-sim"):
+    with pytest.raises(OptionError, match=r"PTX mode runs the program itself .* export for accel-sim"):
         exporter_named("gpgpu-sim")
 
 
