@@ -5,7 +5,7 @@ One pass over the traces in launch order keeps the lines used last, of each 32-b
 known: all of a sector that was loaded, of one that was stored to those that were. What the launches before a
 drawn one left is put there by the simulator's memory copies (``MemcpyHtoD,ADDRESS,BYTES``) or by a kernel of
 loads: readable sectors alone, for a load of a partly written one misses; oldest launch first; never over a
-gap, which would fill lines that the program did not touch. (docs/methods.md, 17 Launches simulated alone)
+gap, which would fill lines that the program did not touch. (docs/methods.md, 14 Launches simulated alone)
 
 Blocks of a trace count in the order of the file. A line that was dropped and touched again in one launch may
 keep what was known of its sectors; which lines are there is exact.

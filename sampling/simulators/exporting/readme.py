@@ -87,7 +87,7 @@ def readme(
         fill(f"{note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
         _MANIFEST.format(target=target),
     ]
-    if is_ordered and choices.caches in FILLED:
+    if is_ordered and (choices.caches in FILLED or choices.predecessors):
         pieces.append(_PROGRAM_ORDER)
     elif is_ordered and handed.plan.has_durations:
         pieces.append(_ORDER)

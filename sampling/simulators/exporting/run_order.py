@@ -131,11 +131,11 @@ def _bundles(
     steps: Sequence[Step], choices: ExportChoices, together: Callable[[PlannedLaunch], Hashable] | None
 ) -> list[Shard]:
     """Return what stays on one machine, each in the place of its first launch."""
-    if choices.predecessors:
-        return _after_predecessors(steps, choices.predecessors)
-    if choices.caches in FILLED:
+    if choices.caches in FILLED or choices.predecessors:
         # In another order L2 would hold what later launches of the program left.
         steps = sorted(steps, key=lambda each: each.ordinal)
+    if choices.predecessors:
+        return _after_predecessors(steps, choices.predecessors)
     if choices.caches == "loads":
         return [(Step(each.id, LOADS_FROM + each.ordinal, None, None), each) for each in steps]
     bundles: defaultdict[Hashable, list[Step]] = defaultdict(list)
@@ -149,10 +149,13 @@ def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
     """Return runs of launches that follow each other, each after so many launches before the first of them.
 
     A drawn launch is a predecessor of the next ones where those are drawn too, so nothing is simulated twice.
+
+    Parameters
+    ----------
+    steps : in the order of the program.
     """
-    place = {step.id: number for number, step in enumerate(steps)}
     runs: list[list[Step]] = []
-    for step in sorted(steps, key=lambda each: each.ordinal):
+    for step in steps:
         first = max(0, step.ordinal - count)
         if runs and first <= runs[-1][-1].ordinal:
             first = runs[-1][-1].ordinal + 1
@@ -161,7 +164,6 @@ def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
         # Ids go through one process and device without a gap.
         behind = range(step.ordinal - first, 0, -1)
         runs[-1] += [*(Step(step.id - each, step.ordinal - each, None, None) for each in behind), step]
-    runs.sort(key=lambda run: min(place.get(step.id, len(place)) for step in run))
     return [tuple(run) for run in runs]
 
 

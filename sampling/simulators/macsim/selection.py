@@ -132,7 +132,7 @@ def sampled_kernels_info(plan: PlanFile, part: Part) -> str:
         f"Method {plan.options['method']}, epsilon {plan.options['epsilon']}.",
     ]
     sizes = [stratum.size for stratum in plan.strata]
-    # The warm-ups, of no stratum, stand last.
+    # What runs for the caches alone, of no stratum, stands last.
     numbers: list[list[int]] = [[] for _ in (*sizes, 0)]
     for step in sorted(part.steps, key=lambda each: each.ordinal):
         numbers[len(sizes) if step.stratum is None else step.stratum].append(step.ordinal)

@@ -64,10 +64,10 @@ def test_the_manifest_of_a_simulator_is_in_the_order_of_the_run(
     ten: PlanFile, target: str, written: Write
 ) -> None:
     manifest = rows(written(ten, target, caches="after:1")["manifest.csv"])
-    assert [int(row["id"]) for row in manifest] == [3, 4, 5, 1, 2, 7, 8, 9]
+    assert [int(row["id"]) for row in manifest] == [1, 2, 3, 4, 5, 7, 8, 9]
     assert [int(row["order"]) for row in manifest] == list(range(1, 9))
     warm_ups = [row for row in manifest if row["warm_up"] == "1"]
-    assert [row["id"] for row in warm_ups] == ["3", "1", "7"]
+    assert [row["id"] for row in warm_ups] == ["1", "3", "7"]
     assert all((row["weight"], row["stratum"], row["name"]) == ("0", "", "") for row in warm_ups)
 
 

@@ -83,8 +83,8 @@ def test_within_a_stratum_the_order_is_random_and_the_seeds() -> None:
 def test_a_warm_up_runs_before_each_launch_and_none_before_the_first_of_all(ten: PlanFile) -> None:
     """4 warms up 5, and 8 warms up 9; 3 and 7 are run for 4 and 8 alone, 1 for 2."""
     (part,) = run_parts(ten, ExportChoices(caches="after:1"))
-    assert ids(part.steps) == [3, 4, 5, 1, 2, 7, 8, 9]
-    assert [step.id for step in part.steps if step.launch is None] == [3, 1, 7]
+    assert ids(part.steps) == [1, 2, 3, 4, 5, 7, 8, 9]
+    assert [step.id for step in part.steps if step.launch is None] == [1, 3, 7]
     first = plan_of(stratum("a", 2, 1, 0, [launch(0, 0, "a")]))
     assert run(first, caches="after:1") == [[0]]
 
