@@ -22,50 +22,56 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from sampling.simulators.accel_sim.l2 import blocks, touched
+from sampling.parallel import ordered_map
+from sampling.simulators.accel_sim.l2 import touched
+from sampling.simulators.accel_sim.trace_accesses import blocks
 
 HEAD = "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-accelsim tracer version = 5\n\n"
 
 
-def made_up(file: Path, megabytes: int) -> None:
-    """Write a trace: one access to memory in five instructions, of which a tenth is scattered."""
-    random = np.random.default_rng(0)
+def made_up(file: Path, megabytes: int, seed: int) -> None:
+    """Write a trace: one access to memory in five instructions, one of ten of them scattered."""
+    random = np.random.default_rng(seed)
     others = "0010 ffffffff 1 R7 IMAD.MOV.U32 2 R255 R255 0 0 \n0020 ffffffff 1 R2 FFMA 3 R2 R5 R3 0 0 \n" * 2
-    pieces, length, at = [HEAD, "#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 1\n"], 0, 0
-    while length < 1 << 25:
-        at += 128
-        base = 0x7FA600000000 + at % (1 << 26)
-        if random.random() < 0.1:
-            lanes = random.integers(0, 1 << 21, 32) * 32 + 0x7FA600000000
-            access = "0 " + " ".join(f"0x{each:016x}" for each in lanes.tolist())
-        else:
-            access = f"1 0x{base:016x} 4"
-        opcode = "LDG.E.SYS" if at % 384 else "STG.E.SYS"
-        pieces.append(f"{others}0060 ffffffff 1 R5 {opcode} 1 R8 4 {access} 0 \n")
-        length += len(pieces[-1])
-    text = "".join(pieces).encode()
-    opened = {".gz": gzip.open, ".xz": lzma.open}.get(file.suffix, Path.open)
+    at = 0
+    opened = {".gz": gzip.open, ".xz": partial(lzma.open, preset=1)}.get(file.suffix, Path.open)
     with opened(file, "wb") as stream:  # type: ignore[operator]
-        for _ in range(max(1, megabytes * 10**6 // len(text))):
+        stream.write(f"{HEAD}#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 1\n".encode())
+        written = 0
+        while written < megabytes * 10**6:
+            lines = []
+            for is_scattered in (random.random(1000) < 0.1).tolist():
+                at += 128
+                access = f"1 0x{0x7FA600000000 + at % (1 << 26):016x} 4"
+                if is_scattered:
+                    lanes = random.integers(0, 1 << 21, 32) * 32 + 0x7FA600000000
+                    access = "0 " + " ".join(f"0x{each:016x}" for each in lanes.tolist())
+                opcode = "LDG.E.SYS" if at % 384 else "STG.E.SYS"
+                lines.append(f"{others}0060 ffffffff 1 R5 {opcode} 1 R8 4 {access} 0 \n")
+            text = "".join(lines).encode()
             stream.write(text)
+            written += len(text)
 
 
 def speed(megabytes: int) -> None:
-    """Print megabytes a second of reading and unpacking alone, and of the L2 model."""
-    print("| trace | MB of text | read and unpacked, MB/s | L2 model, MB/s | of it |\n|---|---|---|---|---|")
+    """Print megabytes a second of reading and unpacking alone, and of the L2 model, by as many threads."""
+    print("| traces | MB of text | read and unpacked, MB/s | L2 model, MB/s | share |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for ending in ("traceg", "traceg.gz", "traceg.xz"):
-            file = Path(folder) / f"kernel-1.{ending}"
-            made_up(file, megabytes)
+            files = [Path(folder) / f"kernel-{number}.{ending}" for number in range(1, 5)]
+            for seed, file in enumerate(files):
+                made_up(file, megabytes // 4, seed)
             begin = time.perf_counter()
-            size = sum(map(len, blocks(file))) / 1e6
+            size = sum(ordered_map(lambda file: sum(map(len, blocks(file))), files)) / 1e6
             plain = time.perf_counter() - begin
             begin = time.perf_counter()
-            touched(file, 1 << 16)
+            for _ in ordered_map(partial(touched, most=1 << 16), files):
+                pass
             model = time.perf_counter() - begin
             print(
                 f"| {ending} | {size:.0f} | {size / plain:.0f} | {size / model:.0f} | {plain / model:.2f} |"

@@ -249,11 +249,9 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
             copy = lines_of(sector, np.full(len(sector), (1 << 32) - 1), place << _WORD)
             state = state.then(copy, most)
         if number in ordinals:
-            found = ranges[ordinals[number]] = (launch.lines if own else state).ranges()
-            pages[ordinals[number]] = launch.pages
-            if by_copies:
-                within = np.concatenate([found[0], found[0] + found[1] - 1]) >> _PAGE - SECTOR
-                pages[-1] = np.union1d(pages.get(-1, none), within)
+            found = launch.lines if own else state
+            ranges[ordinals[number]], pages[ordinals[number]] = found.ranges(), launch.pages
+            pages[-1] = np.union1d(pages.get(-1, none), found.number >> _PAGE - _LINE)
         lines = launch.lines
         state = state.then(Lines(lines.number, lines.known, lines.last + (place << _WORD)), most)
         done += size

@@ -113,7 +113,8 @@ def accesses(
     byte, words, space, place, mode, lanes, base, width, is_load, has_generic = _global_lines(
         text, bases, before, file
     )
-    stride = np.where(mode == 1, _decimal(byte, space[place + 1] + 1, space[place + 2]), 0)
+    stride, each = np.zeros(len(mode), dtype=np.int64), np.flatnonzero(mode == 1)
+    stride[each] = _decimal(byte, space[place[each] + 1] + 1, space[place[each] + 2])
     # Lanes side by side are one span of bytes; so are loads of which each sector is touched.
     step = np.abs(stride)
     whole = (mode == 1) & ((step <= width) | is_load & (step <= 1 << SECTOR))
@@ -122,7 +123,7 @@ def accesses(
     lane = _within(spans)
     address = base[of] + stride[of] * lane
     address[whole[of]] += np.minimum(stride * (lanes - 1), 0)[whole]
-    each = np.flatnonzero(mode[of] == 0)
+    each = np.flatnonzero((mode == 0)[of])
     at = place[of[each]] + lane[each]
     address[each] = _hexadecimal(words, space[at] + 3, space[at + 1])
     if (mode == 2).any():
@@ -144,20 +145,20 @@ def accesses(
 
 
 def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) -> _Lines:
-    """Return the lines of a block that touch global memory; of all lines only those with an ``x`` can."""
+    """Return the lines of a block that touch global memory."""
     # Zeros at the end, so that whatever a line lacks ends there.
-    padded = text + bytes(64)
-    byte, words = np.frombuffer(padded, np.uint8), np.ndarray(len(text) + 57, "<u8", padded, strides=(1,))
-    x, ends = np.flatnonzero(byte == ord("x")), np.flatnonzero(byte == ord("\n"))
+    padded = b"\n" + text + bytes(64)
+    byte, words = np.frombuffer(padded, np.uint8), np.ndarray(len(text) + 58, "<u8", padded, strides=(1,))
     space = np.flatnonzero(byte <= ord(" "))
-    row = np.searchsorted(ends, x)
-    start = np.where(row > 0, ends[row - 1] + 1, 0)
-    first = np.flatnonzero(
-        (np.diff(row, prepend=-1) > 0) & (byte[start] != ord("-")) & (byte[start] != ord("#"))
-    )
-    listed = np.diff(np.append(first, len(x)))
-    x, row, start = x[first], row[first], start[first]
-    place = np.searchsorted(space, start) + before
+    is_end, is_address = byte[space[:-2]] == ord("\n"), byte[space[:-2] + 2] == ord("x")
+    marks = np.flatnonzero(is_end | is_address)
+    row = np.flatnonzero(is_end[marks])
+    listed = np.diff(np.append(row, len(marks))) - 1
+    # Of all lines only these have addresses; the head's begin with a dash.
+    kept = (listed > 0) & (byte[space[marks[row]] + 1] != ord("-"))
+    row, listed = row[kept], listed[kept]
+    x, start = space[marks[row + 1]] + 2, space[marks[row]] + 1
+    place = marks[row] + 1 + before
     mask = _hexadecimal(words, space[place] + 1, space[place + 1])
     place += 2 + _DIGIT[byte[space[place + 1] + 1]]
     begin, length = space[place] + 1, space[place + 1] - space[place] - 1
@@ -167,7 +168,7 @@ def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) 
     good = (space[place] + 2 == x) & (mode <= 2) & (length <= _OPCODE_BYTES)
     good &= (mode > 0) | (listed == lanes) | (lanes == 0)
     if (bad := np.flatnonzero(~good)).size:
-        line = text[start[bad[0]] : ends[row[bad[0]]]].decode("utf-8", "replace")
+        line = padded[start[bad[0]] : padded.index(b"\n", start[bad[0]])].decode("utf-8", "replace")
         raise ProfileError(f"an access to memory cannot be read: {line!r}", path=file, remedy=REMEDY)
     # Opcodes are few: one number for the text of each, then a look at each distinct one.
     code = np.zeros(len(begin), dtype=np.uint64)
@@ -177,7 +178,7 @@ def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) 
         code = (code ^ np.where(kept < 64, word & ((np.uint64(1) << kept) - 1), word)) * 0x9E3779B97F4A7C15
         code ^= code >> 29
     _, example, which = np.unique(code, return_index=True, return_inverse=True)
-    opcodes = [text[begin[each] : begin[each] + length[each]].decode() for each in example]
+    opcodes = [padded[begin[each] : begin[each] + length[each]].decode() for each in example]
     kind, width = (
         np.array([_kind_and_width(each) for each in opcodes], dtype=np.int64).reshape(-1, 2)[which].T
     )

@@ -195,7 +195,8 @@ def test_copies_of_the_program_count_where_the_simulator_makes_them(
 
 
 def test_pages_that_are_one_in_32_bits_are_refused(ten: PlanFile, written: Write, tmp_path: Path) -> None:
-    written_traces(tmp_path / "traces", {2: [load(HIGH)], 3: [load(HIGH + 2**32)]})
+    before = [load(HIGH + at) for at in range(-8192, 8192, 128)]
+    written_traces(tmp_path / "traces", {2: before, 3: [load(HIGH + 2**32)]})
     choices = {"traces": str(tmp_path / "traces")}
     with pytest.raises(ProfileError, match=r"1 page of the program .*0x7fa600000000, 0x7fa700000000.*loads"):
         written(ten, "accel-sim", **choices)
