@@ -1,117 +1,165 @@
-"""Selections that are really run alone by Accel-Sim, beside the whole run; and how fast traces are followed.
+"""Selections that start with a warm L2: how fast traces are read, and what the real simulator makes of them.
 
-    python benchmarks/warm_l2.py speed [MIB]
-    python benchmarks/warm_l2.py run PROFILE TRACES TRUTH SIMULATOR CONFIG...
+    python benchmarks/warm_l2.py speed [--megabytes 400]
+    python benchmarks/warm_l2.py simulate SIMULATOR TRACES TABLE WHOLE --config GPGPUSIM --config TRACE
 
-``run`` plans PROFILE, a table with the columns id, name and duration_ns, with five seeds, exports each plan
-with its launches' caches in every state, runs each export with SIMULATOR (accel-sim) and the configurations,
-the first a gpgpusim.config, and prints how far the estimated cycles are from TRUTH, those of the whole run,
-whether the interval holds, and the seconds of the processor. ``speed`` follows made-up traces, as text,
-.gz and .xz, and inflates the same ones alone.
+`speed` reads made-up traces, as text, gzip and xz, and prints megabytes of text a second, beside those of
+reading and unpacking alone. `simulate` plans TABLE (the launches of the program on another configuration),
+exports, runs the real SIMULATOR with each way to fill the caches, and prints the error of each total against
+WHOLE, the table of the whole run, its interval, whether it holds, and the processor time.
 """
 
 from __future__ import annotations
 
+import argparse
+import csv
 import gzip
+import json
 import lzma
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from sampling.simulators.accel_sim.trace_head import opened_trace
-from sampling.simulators.accel_sim.warm_l2 import filling
+from sampling.parallel import ordered_map
+from sampling.simulators.accel_sim.l2 import touched
+from sampling.simulators.accel_sim.trace_accesses import blocks
 
-SEEDS = 5
-STATES = ("cold", "own", "warm", "after:1", "after:16")
-COLUMNS = "name=name,duration_ns=duration_ns"
+HEAD = "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-accelsim tracer version = 5\n\n"
+
+
+def made_up(file: Path, megabytes: int, seed: int) -> None:
+    """Write a trace: one access to memory in five instructions, one of ten of them scattered."""
+    random = np.random.default_rng(seed)
+    others = "0010 ffffffff 1 R7 IMAD.MOV.U32 2 R255 R255 0 0 \n0020 ffffffff 1 R2 FFMA 3 R2 R5 R3 0 0 \n" * 2
+    at = 0
+    opened = {".gz": gzip.open, ".xz": partial(lzma.open, preset=1)}.get(file.suffix, Path.open)
+    with opened(file, "wb") as stream:  # type: ignore[operator]
+        stream.write(f"{HEAD}#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 1\n".encode())
+        written = 0
+        while written < megabytes * 10**6:
+            lines = []
+            for is_scattered in (random.random(1000) < 0.1).tolist():
+                at += 128
+                access = f"1 0x{0x7FA600000000 + at % (1 << 26):016x} 4"
+                if is_scattered:
+                    lanes = random.integers(0, 1 << 21, 32) * 32 + 0x7FA600000000
+                    access = "0 " + " ".join(f"0x{each:016x}" for each in lanes.tolist())
+                opcode = "LDG.E.SYS" if at % 384 else "STG.E.SYS"
+                lines.append(f"{others}0060 ffffffff 1 R5 {opcode} 1 R8 4 {access} 0 \n")
+            text = "".join(lines).encode()
+            stream.write(text)
+            written += len(text)
+
+
+def speed(megabytes: int) -> None:
+    """Print megabytes a second of reading and unpacking alone, and of the L2 model, by as many threads."""
+    print("| traces | MB of text | read and unpacked, MB/s | L2 model, MB/s | share |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for ending in ("traceg", "traceg.gz", "traceg.xz"):
+            files = [Path(folder) / f"kernel-{number}.{ending}" for number in range(1, 5)]
+            for seed, file in enumerate(files):
+                made_up(file, megabytes // 4, seed)
+            begin = time.perf_counter()
+            size = sum(ordered_map(lambda file: sum(map(len, blocks(file))), files)) / 1e6
+            plain = time.perf_counter() - begin
+            begin = time.perf_counter()
+            for _ in ordered_map(partial(touched, most=1 << 16), files):
+                pass
+            model = time.perf_counter() - begin
+            print(
+                f"| {ending} | {size:.0f} | {size / plain:.0f} | {size / model:.0f} | {plain / model:.2f} |"
+            )
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MiB")
 
 
 def kernelpoint(*words: object) -> str:
-    line = [sys.executable, "-m", "tui", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    """Run a command and return what it prints."""
+    ran = subprocess.run(
+        [Path(sys.executable).with_name("kernelpoint"), *map(str, words), "--quiet"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if ran.returncode not in {0, 4}:
+        sys.exit(ran.returncode)
+    return ran.stdout
 
 
-def run(profile: str, traces: str, truth: float, simulator: str, configs: list[str]) -> None:
-    """Print a row a state: errors of all seeds, how many intervals hold, seconds of the simulator."""
-    import json
-
-    print(f"{'caches':<9} {'errors of five seeds, %':<36} {'mean':>6} {'worst':>6}  held  seconds")
-    with tempfile.TemporaryDirectory() as scratch:
-        plans = [Path(scratch) / f"plan-{seed}.json" for seed in range(SEEDS)]
-        for seed, plan in enumerate(plans):
-            kernelpoint("sample", profile, "--columns", COLUMNS, "--seed", seed, "-o", plan, "--quiet")
-        for state in STATES:
-            errors, held, seconds = [], 0, 0.0
-            for plan in plans:
-                folder = Path(scratch) / f"{plan.stem}-{state.replace(':', '-')}"
-                words = ("--traces", traces, "--caches", state, "--config", configs[0], "-o", folder)
-                kernelpoint("export", plan, "--to", "accel-sim", *words)
-                log, seconds_of_one = simulated(folder, Path(traces), simulator, configs)
-                seconds += seconds_of_one
-                found = json.loads(kernelpoint("estimate", plan, log, "--format", "json"))
-                cycles = found["results"]["metrics"][0]
-                errors.append(100 * (cycles["total"] / truth - 1))
-                held += cycles["low"] <= truth <= cycles["high"]
-            shown = " ".join(f"{error:+6.2f}" for error in errors)
-            mean, worst = float(np.mean(errors)), max(errors, key=abs)
-            print(f"{state:<9} {shown:<36} {mean:+6.2f} {worst:+6.2f}  {held} of {SEEDS}  {seconds:.0f}")
+def simulated(folder: Path, options: argparse.Namespace) -> float:
+    """Run the simulator on an export and return the seconds of processor time."""
+    environ = {
+        "ACCELSIM": options.simulator,
+        "GPGPUSIM_CONFIG": options.config[0],
+        "TRACE_CONFIG": options.config[1],
+    }
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(["sh", folder / "run.sh"], check=True, env=os.environ | environ, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def simulated(folder: Path, traces: Path, simulator: str, configs: list[str]) -> tuple[Path, float]:
-    """Return the log of an export that is run, and the seconds of the processor it took."""
-    for name in (folder / "kernelslist.g").read_text().split():
-        if name.startswith("kernel") and not (folder / name).exists():
-            (folder / name).symlink_to((traces / name).absolute())
-    words = [simulator, "-trace", str(folder / "kernelslist.g")]
-    words += [word for config in configs for word in ("-config", config)]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    with (folder / "run.log").open("wb") as log:
-        subprocess.run(words, stdout=log, stderr=subprocess.STDOUT, cwd=folder, check=True)
-    return folder / "run.log", resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+def simulate(options: argparse.Namespace) -> None:
+    """Print a row a seed and way to fill the caches, and the mean of each way."""
+    with Path(options.whole).open(newline="") as rows:
+        truth = sum(float(row["cycles"]) for row in csv.DictReader(rows))
+    print(f"whole run: {truth:,.0f} cycles\n")
+    print("| seed | caches | launches | cycles | error | interval | holds | seconds |\n" + "|---" * 8 + "|")
+    errors: dict[str, list[float]] = {caches: [] for caches in options.caches}
+    for seed in range(options.first_seed, options.first_seed + options.seeds):
+        for caches in options.caches:
+            with tempfile.TemporaryDirectory() as place:
+                plan, folder = Path(place) / "plan.json", Path(place) / "chosen"
+                columns = "name=name,duration_ns=duration_ns"
+                kernelpoint("sample", options.table, "--columns", columns, "--seed", seed, "-o", plan)
+                size = (
+                    () if caches == "cold" or caches.startswith("after") else ("--config", options.config[0])
+                )
+                words = ("--traces", options.traces, "--caches", caches, *size)
+                kernelpoint("export", plan, "--to", "accel-sim", *words, "-o", folder)
+                seconds = simulated(folder, options)
+                words = (plan, folder / "run" / "run.log", "--manifest", folder / "manifest.csv")
+                results = json.loads(kernelpoint("estimate", *words, "--format", "json"))["results"]
+                total = next(each for each in results["metrics"] if each["metric"] == "cycles")
+                ran = (folder / "kernelslist.g").read_text().count("kernel-")
+            error = total["total"] / truth - 1
+            errors[caches].append(error)
+            half = (total["high"] - total["low"]) / 2 / total["total"]
+            print(
+                f"| {seed} | {caches} | {ran} | {total['total']:,.0f} | {error:+.1%} | {half:.1%} "
+                f"| {'yes' if total['low'] <= truth <= total['high'] else 'no'} | {seconds:.0f} |",
+                flush=True,
+            )
+    for caches, found in errors.items():
+        print(f"{caches}: mean {np.mean(found):+.1%}, worst {max(found, key=abs):+.1%}, {len(found)} seeds")
 
 
-def made_up(mebibytes: int) -> Iterator[bytes]:
-    """Yield a trace of a memory instruction in ten, as real ones have."""
-    rng = np.random.default_rng(0)
-    yield b"-kernel name = k\n-accelsim tracer version = 3\n\n#BEGIN_TB\n"
-    plain = b"".join(b"%04x ffffffff 1 R%d IADD3 2 R2 R3 0 \n" % (16 * at, at % 99) for at in range(9))
-    written, warp = 0, 0
-    while written < mebibytes << 20:
-        lines = [b"\nwarp = %d\ninsts = 1000\n" % warp]
-        for address in rng.integers(0, 1 << 20, 100).tolist():
-            lines += [plain, b"0fa0 ffffffff 1 R2 LDG.E.SYS 1 R4 4 1 0x7f0010%06x 4 \n" % (16 * address)]
-        yield (piece := b"".join(lines))
-        written, warp = written + len(piece), warp + 1
-
-
-def speed(mebibytes: int) -> None:
-    """Print MiB of text a second: inflated alone, and followed."""
-    with tempfile.TemporaryDirectory() as scratch:
-        text = b"".join(made_up(mebibytes))
-        packs = {"": bytes, ".gz": gzip.compress, ".xz": lambda data: lzma.compress(data, preset=1)}
-        for ending, pack in packs.items():
-            file = Path(scratch) / f"kernel-1.traceg{ending}"
-            file.write_bytes(pack(text))
-            started = time.process_time()
-            with opened_trace(file) as stream:
-                while stream.read(1 << 23):
-                    pass
-            read = time.process_time() - started
-            started = time.process_time()
-            list(filling([(1, file)], [1], 1 << 20))
-            followed = time.process_time() - started
-            print(f"{ending or 'text':<5} read {len(text) / read / 2**20:6.0f} MiB/s", end="  ")
-            print(f"followed {len(text) / followed / 2**20:6.0f} MiB/s, {followed / read:.1f} times")
+def main() -> None:
+    """Read the words of the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parts = parser.add_subparsers(dest="part", required=True)
+    parts.add_parser("speed").add_argument("--megabytes", type=int, default=400)
+    real = parts.add_parser("simulate")
+    for name in ("simulator", "traces", "table", "whole"):
+        real.add_argument(name)
+    real.add_argument("--config", action="append", required=True)
+    real.add_argument("--seeds", type=int, default=5)
+    real.add_argument("--first-seed", type=int, default=0)
+    real.add_argument("--caches", nargs="+", default=["cold", "warm", "loads", "after:1"])
+    options = parser.parse_args()
+    if options.part == "speed":
+        speed(options.megabytes)
+    else:
+        simulate(options)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "speed":
-        speed(int(sys.argv[2]) if len(sys.argv) > 2 else 256)
-    else:
-        run(sys.argv[2], sys.argv[3], float(sys.argv[4]), sys.argv[5], sys.argv[6:])
+    main()

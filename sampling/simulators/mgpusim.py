@@ -11,7 +11,7 @@ from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list, trace_name
 from sampling.simulators.accel_sim.selection import traces_of, traces_place
-from sampling.simulators.exporting.choices import COLD, ExportChoices, Exported
+from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, run_parts
@@ -56,22 +56,17 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     ProfileError : the traces are not those of the plan's launches, or are packed.
     OptionError : there are more shards than launches.
     """
-    choices.refuse_filled("mgpusim")
+    choices = choices.without_filling("MGPUSim")
     parts = run_parts(plan, choices)
     files: list[tuple[str, str]] = []
     for part in parts:
-        files += _part_files(part, choices)
+        files += _part_files(part, choices, plan)
     folder = "run/" if choices.shards == 1 else "run-N/"
-    return (
-        *files,
-        readme(
-            "MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices), may_be_cold=True
-        ),
-    )
+    return (*files, readme("MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices)))
 
 
-def _part_files(part: Part, choices: ExportChoices) -> list[tuple[str, str]]:
-    traces = traces_of(part, choices)
+def _part_files(part: Part, choices: ExportChoices, plan: PlanFile) -> list[tuple[str, str]]:
+    traces = traces_of(part, choices, plan)
     names = {step.ordinal: trace_name(step.ordinal, traces) for step in part.steps}
     packed = [name for name in names.values() if not name.endswith(".traceg")]
     if traces is not None and packed:
@@ -93,7 +88,7 @@ def _part_files(part: Part, choices: ExportChoices) -> list[tuple[str, str]]:
     return [
         *files,
         manifest(
-            part, {ordinal: name.split(".")[0] for ordinal, name in names.items()}, choices.caches or COLD
+            part, {ordinal: name.split(".")[0] for ordinal, name in names.items()}, choices.caches or ""
         ),
         *slurm(part),
     ]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.simulators.exporting.choices import WHOLE, ExportChoices, Exported
+from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.id_ranges import in_pieces, merged
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.name_pattern import name_pattern
@@ -71,7 +71,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         for number, shard in enumerate(part.shards):
             files += _scripts(part, part.suffix(number), shard)
         files += [
-            manifest(part, {step.ordinal: _invocation(step) for step in part.steps}, WHOLE),
+            manifest(part, {step.ordinal: _invocation(step) for step in part.steps}),
             *slurm(part, takes_program=True),
         ]
     return (*files, readme("Nsight Compute", NOTE, _README, Handed(plan, parts, choices), is_ordered=False))

@@ -6,7 +6,7 @@ They instrument the launches from ``START_GRID_NUM`` up to, not with, ``END_GRID
 from __future__ import annotations
 
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.choices import WHOLE, ExportChoices, Exported
+from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.id_ranges import merged
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
@@ -54,7 +54,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         for number, shard in enumerate(part.shards):
             files += _run_files(part, part.suffix(number), shard)
         files += [
-            manifest(part, {step.ordinal: step.ordinal for step in part.steps}, WHOLE),
+            manifest(part, {step.ordinal: step.ordinal for step in part.steps}),
             *slurm(part, takes_program=True),
         ]
     ordinals = [step.ordinal for part in parts for step in part.steps]

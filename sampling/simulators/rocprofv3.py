@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.simulators.exporting.choices import WHOLE, ExportChoices, Exported
+from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.id_ranges import in_pieces, merged, range_text
 from sampling.simulators.exporting.iterations import iterations
 from sampling.simulators.exporting.manifest import manifest
@@ -67,7 +67,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             suffix = part.suffix(number)
             files.append((f"{part.folder}run{suffix}.sh", _script(part, suffix, shard, known)))
         files += [
-            manifest(part, {step.ordinal: known[step.id] for step in part.steps if step.id in known}, WHOLE),
+            manifest(part, {step.ordinal: known[step.id] for step in part.steps if step.id in known}),
             *slurm(part, takes_program=True),
         ]
     drawn = sum(len(part.steps) for part in parts)

@@ -64,9 +64,9 @@ def test_what_means_nothing_to_a_target_is_refused_by_its_flag(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
 ) -> None:
     words = ("export", plan_file, "-o", tmp_path / "made")
-    for target in ("csv", "ncu"):
-        error = kernelpoint(*words, "--to", target, "--caches", "cold").failed(2)
-        assert error == f"kernelpoint: error: --caches means nothing to {target}\n"
+    for target, flag in (("csv", "--caches"), ("ncu", "--caches")):
+        error = kernelpoint(*words, "--to", target, flag, "cold").failed(2)
+        assert error == f"kernelpoint: error: {flag} means nothing to {target}\n"
     error = kernelpoint(*words, "--to", "accel-sim", "--drop-copies").failed(2)
     assert "--drop-copies leaves out copies that --traces list" in error
     assert "there is no exporter 'ncuu'; did you mean 'ncu'?" in kernelpoint(*words, "--to", "ncuu").failed(2)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import read_plan
@@ -28,20 +26,21 @@ def run(options: ExportOptions) -> None:
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
     part = part_of_plan(plan)
-    choices = ExportChoices(
-        options.shards,
-        options.traces,
-        options.caches,
-        options.config,
-        options.trace_before,
-        options.drop_copies,
-    )
     with progress_of(options) as progress:
-        files = export_plan(plan, options.to, replace(choices, progress=progress))
+        choices = ExportChoices(
+            shards=options.shards,
+            traces=options.traces,
+            caches=options.caches,
+            config=options.config,
+            trace_before=options.trace_before,
+            drop_copies=options.drop_copies,
+            progress=progress,
+        )
+        files = export_plan(plan, options.to, choices)
     if options.output == STDOUT:
         if len(files) != 1:
             raise OptionError(f"{options.to} writes {len(files)} files", remedy="name a folder with -o")
-        write_stdout(cast("str", files[0][1]))
+        write_stdout(str(files[0][1]))
         written = [STDOUT]
     else:
         written = write_folder(folder, files, force=options.force)

@@ -287,21 +287,17 @@ class ExportOptions(OutputOptions):
     )
     caches: str | None = option(
         None,
-        "How launches find them: warm (L2 filled with what the launches before left: accel-sim, the default "
-        "with --traces), own (with what each reads itself), cold, or after:N (N launches before each one are "
-        "run first: accel-sim, macsim, mgpusim).",
+        "What launches find in L2: warm or loads, what those before them left (put there by copies, by a"
+        " kernel of loads); own, what they load; after:N, N launches are run first; cold. Warm if not given,"
+        " for accel-sim with --traces.",
         "--caches",
-        metavar="STATE",
+        metavar="HOW",
     )
     config: InputFile | None = option(
-        None, "accel-sim: gpgpusim.config, for the size of L2.", "--config", metavar="FILE"
+        None, "accel-sim: the gpgpusim.config, for the size of its L2.", "--config", metavar="FILE"
     )
     trace_before: int = option(
-        16,
-        "accel-sim: how many launches before each one trace.sh records too; warm caches are made from them.",
-        "--trace-before",
-        metavar="N",
-        least=0,
+        16, "accel-sim: record so many launches before each too.", "--trace-before", metavar="N", least=0
     )
     drop_copies: bool = option(
         False, "accel-sim, mgpusim: leave out the memory copies that the traces list.", "--drop-copies"

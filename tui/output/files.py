@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from sampling.errors import OptionError
 from tui.options.input_files import why_not_written
@@ -66,12 +67,14 @@ def scratch_file() -> Iterator[Path]:
 
 def write_folder(
     folder: Path,
-    files: Sequence[tuple[str, str | Iterable[bytes]]],
+    files: Sequence[tuple[str, str | Callable[[IO[bytes]], None]]],
     *,
     force: bool,
     replaced: Callable[[Path], bool] = lambda _: False,
 ) -> list[str]:
     """Write (relative path, content) below a folder and return the paths; scripts (.sh) can be run.
+
+    Of a large file the content is what writes it.
 
     Parameters
     ----------
@@ -100,11 +103,11 @@ def write_folder(
                 _make_folder(path.parent, made)
                 temporary = written.enter_context(new_file(path))
                 # As bytes, so that line ends are not changed.
-                pieces = (
-                    [content.encode("utf-8", "backslashreplace")] if isinstance(content, str) else content
-                )
                 with temporary.open("wb") as stream:
-                    stream.writelines(pieces)
+                    if isinstance(content, str):
+                        stream.write(content.encode("utf-8", "backslashreplace"))
+                    else:
+                        content(stream)
         # Everything is written: keep the folders.
         made.pop_all()
     for path in paths:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from sampling.simulators.accel_sim.trace_folder import TraceFolder
-from sampling.simulators.exporting.run_order import Shard
+from sampling.simulators.exporting.run_order import LOADS_FROM, Shard
 
 #: Where ``traces`` and ``list`` are set: each trace of the list is linked to beside it, or unpacked there.
 LINK_TRACES = """\
@@ -32,7 +32,9 @@ done < "$list"
 
 def trace_name(ordinal: int, traces: TraceFolder | None) -> str:
     """Return the file of a launch: that of the traces, or the one that a tracer without contexts writes."""
-    return f"kernel-{ordinal + 1}.traceg" if traces is None else traces.files[ordinal + 1]
+    if traces is None or ordinal >= LOADS_FROM:
+        return f"kernel-{ordinal + 1}.traceg"
+    return traces.files[traces.number(ordinal)]
 
 
 def kernels_list(
@@ -40,7 +42,7 @@ def kernels_list(
     traces: TraceFolder | None,
     *,
     drop_copies: bool = False,
-    filled: Mapping[int, Sequence[str]] | None = None,
+    fills: Callable[[int], Sequence[str]] | None = None,
 ) -> str:
     """Return the list of a shard, in the shard's order.
 
@@ -49,18 +51,19 @@ def kernels_list(
 
     Parameters
     ----------
-    filled : the copies that fill L2 before each launch, by its number, in place of the program's own.
+    fills : the lines that stand before a drawn launch, by its ordinal, instead of the program's copies.
     """
     before: defaultdict[int, list[str]] = defaultdict(list)
-    if traces is not None and filled is None and not drop_copies:
-        numbers = sorted(step.ordinal + 1 for step in shard)
+    if fills is not None:
+        before |= {step.ordinal: list(fills(step.ordinal)) for step in shard if step.launch is not None}
+    elif traces is not None and not drop_copies:
+        ordinals = {traces.number(step.ordinal): step.ordinal for step in shard}
+        numbers = sorted(ordinals)
         for number in sorted(traces.copies):
             place = bisect_left(numbers, number)
             if place < len(numbers):
-                before[numbers[place]] += traces.copies[number]
+                before[ordinals[numbers[place]]] += traces.copies[number]
     lines: list[str] = []
     for step in shard:
-        number, name = step.ordinal + 1, trace_name(step.ordinal, traces)
-        lines += before[number] if filled is None else filled[number]
-        lines.append(name)
+        lines += [*before[step.ordinal], trace_name(step.ordinal, traces)]
     return "\n".join(lines) + "\n"

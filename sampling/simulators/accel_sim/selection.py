@@ -7,28 +7,26 @@ itself, so the scripts here start the program with the tracer in ``CUDA_INJECTIO
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from sampling.errors import ProfileError
+from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
-from sampling.progress import Progress
 from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list, trace_name
-from sampling.simulators.accel_sim.trace_folder import LIST, TraceFolder, existing_trace, traces_for
-from sampling.simulators.accel_sim.warm_l2 import (
-    LARGEST_L2_LINES,
-    check_predecessors,
-    filling,
-    l2_lines,
-    with_low_addresses,
-)
-from sampling.simulators.exporting.choices import COLD, OWN, WARM, ExportChoices, Exported
+from sampling.simulators.accel_sim.l2 import Filled, filled, write_loads, write_low_words
+from sampling.simulators.accel_sim.trace_folder import LIST, TraceFolder, traces_for
+from sampling.simulators.accel_sim.trace_head import trace_head
+from sampling.simulators.alignment import align
+from sampling.simulators.exporting.choices import FILLED, Content, ExportChoices, Exported
 from sampling.simulators.exporting.id_ranges import Range, bridged, merged, range_text
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
-from sampling.simulators.exporting.run_order import Part, run_parts
+from sampling.simulators.exporting.run_order import LOADS_FROM, Part, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm
+from sampling.simulators.trace_list import read_trace_list
+from sampling.text import counted
 
 TAKES = frozenset({"shards", "traces", "caches", "config", "trace_before", "drop_copies"})
 NOTE = (
@@ -40,17 +38,22 @@ NOTE = (
 #: One string of the environment may have 128 KiB, with its name and a zero at the end.
 MOST_RANGE_CHARACTERS = (128 << 10) - len("DYNAMIC_KERNEL_RANGE=") - 1
 _BEYOND_ANY = 1_000_000
+#: Traces as text, in GB for each ms of GPU time: of launches that leave most of a GPU idle, and of busy ones.
+_LEAST_GB, _MOST_GB = 0.4, 10.0
 
 _README = """\
 run.sh simulates the launches of {list}. Set GPGPUSIM_CONFIG and TRACE_CONFIG to the two configurations,
 ACCELSIM to accel-sim.out, and TRACES to the folder of the traces where they lie elsewhere.
     GPGPUSIM_CONFIG=... TRACE_CONFIG=... sh run.sh
-{caches}
+The simulator runs the list in its order, which is not that of the program: a run that is stopped has
+simulated what stands first in it.
+{copies}\
 The simulator's kernel_launch_uid counts the launches of its own run; which trace a result is of says the
 line "Processing kernel" before it.
 
-trace.sh PROGRAM [ARGUMENT...] records these launches alone, with the tracer in TRACER (tracer_tool.so), to
-TRACES, else to traces/ here. POST_PROCESSING is post-traces-processing, which makes the traces ready.
+trace.sh PROGRAM [ARGUMENT...] records these launches and {before} before each, which leave in L2 what
+they find, with the tracer in TRACER (tracer_tool.so), to TRACES, else to traces/ here. It says how many
+bytes they may take. POST_PROCESSING is post-traces-processing, which makes the traces ready.
 A tracer that knows one range alone records all from the first to the last launch, and the script says so.
 Newer tracers name traces kernel-N-ctx_0x....traceg: an export that is given the traces has their names.
 {bridged}
@@ -59,19 +62,17 @@ and sizes with manifest.csv before tracing: launches of a CUDA graph are numbere
 made, and older tracers miss those of cuLaunchKernelEx, so that the numbers may differ from the profile's.
 """
 
-_FILLED = """\
-The list is in the order of the program. Before each launch stand copies that fill L2 with {what};
-the simulator must run with -gpgpu_perf_sim_memcpy 1, as its configurations do. Launches whose totals were
-compared with the whole run came out within about 1 %.
-{low}"""
-_LOW = """\
-The traces here have the low 32 bits of the program's addresses: the simulator keeps no more of a copy's.
+_FILLS = """\
+MemcpyHtoD lines before a launch fill the simulator's L2; the program's own are left out. The simulator keeps
+32 bits of their addresses, so the traces here have the low 32 bits of theirs, where the program's are longer.
 """
-_NOT_FILLED = """\
-The simulator runs the list in its order, which is not that of the program: a run that is stopped has
-simulated what says most about the total. Memory copies of the program are {copies}; each stands before
-the first launch after it. They fill the simulator's L2 where the program's addresses lie below 4 GiB; of
-higher ones it keeps the low 32 bits, and they fill nothing.
+_LOADS = """\
+The kernel before a launch, of its number + 1,000,000,000, loads what fills the simulator's L2 and weighs
+nothing; the program's own copies are left out.
+"""
+_COPIES = """\
+Memory copies are {}. They fill the simulator's L2 with -gpgpu_perf_sim_memcpy 1,
+where they are below 4 GiB: of a copy's address 32 bits are kept, so those of most programs do nothing.
 """
 
 _RUN = """\
@@ -140,104 +141,59 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     Raises
     ------
     ProfileError : the traces are not those of the plan's launches.
-    OptionError : there are more shards than launches.
+    OptionError : there are more shards than launches, or an L2 that cannot be filled.
     """
-    if choices.caches is None:
-        choices = replace(choices, caches=COLD if choices.traces is None else WARM)
-    files: list[tuple[str, str | Iterable[bytes]]] = []
+    choices = replace(choices, caches=choices.caches or ("warm" if choices.traces is not None else "cold"))
+    files: list[tuple[str, Content]] = []
     parts = run_parts(plan, choices)
-    is_low = False
-    added = 0
+    added = untraced = 0
     for part in parts:
-        traces = traces_of(part, choices)
-        filled, anew = _filled(part, traces, choices)
-        is_low |= bool(anew)
+        traces = traces_of(part, choices, plan)
+        fills = filled(traces, part.steps, choices) if traces and choices.caches in FILLED else None
+        untraced += fills.untraced if fills else 0
         numbers = merged(
             number
             for step in part.steps
-            for number in range(max(step.ordinal + 1 - choices.trace_before, 1), step.ordinal + 2)
+            if step.ordinal < LOADS_FROM
+            for number in range(max(1, step.ordinal + 1 - choices.trace_before), step.ordinal + 2)
         )
         ranges = bridged(numbers, MOST_RANGE_CHARACTERS)
         added += _held(ranges) - _held(numbers)
         names = {step.ordinal: trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
         files += [
-            *_run_files(part, traces, choices, filled),
-            *anew,
-            (f"{part.folder}trace.sh", _trace_script(ranges)),
+            *_run_files(part, traces, choices, fills),
+            (f"{part.folder}trace.sh", _trace_script(ranges, plan)),
             (f"{part.folder}list-kernels.sh", _dry_run(max(_BEYOND_ANY, 100 * plan.launches))),
-            manifest(part, names, choices.caches or COLD),
+            manifest(part, names, choices.caches or ""),
             *slurm(part),
         ]
-    return (
-        *files,
-        readme(
-            "Accel-Sim",
-            NOTE,
-            _text(choices, added, is_low=is_low),
-            Handed(plan, parts, choices),
-            uses_nvbit=True,
-            may_be_cold=True,
-        ),
-    )
-
-
-def _filled(
-    part: Part, traces: TraceFolder | None, choices: ExportChoices
-) -> tuple[dict[int, list[str]] | None, list[tuple[str, Iterable[bytes]]]]:
-    """Return the copies that fill L2 before each launch of a part, and the traces that are written anew.
-
-    Raises
-    ------
-    ProfileError : launches before a drawn one are not traced, a trace is damaged, or addresses fall together.
-    """
-    if traces is None or not choices.is_filled:
-        return None, []
-    drawn = sorted(step.ordinal + 1 for step in part.steps)
-    is_own, folder = choices.caches == OWN, Path(traces.path)
-    if not is_own:
-        check_predecessors(traces.files, drawn, traces.path)
-    lines = LARGEST_L2_LINES if choices.config is None else l2_lines(choices.config)
-    wanted = sorted(number for number in traces.files if number <= drawn[-1])
-    places = {
-        number: existing_trace(folder, traces.files[number]) for number in (drawn if is_own else wanted)
-    }
-    filled, high = {}, []
-    launches = _with_progress(list(places.items()), choices.progress)
-    for number, copies, is_high in filling(launches, drawn, lines, own=is_own):
-        filled[number] = copies
-        high += [number] if is_high else []
-    names = {number: trace_name(number - 1, traces) for number in (drawn if high else [])}
-    return filled, [
-        (f"{part.folder}{name}", with_low_addresses(places[number], packed=name.endswith(".xz")))
-        for number, name in names.items()
-    ]
-
-
-def _with_progress(launches: list[tuple[int, Path]], progress: Progress | None) -> Iterator[tuple[int, Path]]:
-    for done, launch in enumerate(launches):
-        if progress is not None:
-            progress(done, len(launches), "following what the launches leave in L2")
-        yield launch
-
-
-def _text(choices: ExportChoices, added: int, *, is_low: bool) -> str:
-    """Return the target's own part of the page; ``added`` launches are traced for shorter ranges."""
-    copies = "kept" if choices.traces is not None else "known only from traces, which were not given"
-    what = "what the launch itself reads" if choices.caches == OWN else "what the launches before left there"
-    caches = _FILLED.format(what=what, low=_LOW if is_low else "")
-    if not choices.is_filled:
-        caches = _NOT_FILLED.format(copies="dropped" if choices.drop_copies else copies)
-    return _README.format(
+    text = _README.format(
         list=LIST if choices.shards == 1 else "kernelslist-N.g",
-        caches=caches,
+        copies=_copies_text(choices, untraced),
+        before=counted(choices.trace_before, "launch", "launches"),
         bridged=f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
         if added
         else "",
     )
+    return (*files, readme("Accel-Sim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True))
 
 
-def traces_of(part: Part, choices: ExportChoices) -> TraceFolder | None:
+def _copies_text(choices: ExportChoices, untraced: int) -> str:
+    """Return what the list does to L2, and of how many launches before the drawn ones nothing is known."""
+    fewer = f" Of {counted(untraced, 'launch', 'launches')} just before drawn ones there is no trace.\n"
+    if choices.caches == "loads":
+        return _LOADS + fewer * (untraced > 0)
+    if choices.caches in FILLED:
+        return _FILLS + fewer * (untraced > 0)
+    if choices.traces is None:
+        return "An export that is given the traces fills L2 before each launch.\n"
+    return _COPIES.format("dropped" if choices.drop_copies else "kept, each before the first launch after it")
+
+
+def traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:
     """Return the traces of a part, checked; each of several has a folder of its own in the given one.
+
+    Where the numbers are not those of the profile, for tracers skip launches, its launches are aligned.
 
     Raises
     ------
@@ -252,7 +208,22 @@ def traces_of(part: Part, choices: ExportChoices) -> TraceFolder | None:
             path=folder,
             remedy="put the traces of each in a folder of this name",
         )
-    return traces_for(str(folder), part.steps)
+    try:
+        return traces_for(str(folder), part.steps)
+    except ProfileError as refused:
+        try:
+            found = align(plan, read_trace_list(str(folder)), process=part.process, device=part.device)
+        except SamplingError:
+            raise refused from None
+        if found.by == "number":
+            raise
+        # Ids go through one process and device without a gap.
+        first = part.steps[0].id - part.steps[0].ordinal
+        return traces_for(
+            str(folder),
+            part.steps,
+            dict(zip((found.ids - first).tolist(), found.numbers.tolist(), strict=True)),
+        )
 
 
 def traces_place(traces: TraceFolder | None) -> str:
@@ -261,13 +232,22 @@ def traces_place(traces: TraceFolder | None) -> str:
 
 
 def _run_files(
-    part: Part,
-    traces: TraceFolder | None,
-    choices: ExportChoices,
-    filled: Mapping[int, Sequence[str]] | None,
-) -> list[tuple[str, str]]:
-    """Return the list of each shard, and the script that simulates it."""
-    files = []
+    part: Part, traces: TraceFolder | None, choices: ExportChoices, fills: Filled | None
+) -> list[tuple[str, Content]]:
+    """Return the list of each shard, its script, and the traces that are not the program's own."""
+    files: list[tuple[str, Content]] = []
+    before: Callable[[int], Sequence[str]] | None = None
+    if traces is not None and fills is not None:
+        before = (lambda _: ()) if choices.caches == "loads" else fills.copies
+        for ordinal, ranges in fills.ranges.items():
+            source = traces.file(traces.number(ordinal))
+            if choices.caches == "loads":
+                name, number = trace_name(LOADS_FROM + ordinal, traces), LOADS_FROM + ordinal + 1
+                files.append((part.folder + name, partial(write_loads, trace_head(source), number, ranges)))
+            elif ordinal in fills.rewritten:
+                name = trace_name(ordinal, traces)
+                packed = name.endswith(".xz")
+                files.append((part.folder + name, partial(write_low_words, source, packed=packed)))
     for number, shard in enumerate(part.shards):
         suffix = part.suffix(number)
         name = f"kernelslist{suffix}.g"
@@ -276,19 +256,25 @@ def _run_files(
         files += [
             (
                 f"{part.folder}{name}",
-                kernels_list(shard, traces, drop_copies=choices.drop_copies, filled=filled),
+                kernels_list(shard, traces, drop_copies=choices.drop_copies, fills=before),
             ),
             (f"{part.folder}run{suffix}.sh", script(comment, body)),
         ]
     return files
 
 
-def _trace_script(ranges: list[Range]) -> str:
+def _trace_script(ranges: list[Range], plan: PlanFile) -> str:
+    share_ms = plan.total_duration_ns * _held(ranges) / max(plan.launches, 1) / 1e6
     text = quoted(" ".join(map(range_text, ranges)))
     first, last = ranges[0][0], ranges[-1][1]
     body = _TRACE.format(start=_START.format(folder="traces"), go=_GO, ranges=text, first=first, last=last)
     comment = [f"Traces {_held(ranges)} launches: sh trace.sh PROGRAM [ARGUMENT...]"]
-    return script(comment, body + _POST, takes_program=True)
+    size = (
+        f"{_held(ranges)} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:.1g} to "
+        f"{share_ms * _MOST_GB:.1g} GB as text, a tenth and less packed"
+    )
+    said = f"printf '%s\\n' \"$0: {size}\" >&2\n" if plan.has_durations else ""
+    return script(comment, said + body + _POST, takes_program=True)
 
 
 def _dry_run(beyond: int) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, cast
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Dimensions
@@ -33,8 +32,10 @@ def trace_head(file: Path) -> dict[str, str]:
     """
     if file.name.endswith(_UNREADABLE):
         return {}
-    with opened_trace(file) as stream:
-        text = stream.read(_HEAD_BYTES)
+    try:
+        text = _first_bytes(file)
+    except (OSError, EOFError) as error:
+        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
     pairs = [line[1:].split(" = ", 1) for line in _dashed(text.decode("utf-8", "replace").split("\n"))]
     head = {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
     if "kernel name" not in head:
@@ -48,23 +49,25 @@ def sizes_of(text: str | None) -> Dimensions | None:
     return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
 
 
-@contextmanager
-def opened_trace(file: Path) -> Iterator[IO[bytes]]:
-    """Open a trace, unpacked.
-
-    Raises
-    ------
-    ProfileError : it cannot be read or unpacked.
-    """
+def opened(file: Path) -> IO[bytes]:
+    """Return a trace to be read, unpacked by the ending of its name."""
     import gzip
     import lzma
 
-    unpack: Any = {".gz": gzip.open, ".xz": lzma.open}.get(file.suffix, open)
+    if file.suffix == ".gz":
+        return cast("IO[bytes]", gzip.open(file))
+    return lzma.open(file) if file.suffix == ".xz" else file.open("rb")
+
+
+def _first_bytes(file: Path) -> bytes:
+    """Return the start of a file, unpacked."""
+    import lzma
+
     try:
-        with unpack(file, "rb") as stream:
-            yield stream
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ProfileError(f"cannot be read ({error})", path=file, remedy=_REMEDY) from error
+        with opened(file) as stream:
+            return stream.read(_HEAD_BYTES)
+    except lzma.LZMAError as error:
+        raise OSError(str(error)) from error
 
 
 def _dashed(lines: list[str]) -> Iterator[str]:

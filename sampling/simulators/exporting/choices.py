@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, fields, replace
+from typing import IO
 
 from sampling.errors import OptionError
 from sampling.progress import Progress
 from sampling.text import Wording
 
-#: What an exporter writes: relative path and content of each file, of large ones in pieces.
-Exported = tuple[tuple[str, str | Iterable[bytes]], ...]
-#: What a launch finds in the caches; WHOLE: what the program left there, for it runs as a whole.
-COLD, WARM, OWN, WHOLE = "cold", "warm", "own", "whole"
+#: Relative path and content of a file; of a large one what writes it.
+Content = str | Callable[[IO[bytes]], None]
+Exported = tuple[tuple[str, Content], ...]
+
+#: L2 is filled before each drawn launch: with what those before left, by copies or by a kernel of loads, or
+#: with what the launch itself will load.
+FILLED = ("warm", "loads", "own")
 _AFTER = re.compile(r"after:([1-9]\d{0,5})")
 
 
@@ -26,16 +30,16 @@ class ExportChoices:
     shards : how many machines share the launches.
     traces : the folder of the traces that the simulator runs, to be checked against the plan; None: not
         there.
-    caches : how a drawn launch finds them: `warm` (L2 filled with what the launches before left), `own` (with
-        what it reads itself), `cold`, or `after:N` (N launches before it are run first, and weigh nothing).
-        None: warm where the target can be told and its traces are given, else cold.
-    config : the simulator's configuration, for the size of its L2; None: as large as any.
-    trace_before : how many launches before each drawn one the tracer's script records too.
+    caches : what a drawn launch finds in the caches: one of `FILLED`, ``cold``, or ``after:N``, where the N
+        launches before it are simulated first and count for nothing; None: as warm as the target can be made.
+    config : the simulator's configuration, which says how large L2 is.
+    trace_before : so many launches before each drawn one are recorded too.
     drop_copies : leave out the memory copies of the traces' list.
+    progress : of reading the traces.
 
     Raises
     ------
-    OptionError : fewer than one shard, no such state of the caches, or no traces for what is made of them.
+    OptionError : fewer than one shard, no such way to fill the caches, or no traces where they are needed.
     """
 
     shards: int = 1
@@ -49,45 +53,41 @@ class ExportChoices:
     def __post_init__(self) -> None:
         if self.shards < 1:
             raise OptionError(Wording("`shards` is 1 or more, not {}", self.shards))
-        if self.caches not in {None, COLD, WARM, OWN} and not self.predecessors:
-            raise OptionError(Wording("`caches` is warm, own, cold or after:N, not {}", repr(self.caches)))
-        if self.is_filled and self.traces is None:
-            raise OptionError(Wording(f"`caches={self.caches}` is made from `traces`, and there are none"))
         if self.drop_copies and self.traces is None:
             raise OptionError(
                 Wording("`drop_copies` leaves out copies that `traces` list, and there are none")
             )
 
-    @property
-    def is_filled(self) -> bool:
-        """Whether the caches are filled before each launch."""
-        return self.caches in {WARM, OWN}
-
-    @property
-    def in_program_order(self) -> bool:
-        """Whether launches run in the program's order, for what L2 holds matters."""
-        return self.is_filled or self.predecessors > 0
+        if self.caches not in {None, "cold", *FILLED} and not self.predecessors:
+            raise OptionError(
+                Wording(f"`caches` is {', '.join(FILLED)}, cold or after:N, not {{}}", self.caches)
+            )
+        if self.caches in FILLED and self.traces is None:
+            raise OptionError(
+                Wording(f"`caches={self.caches}` reads what launches touch in `traces`, and there are none")
+            )
+        if self.config is not None and (self.traces is None or self.caches not in {None, *FILLED}):
+            raise OptionError(Wording("`config` says how much of L2 is filled, and nothing is filled"))
 
     @property
     def predecessors(self) -> int:
-        """How many launches are run before each drawn one."""
+        """How many launches are simulated before each drawn one."""
         found = _AFTER.fullmatch(self.caches or "")
         return int(found[1]) if found else 0
 
-    def refuse_filled(self, target: str) -> None:
-        """Refuse to fill the caches of a target that cannot be told to.
+    def without_filling(self, target: str) -> ExportChoices:
+        """Return the choices for a target whose caches nothing fills but launches that are simulated.
 
         Raises
         ------
-        OptionError : that is asked for.
+        OptionError : another way is chosen.
         """
-        if self.is_filled:
+        if self.caches in FILLED:
             raise OptionError(
-                Wording(
-                    f"`caches={self.caches}` means nothing to {{}}: it is not told what L2 holds", target
-                ),
-                remedy=Wording("give `caches=after:16`: the launches before each one are simulated first"),
+                Wording(f"nothing can fill the caches of {target} but launches: `caches={self.caches}`"),
+                remedy=Wording("give `caches=after:4` or `caches=cold`"),
             )
+        return replace(self, caches=self.caches or "cold")
 
     def refuse_others(self, taken: Collection[str], target: str) -> None:
         """Refuse what has no meaning for a target.

@@ -15,16 +15,16 @@ COLUMNS = (
 )
 
 
-def manifest(part: Part, simulator_ids: Mapping[int, object], caches: str) -> tuple[str, str]:
+def manifest(part: Part, simulator_ids: Mapping[int, object], caches: str = "") -> tuple[str, str]:
     """Return ``manifest.csv`` of a part: one row a launch that is run, in the order of each shard.
 
-    ``shard`` and ``order`` count from 1. A warm-up weighs 0 and has no stratum; what the plan does not say of
-    it is empty.
+    ``shard`` and ``order`` count from 1. What is run for the caches' sake has ``warm_up`` 1, weighs 0 and has
+    no stratum; what the plan does not say of it is empty.
 
     Parameters
     ----------
     simulator_ids : how the target calls a launch, by its ordinal; empty where it is not known.
-    caches : as drawn launches find them: cold, warm, own, or after:N.
+    caches : what drawn launches find in the caches, as `ExportChoices` has it; "" where the program runs.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.choices import COLD, ExportChoices, Exported
+from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, Shard, run_parts
@@ -86,10 +86,10 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     Raises
     ------
     ProfileError : the traces are not those of the plan's launches.
-    OptionError : there are more shards than launches, or caches are to be filled.
+    OptionError : there are more shards than launches.
     """
+    choices = choices.without_filling("MacSim")
     files: list[tuple[str, str]] = []
-    choices.refuse_filled("macsim")
     parts = run_parts(plan, choices)
     for part in parts:
         where = '"$here"'
@@ -111,15 +111,12 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             (f"{part.folder}sampled_kernels_info.txt", sampled_kernels_info(plan, part)),
             (f"{part.folder}trace.sh", script(comment, _TRACE, takes_program=True)),
             manifest(
-                part, {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}, choices.caches or COLD
+                part, {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}, choices.caches or ""
             ),
             *slurm(part),
         ]
     text = _README.format(config="kernel_config.txt" if choices.shards == 1 else "kernel_config-N.txt")
-    return (
-        *files,
-        readme("MacSim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True, may_be_cold=True),
-    )
+    return (*files, readme("MacSim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True))
 
 
 def kernel_config(shard: Shard) -> str:
@@ -135,7 +132,7 @@ def sampled_kernels_info(plan: PlanFile, part: Part) -> str:
         f"Method {plan.options['method']}, epsilon {plan.options['epsilon']}.",
     ]
     sizes = [stratum.size for stratum in plan.strata]
-    # The warm-ups, of no stratum, stand last.
+    # What runs for the caches alone, of no stratum, stands last.
     numbers: list[list[int]] = [[] for _ in (*sizes, 0)]
     for step in sorted(part.steps, key=lambda each: each.ordinal):
         numbers[len(sizes) if step.stratum is None else step.stratum].append(step.ordinal)

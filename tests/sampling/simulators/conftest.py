@@ -75,18 +75,17 @@ def written(tmp_path: Path) -> Write:
     """Export a plan into a folder ``out``; return the content of each file by its name."""
 
     def write(plan: PlanFile, target: str, **choices: Any) -> dict[str, str]:
-        plain = {"caches": "cold", "trace_before": 0} if target == "accel-sim" else {}
-        files: Exported = export_plan(plan, target, ExportChoices(**plain | choices))
-        texts = {
-            name: content if isinstance(content, str) else b"".join(content).decode()
-            for name, content in files
-        }
-        for name, text in texts.items():
+        files: Exported = export_plan(plan, target, ExportChoices(**choices))
+        for name, content in files:
             path = tmp_path / "out" / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        assert len(texts) == len(files)
-        return texts
+            with path.open("wb") as stream:
+                if isinstance(content, str):
+                    stream.write(content.encode())
+                else:
+                    content(stream)
+        assert len(dict(files)) == len(files)
+        return {name: content for name, content in files if isinstance(content, str)}
 
     return write
 

@@ -30,6 +30,8 @@ def test_there_is_every_target() -> None:
     assert set(exporter_names()) == {"csv", "accel-sim", "macsim", "mgpusim", "ncu", "nvbit", "rocprofv3"}
     with pytest.raises(OptionError, match="did you mean 'macsim'"):
         exporter_named("macsin")
+    with pytest.raises(OptionError, match=r"PTX mode runs the program itself .* export for accel-sim"):
+        exporter_named("gpgpu-sim")
 
 
 @pytest.mark.parametrize("shards", [1, 2])
@@ -86,9 +88,9 @@ def test_the_page_says_how_ids_count_and_whether_it_was_tried(
     ("target", "choice"),
     [
         ("csv", "caches"),
-        ("ncu", "caches"),
+        ("macsim", "config"),
         ("nvbit", "traces"),
-        ("rocprofv3", "caches"),
+        ("rocprofv3", "trace_before"),
         ("macsim", "drop_copies"),
     ],
 )
@@ -96,6 +98,8 @@ def test_a_choice_that_means_nothing_is_refused(ten: PlanFile, target: str, choi
     chosen = {
         "traces": ExportChoices(traces="traces"),
         "caches": ExportChoices(caches="after:1"),
+        "config": ExportChoices(traces="traces", config="gpgpusim.config"),
+        "trace_before": ExportChoices(trace_before=4),
         "drop_copies": ExportChoices(traces="traces", drop_copies=True),
     }
     with pytest.raises(OptionError, match=f"`{choice}` means nothing to {target}"):
