@@ -188,8 +188,9 @@ def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) 
     of_thread = (base >= shared) & (base < local) | (base >= local) & (base < local + LOCAL_BYTES)
     is_global = ((kind & _GENERIC) == 0) | (~of_thread if shared and local else False)
     wanted = np.flatnonzero((kind > 0) & (lanes > 0) & is_global)
-    columns = (each[wanted] for each in (place, mode, lanes, base, width, (kind & _LOAD) > 0))
-    return _Lines(byte, words, space, *columns, bool((kind & _GENERIC).any()))
+    place, mode, lanes, base, width = (each[wanted] for each in (place, mode, lanes, base, width))
+    is_load, has_generic = (kind[wanted] & _LOAD) > 0, bool((kind & _GENERIC).any())
+    return _Lines(byte, words, space, place, mode, lanes, base, width, is_load, has_generic)
 
 
 def _within(counts: IntArray) -> IntArray:
