@@ -37,7 +37,7 @@ class Caches:
 
     Attributes
     ----------
-    shares : by state: whole, warm, own, after:N, cold; unknown where neither results nor manifest say.
+    shares : by state: whole, warm, loads, own, after:N, cold; unknown where neither results nor manifest say.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Caches:
 
     def __str__(self) -> str:
         if not self.state.startswith("after:"):
-            return _SAID.get(self.state, "")
+            return _SAID.get("warm" if self.state == "loads" else self.state, "")
         before = int(_before(self.state))
         said = _SAID["few" if before < ENOUGH_BEFORE else "enough"]
         return said.format(counted(before, "launch", "launches"))

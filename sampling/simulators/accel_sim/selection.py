@@ -45,8 +45,7 @@ _README = """\
 run.sh simulates the launches of {list}. Set GPGPUSIM_CONFIG and TRACE_CONFIG to the two configurations,
 ACCELSIM to accel-sim.out, and TRACES to the folder of the traces where they lie elsewhere.
     GPGPUSIM_CONFIG=... TRACE_CONFIG=... sh run.sh
-The simulator runs the list in its order, which is not that of the program: a run that is stopped has
-simulated what stands first in it.
+The simulator runs the list in its order: a run that is stopped has simulated what stands first in it.
 {copies}\
 The simulator's kernel_launch_uid counts the launches of its own run; which trace a result is of says the
 line "Processing kernel" before it.

@@ -9,8 +9,10 @@ import pytest
 
 from sampling.estimation.caches import caches_of
 from sampling.plan.plan_file import PlanFile
+from sampling.simulators.exporting.run_order import LOADS_FROM
 from sampling.simulators.measured_run import MeasuredRun, caches_of_run
 from sampling.simulators.results import SimulatedLaunches, read_result_files
+from tests.sampling.simulators.test_there_and_back import accel_sim
 
 
 def run_of(numbers: list[int], *, filled: tuple[int, ...] = (), first: int | None = 1) -> MeasuredRun:
@@ -74,3 +76,20 @@ def test_the_manifest_tells_what_a_log_cannot(ten: PlanFile, tmp_path: Path) -> 
     assert set(read_result_files(ten, [str(results)]).caches) == {"unknown"}
     told = read_result_files(ten, [str(results)], manifests=[str(manifest)])
     assert set(told.caches) == {"own"}
+
+
+def test_copies_and_kernels_of_loads_fill_what_comes_after_them(ten: PlanFile, tmp_path: Path) -> None:
+    """Of copies those whose addresses the simulator can keep; the kernel of loads is none of the program."""
+    text = accel_sim([1, 3, 5, 6, 9, 10], 100)
+    text = text.replace("kernel-1.traceg", f"kernel-{LOADS_FROM + 3}.traceg")
+    text = text.replace("-kernel id = 1\n", f"-kernel id = {LOADS_FROM + 3}\n")
+    low, high = "MemcpyHtoD,0x0000000000000040,32", "MemcpyHtoD,0x00007f1000000040,32"
+    for number, copy in ((5, low), (9, high)):
+        before = f"Processing kernel traces/kernel-{number}.traceg"
+        assert before in text
+        text = text.replace(before, f"launching memcpy command : {copy}\n{before}")
+    log = tmp_path / "run.log"
+    log.write_text(text)
+    found = read_result_files(ten, [str(log)])
+    assert found.ids.tolist() == [2, 4, 5, 8, 9]
+    assert found.caches == ("warm", "warm", "after:1", "cold", "after:1")
