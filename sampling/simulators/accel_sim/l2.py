@@ -149,7 +149,8 @@ def touched(file: Path, most: int = MOST_LINES, *, loads_alone: bool = False) ->
     for block in blocks(file):
         sector, known, is_load, has_generic = accesses(block, bases, before, file)
         found = lines_of(sector, known, done)
-        pages = [np.unique(np.concatenate([*pages, found.number >> _PAGE - _LINE]))]
+        page = found.number >> _PAGE - _LINE
+        pages = [np.unique(np.concatenate([*pages, page[np.diff(page, prepend=-1) > 0]]))]
         if loads_alone:
             found = lines_of(sector[is_load], known[is_load], done)
         lines = lines.then(found, most)
