@@ -6,11 +6,14 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import IO
 
 import pytest
 
+from sampling.errors import ProfileError
 from sampling.simulators.registry import exporter_names
 from tests.cli.conftest import Kernelpoint
+from tui.output.files import write_folder
 
 
 def drawn_in(plan: Path) -> int:
@@ -71,6 +74,18 @@ def test_what_means_nothing_to_a_target_is_refused_by_its_flag(
     assert "--drop-copies leaves out copies that --traces list" in error
     assert "there is no exporter 'ncuu'; did you mean 'ncu'?" in kernelpoint(*words, "--to", "ncuu").failed(2)
     assert "accel-sim writes" in kernelpoint("export", plan_file, "--to", "accel-sim", "-o", "-").failed(2)
+
+
+def test_a_large_file_is_written_by_what_makes_it_or_nothing_is(tmp_path: Path) -> None:
+    def broken(_: IO[bytes]) -> None:
+        raise ProfileError("is cut off", path="kernel-2.traceg")
+
+    files = [("run.sh", "true\n"), ("a/kernel-1.traceg", lambda stream: stream.write(b"1\n"))]
+    written = write_folder(tmp_path / "made", files, force=False)
+    assert [Path(path).read_bytes() for path in written] == [b"true\n", b"1\n"]
+    with pytest.raises(ProfileError, match="is cut off"):
+        write_folder(tmp_path / "other", [*files, ("kernel-2.traceg", broken)], force=False)
+    assert not (tmp_path / "other").exists()
 
 
 def test_traces_that_do_not_fit_are_refused_and_nothing_is_written(

@@ -103,10 +103,10 @@ def write_folder(
                 _make_folder(path.parent, made)
                 temporary = written.enter_context(new_file(path))
                 # As bytes, so that line ends are not changed.
-                with temporary.open("wb") as stream:
-                    if isinstance(content, str):
-                        stream.write(content.encode("utf-8", "backslashreplace"))
-                    else:
+                if isinstance(content, str):
+                    temporary.write_bytes(content.encode("utf-8", "backslashreplace"))
+                else:
+                    with temporary.open("wb") as stream:
                         content(stream)
         # Everything is written: keep the folders.
         made.pop_all()

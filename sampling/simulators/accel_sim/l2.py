@@ -18,7 +18,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -79,21 +78,21 @@ class Lines:
     known: np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
     last: IntArray
 
-    def then(self, later: Lines, most: int) -> Lines:
-        """Return the lines used last of these and of those touched after them."""
-        number = np.concatenate([self.number, later.number])
+    def then(self, later: Sequence[Lines], most: int) -> Lines:
+        """Return the lines used last of these and of those touched after them, one after the other."""
+        parts = [self, *later]
+        number = np.concatenate([part.number for part in parts])
         order = np.argsort(number, kind="stable")
         number = number[order]
-        known = np.concatenate([self.known, later.known])[order]
-        last = np.concatenate([self.last, later.last])[order]
-        twice = np.flatnonzero(number[1:] == number[:-1])
-        known[twice + 1] |= known[twice]
-        kept = np.ones(len(number), dtype=np.bool_)
-        kept[twice] = False
-        if (excess := len(number) - len(twice) - most) > 0:
-            last[twice] = np.iinfo(np.int64).max
+        begins = np.flatnonzero(np.diff(number, prepend=-1))
+        if not len(begins):
+            return self
+        known = np.concatenate([part.known for part in parts])[order]
+        last = np.concatenate([part.last for part in parts])[order[np.append(begins[1:], len(order)) - 1]]
+        kept = np.ones(len(begins), dtype=np.bool_)
+        if (excess := len(begins) - most) > 0:
             kept[np.argpartition(last, excess - 1)[:excess]] = False
-        return Lines(number[kept], known[kept], last[kept])
+        return Lines(number[begins][kept], np.bitwise_or.reduceat(known, begins)[kept], last[kept])
 
     def ranges(self) -> tuple[IntArray, IntArray]:
         """Return (r,) first sectors and counts of the readable runs, those of the oldest launch first."""
@@ -129,12 +128,15 @@ class Touched:
     pages: IntArray
 
 
-def touched(file: Path, most: int = MOST_LINES, *, loads_alone: bool = False) -> Touched:
+def touched(
+    file: Path, most: int = MOST_LINES, *, loads_alone: bool = False, with_pages: bool = True
+) -> Touched:
     """Return what the launch of a trace leaves in an L2 of so many lines.
 
     Parameters
     ----------
     loads_alone : leave out what it only stores to.
+    with_pages : whether its pages are wanted.
 
     Raises
     ------
@@ -146,19 +148,23 @@ def touched(file: Path, most: int = MOST_LINES, *, loads_alone: bool = False) ->
     before = 4 * (int(head.get("accelsim tracer version", "0")) < 3) + int(head.get("enable lineinfo", "0"))
     none = np.zeros(0, dtype=np.int64)
     lines, pages, done = lines_of(none, none), [none], 0
+    waiting: list[Lines] = []
     for block in blocks(file):
         sector, known, is_load, has_generic = accesses(block, bases, before, file)
         found = lines_of(sector, known, done)
-        pages = [np.unique(np.concatenate([*pages, found.number >> _PAGE - _LINE]))]
-        if loads_alone:
-            found = lines_of(sector[is_load], known[is_load], done)
-        lines = lines.then(found, most)
+        if with_pages:
+            page = found.number >> _PAGE - _LINE
+            pages = [np.unique(np.concatenate([*pages, page[np.diff(page, prepend=-1) > 0]]))]
+            if has_generic and bases[1]:
+                # What is not global for them must not be the low 32 bits of what is.
+                begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
+                pages.append(np.arange(begin >> _PAGE, (bases[1] + LOCAL_BYTES) >> _PAGE))
+        waiting.append(lines_of(sector[is_load], known[is_load], done) if loads_alone else found)
         done += len(sector)
-        if has_generic and bases[1]:
-            # What is not global for them must not be the low 32 bits of what is.
-            begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
-            pages.append(np.arange(begin >> _PAGE, (bases[1] + LOCAL_BYTES) >> _PAGE))
-    return Touched(lines, np.unique(np.concatenate(pages)))
+        # Merged once there are as many as are kept, for each time costs as much as what is kept.
+        if sum(len(each.number) for each in waiting) > most:
+            lines, waiting = lines.then(waiting, most), []
+    return Touched(lines.then(waiting, most), np.unique(np.concatenate(pages)))
 
 
 def l2_lines(config: str, *, by_copies: bool) -> int:
@@ -237,23 +243,25 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
     ordinals = {traces.number(step.ordinal): step.ordinal for step in steps if step.launch is not None}
     untraced = 0 if own else _untraced(traces, ordinals)
     numbers = sorted(ordinals) if own else [each for each in sorted(traces.files) if each <= max(ordinals)]
-    files = [traces.file(number) for number in numbers]
-    sizes = [file.stat().st_size for file in files]
+    files = {number: traces.file(number) for number in numbers}
+    sizes = [file.stat().st_size for file in files.values()]
     none = np.zeros(0, dtype=np.int64)
     state, done = lines_of(none, none), 0
     ranges: dict[int, tuple[IntArray, IntArray]] = {}
     pages: dict[int, IntArray] = {}
-    read = ordered_map(partial(touched, most=most, loads_alone=own), files)
+    read = ordered_map(
+        lambda each: touched(files[each], most, loads_alone=own, with_pages=each in ordinals), numbers
+    )
     for place, (number, launch, size) in enumerate(zip(numbers, read, sizes, strict=True)):
         for sector in _copied(traces.copies.get(number, ())):
             copy = lines_of(sector, np.full(len(sector), (1 << 32) - 1), place << _WORD)
-            state = state.then(copy, most)
+            state = state.then([copy], most)
         if number in ordinals:
             found = launch.lines if own else state
             ranges[ordinals[number]], pages[ordinals[number]] = found.ranges(), launch.pages
             pages[-1] = np.union1d(pages.get(-1, none), found.number >> _PAGE - _LINE)
         lines = launch.lines
-        state = state.then(Lines(lines.number, lines.known, lines.last + (place << _WORD)), most)
+        state = state.then([Lines(lines.number, lines.known, lines.last + (place << _WORD))], most)
         done += size
         if choices.progress is not None:
             choices.progress(done, sum(sizes), "bytes of traces")
