@@ -84,6 +84,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "methods": Command("shared:OutputOptions", "tui.commands.methods", "The methods and their options."),
     "export": Command("commands:ExportOptions", "tui.commands.export", "Hand a plan to a simulator."),
+    "run": Command(
+        "commands:RunOptions", "tui.commands.run", "Simulate a plan until its total is known well enough."
+    ),
     "project": Command(
         "commands:ProjectOptions", "tui.commands.project", "Where a kernel's simulation can stop."
     ),

@@ -6,10 +6,12 @@ was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import AnalysisError
 from sampling.estimation.estimate import Estimate, next_sizes
 from sampling.estimation.plan_estimate import sample_of
@@ -65,20 +67,38 @@ def top_up(
         what it was made from.
     ProfileError : its profile cannot be read.
     """
-    if not plan.is_random:
-        raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
-    method = str(plan.options["method"])
-    if not method_named(method).draws_at_random:
-        raise AnalysisError(
-            "a plan of clusters told by features cannot be topped up, for the features are not in it",
-            remedy=f"make it again with more launches, {method}.samples or a smaller epsilon",
-        )
+    _refuse_picked(plan)
+    wanted = next_sizes(sample_of(plan, results), found.metric, epsilon, found.confidence)
+    # A launch that the simulator began and did not end has an id in the results, and is to be run again.
+    has_value = np.isfinite(results.metrics[found.metric])
+    unfinished, finished = (set(results.ids[rows].tolist()) for rows in (~has_value, has_value))
+    return enlarged(plan, wanted, epsilon, (set(plan.simulated) - unfinished) | finished, progress)
+
+
+def enlarged(
+    plan: PlanFile,
+    sizes: IntArray,
+    epsilon: float | None,
+    simulated: Collection[int],
+    progress: Progress | None,
+) -> ToppedUp:
+    """Return the plan with at least so many launches drawn of each stratum (s,).
+
+    Parameters
+    ----------
+    epsilon : what the total is to come within; None where nothing was asked of it.
+    simulated : the launches that are not to be run again.
+
+    Raises
+    ------
+    AnalysisError, ProfileError : as `top_up`.
+    """
+    _refuse_picked(plan)
     profile = read_profile(plan.profile_paths(), progress, plan.columns(), needs_table=False)
     _check_profile(plan, profile)
     counts = count_durations(profile, *plan.selection(), progress)
     design = planned_design(counts, plan)
-    wanted = next_sizes(sample_of(plan, results), found.metric, epsilon, found.confidence)
-    design = replace(design, strata=replace(design.strata, samples=np.maximum(wanted, design.strata.samples)))
+    design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
     larger = drawn_plan(counts, design, int(plan.options["seed"]))
     launches = planned_launches(profile, larger, locate(profile, counts, larger, progress))
     before = {launch.id for launch in plan.drawn}
@@ -88,22 +108,28 @@ def top_up(
             remedy="make the plan again",
         )
     document = read_json_object(plan.path)
-    # A launch that the simulator began and did not end has an id in the results, and is to be run again.
-    has_value = np.isfinite(results.metrics[found.metric])
-    unfinished, finished = (set(results.ids[rows].tolist()) for rows in (~has_value, has_value))
-    simulated = ((set(plan.simulated) - unfinished) | finished) & before
-    document |= {
-        "strata": strata_rows(counts, larger, launches),
-        "simulated": sorted(simulated),
-        "topped_up": {"rounds": plan.rounds + 1, "target": epsilon},
-    }
+    done = before.intersection(simulated)
+    document |= {"strata": strata_rows(counts, larger, launches), "simulated": sorted(done)}
+    if epsilon is not None:
+        document["topped_up"] = {"rounds": plan.rounds + 1, "target": epsilon}
     return ToppedUp(
         json_rows_text(document) + "\n",
-        tuple(launch for launch in launches if launch.id not in simulated),
+        tuple(launch for launch in launches if launch.id not in done),
         len(launches) - len(before),
         len(launches),
         larger.sampled_duration_ns,
     )
+
+
+def _refuse_picked(plan: PlanFile) -> None:
+    if not plan.is_random:
+        raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
+    method = str(plan.options["method"])
+    if not method_named(method).draws_at_random:
+        raise AnalysisError(
+            "a plan of clusters told by features cannot be topped up, for the features are not in it",
+            remedy=f"make it again with more launches, {method}.samples or a smaller epsilon",
+        )
 
 
 def _check_profile(plan: PlanFile, profile: Profile) -> None:

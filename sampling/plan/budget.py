@@ -95,6 +95,23 @@ def check_slowdown(slowdown: float) -> float:
     return slowdown
 
 
+def written_seconds(text: str, parameter: str) -> float:
+    """Return the seconds that a text such as ``90m``, ``24h``, ``3d`` or ``3600s`` means.
+
+    Raises
+    ------
+    OptionError : it is no duration above 0; the parameter that it was given as is named.
+    """
+    found = _DURATION.fullmatch(text.strip())
+    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    if not 0 < seconds < math.inf:
+        raise OptionError(
+            Wording(f"`{parameter}` is a duration above 0, not {{!r}}", text),
+            remedy="give a number and s, m, h or d, such as 24h",
+        )
+    return seconds
+
+
 def written_budget(text: str, slowdown: float | None) -> Budget:
     """Return the budget that a text such as ``90m``, ``24h``, ``3d`` or ``3600s`` means.
 
@@ -102,13 +119,7 @@ def written_budget(text: str, slowdown: float | None) -> Budget:
     ------
     OptionError : it is no duration above 0, or no slowdown is known.
     """
-    found = _DURATION.fullmatch(text.strip())
-    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
-    if not 0 < seconds < math.inf:
-        raise OptionError(
-            Wording("`budget` is a duration above 0, not {!r}", text),
-            remedy="give a number and s, m, h or d, such as 24h",
-        )
+    seconds = written_seconds(text, "budget")
     if slowdown is None:
         raise OptionError(
             Wording("`budget` is of simulation, and how slow that is is not known"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sampling.errors import OptionError, PlanFileError, ProfileError
-from sampling.json_text import read_json_object
+from sampling.json_text import json_rows_text, read_json_object
 from sampling.methods.registry import draws_at_random, method_names
 from sampling.plan.plan_options import recorded_columns, recorded_selection, recorded_target
 from sampling.profile.fingerprint import SequenceFingerprint
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from sampling.readers.tables.column_map import ColumnMap
 
 SCHEMA = 1
+#: The name of a plan in the folder that hands it to a simulator.
+IN_FOLDER = "plan.json"
 _launch_id = attrgetter("id")
 
 #: What a plan says of strata in nanoseconds, which is null where the profile has no durations.
@@ -103,6 +105,7 @@ class PlanFile:
     rounds : how often it was topped up.
     topped_up_to : the half-width that the total was to reach then, as a fraction; None if it never was.
     left_out : what the region's least duration left out of the plan; None where it set none.
+    document : the whole file, where it was a pipe and cannot be read again.
     """
 
     path: str
@@ -117,6 +120,13 @@ class PlanFile:
     topped_up_to: float | None = None
     left_out: LeftOut | None = None
     has_durations: bool = True
+    document: Mapping[str, Any] | None = field(default=None, repr=False)
+
+    def text(self) -> str:
+        """Return the text of its file."""
+        if self.document is not None:
+            return json_rows_text(self.document) + "\n"
+        return Path(self.path).read_text(encoding="utf-8")
 
     def to_simulate(self) -> PlanFile:
         """Return the plan without the launches that were simulated already."""
@@ -177,12 +187,15 @@ class PlanFile:
 
 
 def read_plan(path: str) -> PlanFile:
-    """Read a plan file.
+    """Read a plan file, or that of a folder which `export` or `run` wrote.
 
     Raises
     ------
     PlanFileError : it cannot be read, is not a plan, or is of another schema.
     """
+    # A name may be too long for the system, which is said below.
+    with suppress(OSError):
+        path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else path
     try:
         document = read_json_object(path)
         if document.get("kind") != "plan":
@@ -248,6 +261,7 @@ def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
         topped_up_to=None if checked.topped_up is None else checked.topped_up.target,
         left_out=_left_out(checked.profile),
         has_durations=has_durations,
+        document=None if Path(path).is_file() else document,
     )
 
 

@@ -10,6 +10,7 @@ import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -42,6 +43,11 @@ class Manifest:
     shard: IntArray
     is_warm_up: BoolArray
     caches: Mapping[int, str]
+
+
+def manifests_in(folder: Path) -> list[Path]:
+    """Return those of an export, one for each process and device; none where the target needs none."""
+    return [*folder.glob("manifest.csv"), *sorted(folder.glob("process-*/manifest.csv"))]
 
 
 def read_manifest(file: InputFile) -> Manifest:

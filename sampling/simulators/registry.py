@@ -22,7 +22,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from sampling.errors import AnalysisError, OptionError, ProfileError
-from sampling.plan.plan_file import PlanFile
+from sampling.plan.plan_file import IN_FOLDER, PlanFile
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.exporting.choices import ExportChoices, Exported
@@ -95,6 +95,11 @@ def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = Non
     if not new.drawn:
         raise AnalysisError("all launches of the plan were simulated already")
     return exporter.export(new, choices)
+
+
+def exported_folder(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
+    """Return the same with the plan itself beside it, so that `estimate` is told the folder alone."""
+    return (*export_plan(plan, target, choices), (IN_FOLDER, plan.text()))
 
 
 class IntervalLogReader(Protocol):

@@ -112,7 +112,7 @@ def read_results(
     reader = None if source is None else result_reader(source)
     runs = [(reader or recognised_reader(file)).read_results(file, metrics) for file in files]
     whole = [read_manifest(file) for file in manifests]
-    return _of_plan(plan, runs, whole)
+    return results_of(plan, runs, whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,10 @@ class _Place:
         return self.row not in self.run.missing
 
 
-def _of_plan(plan: PlanFile, runs: Sequence[MeasuredRun], manifests: Sequence[Manifest]) -> SimulatedLaunches:
+def results_of(
+    plan: PlanFile, runs: Sequence[MeasuredRun], manifests: Sequence[Manifest] = ()
+) -> SimulatedLaunches:
+    """Return what files of results that are read say of a plan's launches, see `read_results`."""
     drawn = {launch.id: launch for launch in plan.drawn}
     wanted = np.array(list(drawn), dtype=np.int64)
     places: dict[int, _Place] = {}

@@ -36,6 +36,32 @@ def test_every_target_has_a_folder_and_says_how_ids_count(
     assert bool(scripts) == (target != "csv")
 
 
+@pytest.mark.parametrize("given", ["file", "pipe"])
+def test_the_folder_has_the_plan_and_is_enough_for_an_estimate(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, given: str
+) -> None:
+    folder, text = tmp_path / "made", plan_file.read_text()
+    plan, stdin = (plan_file, b"") if given == "file" else ("-", text.encode())
+    assert kernelpoint("export", plan, "--to", "accel-sim", "-o", folder, stdin=stdin).code == 0
+    assert (folder / "plan.json").read_text() == text
+    assert (folder / "README.txt").read_text().endswith("\n    kernelpoint estimate . run*/run.log\n")
+    ids = [each["id"] for stratum in json.loads(text)["strata"] for each in stratum["launches"]]
+    table = tmp_path / "cycles.csv"
+    table.write_text("id,cycles\n" + "".join(f"{each},{1000 + each}\n" for each in ids))
+    answers = [kernelpoint("estimate", each, table) for each in (folder, plan_file)]
+    assert answers[0].code == 0, answers[0].err
+    # The manifest says more than a table of cycles: how the launches were run.
+    first, rest = answers[0].out.split("\n", 1)
+    assert first.startswith("COLD: ")
+    assert rest == answers[1].out
+
+
+def test_a_plan_in_its_own_folder_stays(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_bytes(plan_file.read_bytes())
+    assert kernelpoint("export", tmp_path / "plan.json", "-o", tmp_path).code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"plan.json", "launches.csv"}
+
+
 @pytest.mark.parametrize("place", ["made", "-"])
 def test_garbled_options_are_refused_before_anything_is_written(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.errors import OptionError
-from sampling.plan.plan_file import read_plan
+from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.registry import export_plan, exporter_named
+from sampling.simulators.registry import exported_folder, exporter_named
 from tui.engine.studies import progress_of
 from tui.options.commands import ExportOptions
 from tui.options.places import check_folder
@@ -36,7 +36,9 @@ def run(options: ExportOptions) -> None:
             drop_copies=options.drop_copies,
             progress=progress,
         )
-        files = export_plan(plan, options.to, choices)
+        files = exported_folder(plan, options.to, choices)
+    if options.output == STDOUT or Path(plan.path).resolve() == (folder / IN_FOLDER).resolve():
+        files = tuple(file for file in files if file[0] != IN_FOLDER)
     if options.output == STDOUT:
         if len(files) != 1:
             raise OptionError(f"{options.to} writes {len(files)} files", remedy="name a folder with -o")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError
 from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import read_plan
 from sampling.progress import Progress
+from sampling.simulators.manifest_file import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tui.engine.studies import progress_of
 from tui.options.estimate import EstimateOptions
@@ -33,6 +35,8 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
         )
     ratios = tuple(_ratio(text) for text in options.ratios)
     plan = read_plan(options.plan)
+    exported = Path(options.plan).is_dir() and not options.manifests
+    manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
     wanted = dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)])
     metrics = ("cycles", "instructions", *(name for name in wanted if name not in ("cycles", "instructions")))
 
@@ -48,8 +52,8 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
 
     return estimate_plan(
         plan,
-        read(options.results, options.manifests),
-        against=read(options.against, options.manifests) if options.against else None,
+        read(options.results, manifests),
+        against=read(options.against, manifests) if options.against else None,
         ratios=ratios,
         confidence=options.confidence,
         projection_error=options.projection_error,

@@ -305,6 +305,62 @@ class ExportOptions(OutputOptions):
 
 
 @dataclass(frozen=True)
+class RunOptions(OutputOptions):
+    """`run`."""
+
+    output: Annotated[str | None, Product.FOLDER] = option(
+        None,
+        "The folder of the run, gone on with if it is there; PLAN.run if not given.",
+        "-o",
+        "--output",
+        panel=OUTPUT_PANEL,
+        metavar="FOLDER",
+    )
+    plan: InputFile = argument("", "A plan file, or the folder of a run.", "PLAN")
+    to: str = option(
+        "accel-sim",
+        "Which simulator it is: accel-sim, macsim, or csv, any that is told an id.",
+        "--to",
+        metavar="TARGET",
+    )
+    simulator: str = option(
+        "",
+        "Its command line. Of each launch, {list} is what accel-sim runs, {id} its id, {folder} where it "
+        "runs; csv: it prints a number of cycles last, or writes it to {out}.",
+        "--simulator",
+        metavar="COMMAND",
+    )
+    traces: InputFile | None = option(None, "accel-sim, macsim: the traces.", "--traces", metavar="DIR")
+    caches: str | None = option(
+        None, "What launches find in the caches, as for `export`.", "--caches", metavar="STATE"
+    )
+    config: InputFile | None = option(
+        None, "accel-sim: gpgpusim.config, for the size of L2.", "--config", metavar="FILE"
+    )
+    accept_cold: bool = option(
+        False, "Take a total of launches that started cold for one that keeps --target.", "--accept-cold"
+    )
+    target: float | None = option(
+        None,
+        "Stop when the total's interval reaches this fraction to either side, draw more until it does; "
+        "exit 4 if it cannot.",
+        "--target",
+        metavar="X",
+        fraction=True,
+    )
+    jobs: int = option(1, "So many launches at once.", "--jobs", "-j", metavar="N", least=1)
+    timeout: str | None = option(
+        None,
+        "Give a launch up after this long: 90m, 24h; another takes its place.",
+        "--timeout",
+        metavar="TIME",
+    )
+    slurm: bool = option(
+        False, "Run nothing: take what is finished, and write a job array for the rest.", "--slurm"
+    )
+
+
+@dataclass(frozen=True)
 class ProjectOptions(OutputOptions):
     """`project`."""
 

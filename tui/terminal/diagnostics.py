@@ -100,19 +100,23 @@ class ProgressMeter:
     """A progress line on stderr, rewritten in place and removed at the end; shown on a terminal only."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._shown = not quiet and sys.stderr.isatty()
+        self.is_shown = not quiet and sys.stderr.isatty()
         self._last = time.monotonic() + _SHOWN_AFTER_SECONDS
         self._written = False
 
     def __call__(self, done: int, total: int, what: str) -> None:
         """Take a report of the engine."""
-        now = time.monotonic()
-        if not self._shown or now - self._last < _REDRAW_SECONDS:
-            return
-        self._last = now
-        self._written = True
         share = f" {100 * done // total}%" if total else ""
-        sys.stderr.write(f"\r\x1b[K{printable(what)[:60]}{share}")
+        if time.monotonic() - self._last >= _REDRAW_SECONDS:
+            self.draw(f"{printable(what)[:60]}{share}")
+
+    def draw(self, line: str) -> None:
+        """Show a line in place of the one before."""
+        if not self.is_shown:
+            return
+        self._last = time.monotonic()
+        self._written = True
+        sys.stderr.write(f"\r\x1b[K{printable(line)}")
         sys.stderr.flush()
 
     def close(self) -> None:

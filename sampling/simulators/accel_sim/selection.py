@@ -24,11 +24,11 @@ from sampling.simulators.exporting.id_ranges import Range, bridged, merged, rang
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import LOADS_FROM, Part, run_parts
-from sampling.simulators.exporting.scripts import quoted, script, slurm
+from sampling.simulators.exporting.scripts import quoted, script, slurm, then_estimate
 from sampling.simulators.trace_list import read_trace_list
 from sampling.text import counted
 
-TAKES = frozenset({"shards", "traces", "caches", "config", "trace_before", "drop_copies"})
+TAKES = frozenset({"shards", "apart", "traces", "caches", "config", "trace_before", "drop_copies"})
 NOTE = (
     "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
     "profile has one of each. The grammar of the list was run against Accel-Sim (73f9fac); the tracer's "
@@ -90,7 +90,6 @@ for file in "${{config%/*}}"/*.icnt; do
 done
 "$simulator" -trace "$list" -config "$config" -config "$trace_config" > run.log 2>&1 ||
   fail "the simulator failed; see $PWD/run.log"
-printf '%s\\n' "$PWD/run.log"
 """
 
 _TRACE = """\
@@ -174,7 +173,8 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         if added
         else "",
     )
-    return (*files, readme("Accel-Sim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True))
+    handed = Handed(plan, parts, choices)
+    return (*files, readme("Accel-Sim", NOTE, text, handed, uses_nvbit=True, is_estimated=True))
 
 
 def _copies_text(choices: ExportChoices, untraced: int) -> str:
@@ -257,7 +257,7 @@ def _run_files(
                 f"{part.folder}{name}",
                 kernels_list(shard, traces, drop_copies=choices.drop_copies, fills=before),
             ),
-            (f"{part.folder}run{suffix}.sh", script(comment, body)),
+            (f"{part.folder}run{suffix}.sh", script(comment, body + then_estimate(part))),
         ]
     return files
 

@@ -28,6 +28,7 @@ class ExportChoices:
     Attributes
     ----------
     shards : how many machines share the launches.
+    apart : share them out so that each runs by itself, whatever `shards` says.
     traces : the folder of the traces that the simulator runs, to be checked against the plan; None: not
         there.
     caches : what a drawn launch finds in the caches: one of `FILLED`, ``cold``, or ``after:N``, where the N
@@ -48,6 +49,7 @@ class ExportChoices:
     config: str | None = None
     trace_before: int = 16
     drop_copies: bool = False
+    apart: bool = False
     progress: Progress | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import is_communication
 from sampling.simulators.exporting.choices import FILLED, ExportChoices
 from sampling.simulators.exporting.run_order import Part
+from sampling.simulators.exporting.scripts import logs_of
 from sampling.text import counted, shortened
 
 _MANIFEST = """\
@@ -48,6 +49,10 @@ _COMMUNICATION = """\
 {count} of them {are} of communication kernels ({name}), which wait for other devices: under a tracer they
 never end, and a simulator of one device cannot run them. Make the plan without communication kernels.
 """
+_ESTIMATE = """
+The whole run's cycles, of all that has been simulated so far:
+    kernelpoint estimate . {logs}
+"""
 _PARTS = """\
 The plan is of {parts}: each has a folder, for its launches are numbered by themselves.
 """
@@ -70,6 +75,7 @@ def readme(
     *,
     is_ordered: bool = True,
     uses_nvbit: bool = False,
+    is_estimated: bool = False,
 ) -> tuple[str, str]:
     """Return ``README.txt``: the note on the ids, what holds for all targets, and the target's own text.
 
@@ -79,6 +85,7 @@ def readme(
     is_ordered : whether the target keeps the order that it is given.
     uses_nvbit : whether a tool of NVBit records launches: it counts those of a process, not of each of its
         devices, and kernels that wait for other devices hang in it.
+    is_estimated : whether `estimate` reads what its script leaves.
     """
     parts, choices = handed.parts, handed.choices
     launches = sum(step.launch is not None for part in parts for step in part.steps)
@@ -104,7 +111,8 @@ def readme(
         pieces.append(_PARTS.format(parts=counted(len(parts), "process and device", "processes and devices")))
     if uses_nvbit:
         pieces += _cautions(handed, target)
-    return "README.txt", "\n".join([*pieces, text])
+    last = _ESTIMATE.format(logs=logs_of(len(parts))) if is_estimated else ""
+    return "README.txt", "\n".join([*pieces, text]) + last
 
 
 def _cautions(handed: Handed, target: str) -> list[str]:

@@ -85,14 +85,15 @@ def run_parts(
     steps: defaultdict[tuple[int, int], list[Step]] = defaultdict(list)
     for stratum, launch in informative_order(plan):
         steps[launch.process, launch.device].append(Step(launch.id, launch.ordinal, launch, stratum))
+    bundles = {place: _bundles(steps[place], choices, together) for place in sorted(steps)}
     return tuple(
         Part(
             process,
             device,
             "" if len(steps) == 1 else f"process-{process}-device-{device}/",
-            shared_out(_bundles(steps[process, device], choices, together), choices.shards),
+            shared_out(each, len(each) if choices.apart else choices.shards),
         )
-        for process, device in sorted(steps)
+        for (process, device), each in bundles.items()
     )
 
 

@@ -31,6 +31,22 @@ cd -- "${{SLURM_SUBMIT_DIR:-.}}"
 exec sh "./run-$SLURM_ARRAY_TASK_ID.sh" "$@"
 """
 
+_LOGS = "run*/run.log"
+
+
+def logs_of(parts: int) -> str:
+    """Return where the scripts of so many parts leave what the simulator prints, seen from their folder."""
+    return _LOGS if parts == 1 else f"*/{_LOGS}"
+
+
+def then_estimate(part: Part) -> str:
+    """Return the end of a script that simulates: the log, and what to type then."""
+    top, logs = ("/..", logs_of(2)) if part.folder else ("", logs_of(1))
+    return (
+        "printf '%s\\n' \"$PWD/run.log\"\n"
+        f"printf '%s\\n' \"then: kernelpoint estimate '$here{top}' '$here{top}'/{logs}\" >&2\n"
+    )
+
 
 def script(comment: Iterable[str], body: str, *, takes_program: bool = False) -> str:
     """Return a POSIX script: comment, settings, ``here``, the functions absolute and fail, then the body.

@@ -15,10 +15,10 @@ from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.exporting.manifest import manifest
 from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, Shard, run_parts
-from sampling.simulators.exporting.scripts import quoted, script, slurm
+from sampling.simulators.exporting.scripts import quoted, script, slurm, then_estimate
 from sampling.simulators.macsim.trace_folder import check_traces
 
-TAKES = frozenset({"shards", "traces", "caches"})
+TAKES = frozenset({"shards", "apart", "traces", "caches"})
 NOTE = (
     "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
     "id where the profile has one process. run.sh and kernel_config.txt were run against MacSim "
@@ -66,7 +66,6 @@ cp -- "$config" kernel_config.txt
 cp -- "$params" params.in
 printf '1\\n%s\\n' ./kernel_config.txt > trace_file_list
 "$simulator" > run.log 2>&1 || fail "the simulator failed; see $PWD/run.log"
-printf '%s\\n' "$PWD/run.log"
 """
 
 _TRACE = """\
@@ -104,7 +103,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             body = _RUN.format(traces=where, config=name, suffix=suffix)
             files += [
                 (f"{part.folder}{name}", kernel_config(shard)),
-                (f"{part.folder}run{suffix}.sh", script(comment, body)),
+                (f"{part.folder}run{suffix}.sh", script(comment, body + then_estimate(part))),
             ]
         comment = [f"Traces {len(part.steps)} launches: sh trace.sh PROGRAM [ARGUMENT...]"]
         files += [
@@ -116,7 +115,10 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             *slurm(part),
         ]
     text = _README.format(config="kernel_config.txt" if choices.shards == 1 else "kernel_config-N.txt")
-    return (*files, readme("MacSim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True))
+    return (
+        *files,
+        readme("MacSim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True, is_estimated=True),
+    )
 
 
 def kernel_config(shard: Shard) -> str:

@@ -10,7 +10,7 @@ from sampling.errors import OptionError, SamplingError
 from sampling.plan.plan_file import read_plan
 from sampling.plan.written_plan import plan_text
 from sampling.progress import Progress
-from sampling.simulators.registry import export_plan, exporter_named
+from sampling.simulators.registry import exported_folder, exporter_named
 from tui.app.plan.details import PlanDetails, launches_found
 from tui.engine.studies import plan_options
 from tui.options.command_line import PLAN_NAME
@@ -79,7 +79,7 @@ def export_file(path: Path, to: str, folder: Path) -> str:
     ------
     SamplingError, OSError : nothing is written.
     """
-    written = write_folder(folder, export_plan(read_plan(str(path)), to), force=False)
+    written = write_folder(folder, exported_folder(read_plan(str(path)), to), force=False)
     return _export_words(written, to, folder)
 
 

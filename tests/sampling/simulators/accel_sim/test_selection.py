@@ -167,6 +167,8 @@ def test_the_list_is_simulated_with_its_traces_beside_it(
         # A second time the links are there.
         ran = shell(tmp_path / "out" / "run.sh", **settings)
         assert ran.returncode == 0, ran.stderr
+    out = tmp_path / "out"
+    assert ran.stderr == f"then: kernelpoint estimate '{out}' '{out}'/run*/run.log\n"
     log = (tmp_path / "out" / "run" / "run.log").read_text().splitlines()
     assert log[:2] == ["gpgpusim.config", "trace.config"]
     assert [line for line in log if "id" in line] == [f"-kernel id = {number}" for number in (6, 5, 3, 9, 10)]

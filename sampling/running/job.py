@@ -1,0 +1,298 @@
+"""One process of a run: the launches that it simulates, its folder, how it is started and what came of it.
+
+On the disk a job is ``launches/ID``, its working folder, ID being its first drawn launch. ``exit`` there is
+written when its process has ended; what it printed then becomes ``results/launch-ID.log`` (or ``.csv``), and
+why it failed ``results/launch-ID.failed``. So what is finished is told by names alone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shlex
+import shutil
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from sampling.arrays import IntArray
+from sampling.errors import OptionError, ProfileError
+from sampling.plan.plan_file import PlanFile
+from sampling.readers.input_file import open_input
+from sampling.simulators.exporting.run_order import informative_order
+from sampling.simulators.launch_numbers import NOT_WANTED
+from sampling.simulators.manifest_file import manifests_in, read_manifest
+from sampling.simulators.measured_run import CYCLES, MeasuredRun
+from sampling.simulators.result_readers import result_reader
+from sampling.text import shortened
+
+#: What a command must name, of each simulator that is run: what it simulates.
+NEEDED = {"accel-sim": "{list}", "macsim": "", "csv": "{id}"}
+_LISTS = {"accel-sim": "kernelslist{}.g", "macsim": "kernel_config{}.txt"}
+#: How ``timeout`` of the coreutils ends for a program that it ended.
+TIMED_OUT = "124"
+_TAIL = 1 << 16
+_PATH = re.compile(r"\./(Kernel\d+)/trace\.txt")
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A process that simulates a drawn launch, and those that run before it for the caches' sake.
+
+    Attributes
+    ----------
+    id : of the launch that it is called by.
+    ids : (n,) of all launches in their order, `NOT_WANTED` for those that count for nothing.
+    strata : of those that count, 0-based.
+    list : what the simulator is given to run; None where a command names the launch by its id.
+    traces : the folder of its traces.
+    place, result : its working folder, and the file of its finished result.
+    duration_ns : of the launches that count, in the profile.
+    measured, failure : what came of it; neither yet: None and "".
+    """
+
+    id: int
+    ids: IntArray
+    strata: frozenset[int]
+    list: Path | None
+    traces: Path | None
+    place: Path
+    result: Path
+    duration_ns: int
+    measured: MeasuredRun | None = field(default=None, repr=False)
+    failure: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing is left to run of it."""
+        return self.measured is not None or bool(self.failure)
+
+    @property
+    def exit(self) -> Path:
+        """The file that says how its process ended."""
+        return self.place / "exit"
+
+
+def jobs_of(plan: PlanFile, handed: Path, folder: Path, to: str, traces: str | None) -> list[Job]:
+    """Return the jobs of an export, the most informative first, as they are before anything is run.
+
+    Parameters
+    ----------
+    plan : without the launches that are not in this export.
+    handed, folder : of the export, and of the whole run.
+    """
+    drawn = {launch.id: (stratum, launch) for stratum, launch in informative_order(plan)}
+    order = {launch: place for place, launch in enumerate(drawn)}
+    runs: list[tuple[IntArray, Path | None, Path | None]] = []
+    for path in manifests_in(handed):
+        with open_input(str(path)) as file:
+            manifest = read_manifest(file)
+        shards = np.unique(manifest.shard).tolist()
+        part = path.parent.relative_to(handed)
+        for shard in shards:
+            inside = manifest.shard == shard
+            name = _LISTS[to].format("" if len(shards) == 1 else f"-{shard}")
+            ids = np.where(manifest.is_warm_up[inside], NOT_WANTED, manifest.id[inside])
+            runs.append((ids, path.parent / name, None if traces is None else Path(traces, part).absolute()))
+    if not runs:
+        runs = [(np.array([launch]), None, None) for launch in drawn]
+    jobs = []
+    for ids, listed, where in runs:
+        wanted = sorted(ids[ids != NOT_WANTED].tolist(), key=order.__getitem__)
+        jobs.append(
+            Job(
+                id=wanted[0],
+                ids=ids,
+                strata=frozenset(drawn[each][0] for each in wanted),
+                list=listed,
+                traces=where,
+                place=folder / "launches" / str(wanted[0]),
+                result=folder / "results" / f"launch-{wanted[0]}{'.csv' if to == 'csv' else '.log'}",
+                duration_ns=sum(drawn[each][1].duration_ns or 0 for each in wanted),
+            )
+        )
+    return sorted(jobs, key=lambda job: order[job.id])
+
+
+def words_of(command: str, to: str) -> list[str]:
+    """Return a command line as words that mean the same in any folder.
+
+    Raises
+    ------
+    OptionError : it is empty or garbled, its program is not there, or it lacks what tells it the launch.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise OptionError(f"the simulator's command line cannot be read: {error}") from error
+    if NEEDED[to] not in command or not words:
+        raise OptionError(
+            f"the simulator's command line does not say what to simulate, {NEEDED[to] or 'a program'}",
+            remedy=f"put {NEEDED[to]} where the simulator takes it" if NEEDED[to] else None,
+        )
+    program = shutil.which(words[0])
+    if program is None:
+        raise OptionError(f"{words[0]}: there is no such program", remedy="give its path, or put it on PATH")
+    # A job runs in a folder of its own, for simulators write files where they are.
+    return [str(Path(program).absolute()), *map(_in_any_folder, words[1:])]
+
+
+def _in_any_folder(word: str) -> str:
+    # What is too long for a name is none.
+    with suppress(OSError):
+        if word and Path(word).exists():
+            return str(Path(word).absolute())
+    return word
+
+
+def prepare(job: Job, to: str, words: Sequence[str]) -> list[str]:
+    """Make a job's folder with what the simulator looks for there, and return its command line.
+
+    Raises
+    ------
+    ProfileError : a trace is not there.
+    """
+    shutil.rmtree(job.place, ignore_errors=True)
+    job.place.mkdir(parents=True)
+    if to == "accel-sim":
+        _link_traces(job)
+        for config in (Path(word) for word in words if word.endswith(".config")):
+            for net in config.parent.glob("*.icnt"):
+                _link(net, job.place / net.name)
+    elif to == "macsim":
+        _make_macsim_folder(job)
+    said = {"{list}": str(job.list), "{id}": str(job.id), "{folder}": str(job.place), "{out}": str(_out(job))}
+    return [_filled(word, said) for word in words]
+
+
+def _filled(word: str, said: Mapping[str, str]) -> str:
+    return re.sub("|".join(map(re.escape, said)), lambda found: said[found[0]], word)
+
+
+def _out(job: Job) -> Path:
+    return job.place / "out"
+
+
+def _link_traces(job: Job) -> None:
+    """Put the traces of a list beside it, where Accel-Sim looks for them: links, or unpacked."""
+    assert job.list is not None
+    assert job.traces is not None
+    for name in job.list.read_text(encoding="utf-8").split("\n"):
+        beside, source = job.list.parent / name, job.traces / name
+        packed = source.with_name(f"{name}.gz")
+        if not name.startswith("kernel") or beside.exists():
+            continue
+        if source.exists():
+            _link(source, beside)
+        elif packed.exists():
+            part = beside.with_name(f"{name}.part")
+            with gzip.open(packed) as stream, part.open("wb") as unpacked:
+                shutil.copyfileobj(stream, unpacked)
+            part.replace(beside)
+        else:
+            raise ProfileError(
+                f"{name} is not there", path=job.traces, remedy="give the folder of the traces"
+            )
+
+
+def _make_macsim_folder(job: Job) -> None:
+    """Make the folder that MacSim runs in: links to the traces of a list, and the parameters of this one."""
+    assert job.list is not None
+    assert job.traces is not None
+    parameters = Path("params.in").absolute()
+    if not parameters.is_file():
+        raise OptionError(
+            "MacSim takes its parameters from params.in, which is not in this folder",
+            remedy="go to the folder of the params.in to simulate",
+        )
+    _link(parameters, job.place / "params.in")
+    text = job.list.read_text(encoding="utf-8")
+    for name in set(_PATH.findall(text)):
+        _link(job.traces / name, job.place / name)
+    (job.place / "kernel_config.txt").write_text(text, encoding="utf-8")
+    (job.place / "trace_file_list").write_text("1\n./kernel_config.txt\n", encoding="utf-8")
+
+
+def _link(source: Path, link: Path) -> None:
+    # Another job may have made it.
+    with suppress(FileExistsError):
+        link.symlink_to(source)
+
+
+def take_result(job: Job, to: str) -> None:
+    """Read what is on the disk of a job: a finished result, a failure, or how its process ended."""
+    failed = job.result.with_suffix(".failed")
+    if job.result.exists():
+        _read(job, to, job.result)
+    elif failed.exists():
+        job.failure = failed.read_text(encoding="utf-8").strip() or "it failed"
+    elif job.exit.exists():
+        code = job.exit.read_text(encoding="utf-8").strip()
+        job.failure = "" if code == "0" else _why_failed(job, code)
+        if not job.failure:
+            _read(job, to, _printed(job, to))
+
+
+def put_away(job: Job) -> None:
+    """Give what came of a job its name among the results, where it is not there yet."""
+    job.result.parent.mkdir(exist_ok=True)
+    if job.failure:
+        job.result.with_suffix(".failed").write_text(f"{job.failure}\n", encoding="utf-8")
+    elif not job.result.exists():
+        (job.place / f"run{job.result.suffix}").replace(job.result)
+
+
+def _printed(job: Job, to: str) -> Path:
+    """Return the file of a job's result, before it has its name; of a number make one."""
+    printed = job.place / "run.log"
+    if to != "csv":
+        return printed
+    words = (_out(job) if _out(job).exists() else printed).read_text("utf-8", "replace").split()
+    table = printed.with_suffix(".csv")
+    table.write_text(f"id,{CYCLES}\n{job.id},{words[-1] if words else ''}\n", encoding="utf-8")
+    return table
+
+
+def _read(job: Job, to: str, path: Path) -> None:
+    """Take over a job's result, or why it is none."""
+    try:
+        with open_input(str(path)) as file:
+            measured = result_reader(to).read_results(file, ())
+    except ProfileError as error:
+        what = error.message.removeprefix(str(path)).removeprefix(": ")
+        job.failure = "it gave no number of cycles" if to == "csv" else what
+        return
+    if len(measured.number) != len(job.ids):
+        job.failure = f"{len(measured.number)} launches are printed, and {len(job.ids)} were to be run"
+        return
+    wanted = np.flatnonzero(job.ids != NOT_WANTED).tolist()
+    if lacking := [row for row in wanted if not measured.metrics[CYCLES][row] > 0]:
+        job.failure = measured.missing.get(lacking[0], "it took 0 cycles")
+        return
+    job.measured = replace(measured, number=job.ids, first_number=None)
+
+
+def _why_failed(job: Job, code: str) -> str:
+    """Return why a process that did not end well ended, in words."""
+    why = f"exit code {code}" if code.lstrip("-").isdigit() else code
+    if code == TIMED_OUT:
+        why = "it ran past the time limit"
+    if code.startswith("-"):
+        why = f"ended by {signal.Signals(int(code[1:])).name}"
+    with suppress(OSError):
+        if b"deadlock" in _tail(job.place / "run.log").lower():
+            why += ", a deadlock"
+        said = _tail(job.place / "stderr.log").decode("utf-8", "replace").split("\n")
+        last = next((line.strip() for line in reversed(said) if line.strip()), "")
+        why += f": {shortened(last, 80)}" if last else ""
+    return why
+
+
+def _tail(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - _TAIL))
+        return stream.read()

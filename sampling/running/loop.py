@@ -1,0 +1,538 @@
+"""A plan simulated until its total is known well enough: handed over, run, estimated, topped up, and so on.
+
+All that is known of a run is in its folder: ``plan.json``, the plan as large as it is by now; ``rounds/N``,
+what was exported of it each time; ``launches`` and ``results``, see `sampling.running.job`. So a run that was
+stopped goes on by being called again. (docs/methods.md, 11 Back from the simulator)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sampling.arrays import IntArray
+from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.estimate import Estimate, next_sizes
+from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan, sample_of
+from sampling.estimation.topped_up_plan import enlarged
+from sampling.json_text import json_rows_text, read_json_object
+from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
+from sampling.readers.input_file import open_input
+from sampling.running.job import NEEDED, Job, jobs_of, prepare, put_away, take_result, words_of
+from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.manifest_file import Manifest, manifests_in, read_manifest
+from sampling.simulators.registry import exported_folder
+from sampling.simulators.results import results_of
+from sampling.text import Wording, counted
+
+#: So many launches that fail before one succeeds are the command's fault, not theirs.
+_ALL_FAIL = 3
+_FIRST_POLL_SECONDS, _LAST_POLL_SECONDS, _TELL_SECONDS = 0.001, 0.05, 1.0
+#: Together shorter than the second that the program has after a signal.
+_GRACE_SECONDS, _DEATH_SECONDS = 0.5, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be run.
+
+    Attributes
+    ----------
+    folder : of the run; made, or gone on with.
+    to : the simulator, one of `NEEDED`.
+    command : its command line, in which {list}, {id}, {folder} and {out} stand for those of a launch.
+    target : the half-width that the total is to reach, as a fraction; None: what the plan draws is run.
+    processes : how many run at once.
+    timeout_seconds : after which a launch counts as failed.
+    choices : how launches are handed over.
+    """
+
+    plan: PlanFile
+    folder: Path
+    to: str
+    command: str
+    target: float | None = None
+    processes: int = 1
+    timeout_seconds: float | None = None
+    choices: ExportChoices = ExportChoices()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A launch without a result, why, and which other one of its stratum is simulated for it, if any yet."""
+
+    id: int
+    why: str
+    instead: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """How far a run is.
+
+    Attributes
+    ----------
+    done, of, failed, running : launches.
+    total : as far as it is known; None where there is no result.
+    seconds_left : until all that is drawn by now is simulated; None where nothing tells.
+    news : what just happened, where it did: a launch that ended, or the plan that became larger.
+    """
+
+    done: int
+    of: int
+    failed: int
+    running: int
+    total: Estimate | None
+    seconds_left: float | None
+    news: Job | int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run came to.
+
+    Attributes
+    ----------
+    found : the estimate; None where there is no result.
+    job_array : the script to submit, and how many launches it simulates; None where nothing is left to run.
+    begun : folders of launches that began and have not ended, while a job array is at work.
+    """
+
+    found: PlanEstimate | None
+    failed: tuple[Failed, ...]
+    job_array: tuple[Path, int] | None = None
+    begun: tuple[Path, ...] = ()
+
+
+Watch = Callable[[Now], None]
+
+
+def run(asked: Asked, watch: Watch) -> Ran:
+    """Simulate the plan's launches until the target holds, and more than the plan's if it takes more.
+
+    Raises
+    ------
+    OptionError : the command cannot be run, another run has the folder, or it is of another plan or command.
+    AnalysisError : the first launches all fail; the plan cannot become larger.
+    ProfileError : the traces are not those of the plan's launches; results are of another program.
+    """
+    with _Loop.begun(asked, watch) as loop:
+        while not loop.is_met():
+            loop.simulate()
+            if loop.is_met() or not loop.grow():
+                break
+        return Ran(loop.found, loop.failed())
+
+
+def write_job_array(asked: Asked, watch: Watch) -> Ran:
+    """Take what a job array left, and write one for what is still to be simulated; run nothing.
+
+    Raises
+    ------
+    OptionError, AnalysisError, ProfileError : as `run`.
+    """
+    with _Loop.begun(asked, watch) as loop:
+        loop.update()
+        left = loop.left()
+        if not left and not loop.is_met() and loop.grow():
+            left = loop.left()
+        if loop.is_met():
+            left = []
+        # The folder of one that has begun is in use, or was left by a task that was killed.
+        waiting = [job for job in left if not (job.place / "run.log").exists()]
+        script = (loop.job_array(waiting), len(waiting)) if waiting else None
+        return Ran(loop.found, loop.failed(), script, tuple(job.place for job in left if job not in waiting))
+
+
+@dataclass(slots=True, eq=False)
+class _Process:
+    job: Job
+    process: subprocess.Popen[bytes]
+    began: float
+
+
+class _Loop:
+    """A run, from the files of its folder on."""
+
+    def __init__(self, asked: Asked, watch: Watch) -> None:
+        self.asked, self.watch, self.folder = asked, watch, asked.folder.absolute()
+        self.words = words_of(asked.command, asked.to)
+        self.jobs: list[Job] = []
+        self.running: list[_Process] = []
+        self.found: PlanEstimate | None = None
+        self.plan = self.first = asked.plan
+        self.manifests: list[Manifest] = []
+        self.rounds = self.taken = 0
+        # Of what ended since this call, for how long the rest may take.
+        self.spent_seconds, self.spent_ns, self.spent_jobs = 0.0, 0, 0
+
+    @classmethod
+    @contextmanager
+    def begun(cls, asked: Asked, watch: Watch) -> Iterator[_Loop]:
+        """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
+        _refuse(asked)
+        loop = cls(asked, watch)
+        with _alone(loop.folder):
+            loop.load()
+            try:
+                yield loop
+            finally:
+                loop.stop()
+
+    def load(self) -> None:
+        """Take over what is in the folder; export the plan where nothing is."""
+        choices = {
+            each.name: getattr(self.asked.choices, each.name)
+            for each in fields(ExportChoices)
+            if each.compare
+        }
+        asked, how = (
+            {"to": self.asked.to, "simulator": self.asked.command, **choices},
+            self.folder / "run.json",
+        )
+        if not how.exists():
+            if {path.name for path in self.folder.iterdir()} - {"lock"}:
+                raise OptionError(f"{self.folder} is there, and no run", remedy="give another folder")
+            try:
+                # What was simulated elsewhere has no result here.
+                document = json.loads(self.asked.plan.text()) | {"simulated": []}
+                self._export(json_rows_text(document) + "\n", 1)
+            except BaseException:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                raise
+            _write(how, json.dumps(asked, indent=1) + "\n")
+        rounds = sorted((self.folder / "rounds").glob("*[0-9]"), key=lambda path: int(path.name))
+        first, before = read_plan(str(rounds[0])), read_json_object(str(how))
+        other = [name for name, value in asked.items() if before.get(name) != value]
+        if (first.options, first.files, first.drawn) != (
+            self.asked.plan.options,
+            self.asked.plan.files,
+            self.asked.plan.drawn,
+        ):
+            other = ["plan"]
+        if other:
+            raise OptionError(
+                f"{self.folder} is a run of another {other[0]}: results of both would be mixed",
+                remedy="give another folder, or remove this one",
+            )
+        self.first = first
+        for path in rounds:
+            self._take_round(path)
+
+    def _export(self, text: str, number: int) -> Path:
+        """Hand over what a plan has that was not handed over yet, whole or not at all."""
+        path = self.folder / "rounds" / str(number)
+        part = path.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        _write(part / IN_FOLDER, text)
+        choices = replace(self.asked.choices, apart=self.asked.to != "csv")
+        files: Sequence[tuple[str, Any]] = exported_folder(read_plan(str(part)), self.asked.to, choices)
+        for name, content in files:
+            file = part / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("wb") as stream:
+                if callable(content):
+                    content(stream)
+                else:
+                    stream.write(content.encode("utf-8", "backslashreplace"))
+        part.rename(path)
+        return path
+
+    def _take_round(self, path: Path) -> None:
+        """Add the jobs of an export, and let the folder's plan be its plan."""
+        plan = read_plan(str(path))
+        jobs = jobs_of(plan.to_simulate(), path, self.folder, self.asked.to, self.asked.choices.traces)
+        for job in jobs:
+            take_result(job, self.asked.to)
+        self.jobs += jobs
+        self.rounds, self.taken = self.rounds + 1, 0
+        document = json.loads(plan.text())
+        if self.asked.target is not None:
+            # Every result is looked at, so the interval is no narrower than what is waited for.
+            document["topped_up"] = {"rounds": max(1, plan.rounds), "target": self.asked.target}
+        _write(self.folder / IN_FOLDER, json_rows_text(document) + "\n")
+        self.plan = read_plan(str(self.folder))
+        for manifest in manifests_in(path):
+            place = self.folder / manifest.relative_to(path)
+            text = manifest.read_text(encoding="utf-8")
+            first = path.name == "1"
+            place.parent.mkdir(exist_ok=True)
+            _write(place, text if first else _appended(place.read_text(encoding="utf-8"), text))
+        self.manifests = []
+        for place in manifests_in(self.folder):
+            with open_input(str(place)) as file:
+                self.manifests.append(read_manifest(file))
+
+    def update(self) -> None:
+        """Take the results that are finished in the order of their stratum, and estimate from these.
+
+        Of launches that run at once the short ones end first: taken as they come, those of a stratum would
+        be no random sample of it.
+        """
+        waited_for: set[int] = set()
+        usable: list[Job] = []
+        for job in self.jobs:
+            if job.has_ended and not job.strata & waited_for:
+                put_away(job)
+                usable.append(job)
+            else:
+                waited_for |= job.strata
+        runs = [job.measured for job in usable if job.measured is not None]
+        if not runs or len(runs) == self.taken:
+            return
+        self.taken = len(runs)
+        self.found = estimate_plan(self.plan, results_of(self.plan, runs, self.manifests))
+
+    def is_met(self) -> bool:
+        """Return whether the total is within the target, by what is finished."""
+        self.update()
+        target, found = self.asked.target, self.found
+        return target is not None and found is not None and found.main.is_within(target)
+
+    def left(self) -> list[Job]:
+        """Return the jobs that have not ended, those that run included."""
+        return [job for job in self.jobs if not job.has_ended]
+
+    def simulate(self) -> None:
+        """Run the jobs that are left, until the target holds."""
+        queue, told, pause = self.left(), 0.0, _FIRST_POLL_SECONDS
+        while queue or self.running:
+            while queue and len(self.running) < self.asked.processes:
+                self.start(queue.pop(0))
+            ended = self.reap()
+            is_met = bool(ended) and self.is_met()
+            for job in ended:
+                self.tell(job)
+            if is_met:
+                return
+            if time.monotonic() - told > _TELL_SECONDS:
+                told = time.monotonic()
+                self.tell()
+            pause = _FIRST_POLL_SECONDS if ended else min(2 * pause, _LAST_POLL_SECONDS)
+            time.sleep(pause)
+
+    def start(self, job: Job) -> None:
+        """Start a job's process, in a session of its own so that it can be ended with all that it starts."""
+        words = prepare(job, self.asked.to, self.words)
+        with (job.place / "run.log").open("wb") as out, (job.place / "stderr.log").open("wb") as err:
+            try:
+                process = subprocess.Popen(  # noqa: S603
+                    words,
+                    cwd=job.place,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise OptionError(f"{words[0]} cannot be run ({error.strerror})") from error
+        self.running.append(_Process(job, process, time.monotonic()))
+
+    def reap(self) -> list[Job]:
+        """Return the jobs whose processes have ended since the last call, or ran too long, with what came."""
+        limit, ended = self.asked.timeout_seconds, []
+        for each in list(self.running):
+            code, seconds = each.process.poll(), time.monotonic() - each.began
+            said = str(code)
+            if code is None and limit is not None and seconds > limit:
+                said = f"ran past {limit:g} s"
+                self._end([each])
+            elif code is None:
+                continue
+            self.running.remove(each)
+            _write(each.job.exit, said + "\n")
+            take_result(each.job, self.asked.to)
+            self.spent_seconds += seconds
+            self.spent_ns += each.job.duration_ns
+            self.spent_jobs += 1
+            ended.append(each.job)
+        if ended:
+            self._refuse_command()
+        return ended
+
+    def _refuse_command(self) -> None:
+        """Raise AnalysisError where every launch so far failed, which then is not for good."""
+        over = [job for job in self.jobs if job.has_ended]
+        if len(over) < min(_ALL_FAIL, len(self.jobs)) or any(job.measured for job in over):
+            return
+        for job in over:
+            job.exit.unlink(missing_ok=True)
+            job.result.with_suffix(".failed").unlink(missing_ok=True)
+        raise AnalysisError(
+            f"the first {counted(len(over), 'launch', 'launches')} failed: {over[0].failure}",
+            remedy=f"see run.log and stderr.log in {over[0].place}",
+        )
+
+    def tell(self, news: Job | int | None = None) -> None:
+        """Report how far the run is."""
+        failed = sum(bool(job.failure) for job in self.jobs)
+        done = sum(job.measured is not None for job in self.jobs)
+        self.watch(
+            Now(
+                done,
+                len(self.jobs),
+                failed,
+                len(self.running),
+                None if self.found is None else self.found.main,
+                self._seconds_left(),
+                news,
+            )
+        )
+
+    def _seconds_left(self) -> float | None:
+        left = self.left()
+        if not self.spent_jobs or not left:
+            return None
+        share = len(left) / self.spent_jobs
+        if self.spent_ns:
+            share = sum(job.duration_ns for job in left) / self.spent_ns
+        return share * self.spent_seconds / min(self.asked.processes, len(left))
+
+    def grow(self) -> bool:
+        """Draw what is missing to the target, and another launch for each that failed; return whether any is.
+
+        Raises
+        ------
+        AnalysisError, ProfileError : see `enlarged`.
+        """
+        drawn, sizes = np.array([[each.samples, each.size] for each in self.plan.strata]).T
+        planned = np.array([stratum.samples for stratum in self.first.strata])
+        wanted, target = planned, self.asked.target
+        if self.found is not None and target is not None and self.plan.is_random:
+            sample = replace(sample_of(self.plan, self.found.results), planned=planned)
+            wanted = next_sizes(sample, self.found.main.metric, target, self.found.main.confidence)
+        wanted = np.maximum(drawn, np.minimum(wanted + self._failed_by_stratum(), sizes))
+        if not self.plan.is_random or not (wanted > drawn).any():
+            return False
+        everything = frozenset(launch.id for launch in self.plan.drawn)
+        larger = enlarged(self.plan, wanted, target, everything, None)
+        self._take_round(self._export(larger.text, self.rounds + 1))
+        self.tell(larger.added)
+        return True
+
+    def _failed_by_stratum(self) -> IntArray:
+        counts = np.zeros(len(self.plan.strata), dtype=np.int64)
+        for job in self.jobs:
+            counts[list(job.strata)] += bool(job.failure)
+        return counts
+
+    def failed(self) -> tuple[Failed, ...]:
+        """Return the launches that failed, each with the one that was drawn of its stratum for it."""
+        first = {launch.id for launch in self.first.drawn}
+        added = [job for job in self.jobs if job.id not in first]
+        rows = []
+        for job in (job for job in self.jobs if job.failure):
+            instead = next((each for each in added if each.strata & job.strata and each is not job), None)
+            if instead is not None:
+                added.remove(instead)
+            rows.append(Failed(job.id, job.failure, None if instead is None else instead.id))
+        return tuple(rows)
+
+    def stop(self) -> None:
+        """End the processes that run; what they began is begun anew the next time."""
+        self._end(self.running)
+        self.running.clear()
+
+    def _end(self, processes: list[_Process]) -> None:
+        for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _DEATH_SECONDS)):
+            until = time.monotonic() + seconds
+            for each in processes:
+                # Also what a process that has ended itself left in its group.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(each.process.pid, number)
+            for each in processes:
+                with suppress(subprocess.TimeoutExpired):
+                    each.process.wait(max(0.01, until - time.monotonic()))
+
+    def job_array(self, jobs: list[Job]) -> Path:
+        """Write the script that simulates these jobs, a task each, and return it."""
+        limit = self.asked.timeout_seconds
+        lines = []
+        for job in jobs:
+            words = prepare(job, self.asked.to, self.words)
+            words = words if limit is None else ["timeout", "-k", "10", f"{limit:g}", *words]
+            lines.append(
+                f"cd -- {shlex.quote(str(job.place))} || exit; {shlex.join(words)} > run.log 2> stderr.log; "
+                "echo $? > exit.part; mv exit.part exit\n"
+            )
+        _write(self.folder / "jobs.txt", "".join(lines))
+        at_once = f"%{self.asked.processes}" if self.asked.processes > 1 else ""
+        script = self.folder / "slurm.sh"
+        _write(
+            script,
+            _SLURM.format(jobs=len(jobs), at_once=at_once, list=shlex.quote(f"{self.folder}/jobs.txt")),
+        )
+        return script
+
+
+_SLURM = """\
+#!/bin/sh
+#SBATCH --job-name=kernelpoint
+#SBATCH --array=1-{jobs}{at_once}
+# One task a launch. When all have ended, the command that wrote this collects them.
+eval "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {list})"
+"""
+
+
+def _refuse(asked: Asked) -> None:
+    if asked.to not in NEEDED:
+        raise OptionError(f"nothing runs {asked.to} here", remedy=f"there is {', '.join(NEEDED)}")
+    if asked.to != "csv" and asked.choices.traces is None:
+        raise OptionError(Wording(f"{asked.to} runs `traces`, and there are none"))
+    if asked.target is not None and not asked.plan.is_random:
+        raise OptionError(
+            "a plan of picked launches has no interval that could hold a target",
+            remedy="make one that is drawn, or run it without a target",
+        )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep a folder from any other run for as long as this lasts, however this process ends."""
+    import fcntl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        stream = held.enter_context((folder / "lock").open("a"))
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise OptionError(
+                f"another run is at work in {folder}", remedy="wait for it, or give another folder"
+            ) from error
+        yield
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def _appended(before: str, text: str) -> str:
+    """Return a manifest with the rows of another below its own, whose shards are numbered on."""
+    import csv
+    import io
+
+    own, added = (list(csv.DictReader(io.StringIO(each))) for each in (before, text))
+    last = max(int(row["shard"]) for row in own)
+    rows: list[dict[str, Any]] = [*own, *({**row, "shard": last + int(row["shard"])} for row in added)]
+    made = io.StringIO()
+    writer = csv.DictWriter(made, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return made.getvalue()

@@ -1,0 +1,97 @@
+"""`run`: a plan exported, simulated, estimated and topped up, until its total is known well enough."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+from sampling.errors import OptionError
+from sampling.estimation.plan_estimate import PlanEstimate
+from sampling.plan.budget import written_seconds
+from sampling.plan.plan_file import read_plan
+from sampling.running import loop
+from sampling.simulators.exporting.choices import ExportChoices
+from tui.engine.studies import progress_of
+from tui.options.commands import RunOptions
+from tui.options.estimate import EstimateOptions
+from tui.options.places import check_folder
+from tui.options.shared import OutputOptions
+from tui.output.writer import emit
+from tui.terminal import tty
+from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note
+from tui.text.estimate import missing_text, unmet_text
+from tui.text.running import news_line, progress_line, run_answer
+from tui.text.selection import part_of_plan, stated
+
+
+def run(options: RunOptions) -> None:
+    """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
+    asked = _asked(options)
+    part = part_of_plan(asked.plan)
+    last: list[loop.Now] = []
+    with progress_of(options) as meter:
+
+        def watch(now: loop.Now) -> None:
+            last[:] = [now]
+            _show(now, options, meter)
+
+        try:
+            ran = loop.write_job_array(asked, watch) if options.slurm else loop.run(asked, watch)
+        except KeyboardInterrupt:
+            meter.close()
+            if last:
+                kept = progress_line(last[0], None).split(";")[0]
+                note(f"{kept} kept in {asked.folder}; the same command goes on", quiet=options.quiet)
+            raise
+    same = {each.name: getattr(options, each.name) for each in fields(OutputOptions)}
+    of_folder = EstimateOptions(
+        **same, plan=str(asked.folder), target=options.target, accept_cold=options.accept_cold
+    )
+    answer = run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
+    emit(stated(answer, part), options, redirect=False)
+    if ran.job_array is None and not ran.begun:
+        _check(ran.found, options)
+
+
+def _check(found: PlanEstimate | None, options: RunOptions) -> None:
+    assert found is not None
+    target = options.target
+    if found.main.is_incomplete:
+        raise CheckFailedError(f"incomplete: {missing_text(found.main)}")
+    if target is not None and not found.is_within(target, accept_cold=options.accept_cold):
+        raise CheckFailedError(unmet_text(found, target))
+
+
+def _asked(options: RunOptions) -> loop.Asked:
+    if not options.simulator:
+        raise OptionError(
+            "how launches are simulated is not said",
+            remedy="give --simulator 'accel-sim.out -trace {list} -config ... -config ...', {list} as it is",
+        )
+    given = Path(options.plan)
+    is_run = (given / "run.json").is_file()
+    beside = given if is_run else Path("plan" if options.plan == "-" else given).with_suffix(".run")
+    folder = beside if options.output is None else Path(options.output)
+    if options.output is None:
+        check_folder(folder)
+    return loop.Asked(
+        read_plan(str(given / "rounds" / "1") if is_run else options.plan),
+        folder,
+        options.to,
+        options.simulator,
+        options.target,
+        options.jobs,
+        None if options.timeout is None else written_seconds(options.timeout, "timeout"),
+        ExportChoices(traces=options.traces, caches=options.caches, config=options.config),
+    )
+
+
+def _show(now: loop.Now, options: RunOptions, meter: ProgressMeter) -> None:
+    """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
+    news = news_line(now, options.target)
+    if news is not None and (not meter.is_shown or "failed" in news):
+        meter.close()
+        note(news, quiet=options.quiet)
+    meter.draw(progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
