@@ -1,4 +1,4 @@
-"""How often `drift` and `phases` are said of runs that have none, and `drift` of a kernel that does drift.
+"""How often `drift` is said of runs that have none, and of a kernel that does drift.
 
     python benchmarks/drift.py 1000
 
@@ -15,7 +15,6 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.reduction.run_order.drift import find_drift
 from sampling.reduction.run_order.ordered_launches import OrderedLaunches
-from sampling.reduction.run_order.phases import find_phases
 
 KERNELS = 20
 
@@ -74,21 +73,6 @@ def share_said(durations: Durations, profiles: int, seed: int = 0) -> float:
     return sum(find_drift(profile(rng, durations)) is not None for _ in range(profiles)) / profiles
 
 
-def independent_mix(rng: np.random.Generator) -> OrderedLaunches:
-    """Return 640 to 20,000 launches of 2 to 60 kernels at random, of very unequal numbers and durations."""
-    kernels, n = int(rng.integers(2, 61)), int(np.exp(rng.uniform(np.log(640), np.log(20_000))))
-    group = rng.choice(kernels, n, p=rng.dirichlet(np.full(kernels, 0.3)))
-    duration_ns = rng.lognormal(10, 2, kernels)[group] * rng.lognormal(0, 0.5, n)
-    return _one_sequence(group, duration_ns.astype(np.int64))
-
-
-def loop_of_kernels(rng: np.random.Generator) -> OrderedLaunches:
-    """Return 3 to 40 iterations of the same 30 to 3,000 launches, in which kernels come in runs."""
-    step = np.repeat(rng.integers(0, 20, 30), int(rng.integers(1, 101)))
-    group = np.tile(step, int(rng.integers(3, 41)))
-    return _one_sequence(group, rng.lognormal(10, 2, 20)[group].astype(np.int64))
-
-
 def _one_sequence(group: IntArray, duration_ns: IntArray) -> OrderedLaunches:
     edges = np.array([0, len(group)])
     return OrderedLaunches(
@@ -96,19 +80,11 @@ def _one_sequence(group: IntArray, duration_ns: IntArray) -> OrderedLaunches:
     )
 
 
-def share_with_phases(mix: Callable[[np.random.Generator], OrderedLaunches], profiles: int) -> float:
-    """Return the share of profiles that are said to have phases."""
-    rng = np.random.default_rng(0)
-    return sum(find_phases(mix(rng)) is not None for _ in range(profiles)) / profiles
-
-
 def main(profiles: int) -> None:
     """Print a row a kind."""
     for what, kinds in (("independent", INDEPENDENT), ("periodic", PERIODIC), ("drifting", DRIFTING)):
         for name, durations in kinds.items():
             print(f"{what:12} {name:45} {share_said(durations, profiles):7.2%}")
-    for what, mix in (("independent", independent_mix), ("a loop", loop_of_kernels)):
-        print(f"{what:12} {'phases':45} {share_with_phases(mix, profiles):7.2%}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.reduction.iterations.iterations import find_iterations
+from sampling.reduction.iterations import find_iterations
 
 REPEATS = 3
 

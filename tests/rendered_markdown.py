@@ -15,7 +15,7 @@ _WORDS = {"text", "text_special", "code_inline"}
 def rendered_tables(text: str) -> list[Cells]:
     """Return the cells of each table, the headings first.
 
-    Nothing in them is marked up but as code, and nothing around them is a link or HTML.
+    Nothing in them is marked up but as code, and nothing around them is a link or HTML, but for comments.
     """
     tables: list[Cells] = []
     in_table = False
@@ -29,7 +29,7 @@ def rendered_tables(text: str) -> list[Cells]:
             tables[-1][-1].append(_shown(token, _WORDS))
         elif token.type == "inline":
             _shown(token, _WORDS | {"strong_open", "strong_close", "image"})
-        else:
+        elif not token.content.startswith("<!--"):
             assert token.type.removesuffix("_open").removesuffix("_close") in _BLOCKS, token
     return tables
 

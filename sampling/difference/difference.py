@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.difference.kernel_durations import KernelDurations
 from sampling.difference.matching import MatchedKernel, match_kernels
 from sampling.difference.mean_ratio import Durations, MeanRatios, mean_ratios
 from sampling.errors import NoDurationsError, SamplingError
@@ -201,3 +200,29 @@ def _most_changed_first(kernels: Sequence[MatchedKernel], before: Durations, aft
     by_key[sorted(range(len(kernels)), key=lambda index: kernels[index].key)] = np.arange(len(kernels))
     change_ns = np.abs(after.total_ns - before.total_ns)
     return np.lexsort((by_key, -np.maximum(before.total_ns, after.total_ns), -change_ns))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelDurations:
+    """The reduction of one side, and which kernel each of its groups belongs to.
+
+    Attributes
+    ----------
+    of_kernel : (groups,) the index of a kernel of the difference.
+    """
+
+    counts: DurationCounts
+    of_kernel: IntArray
+
+    def of(self, kernel: int) -> tuple[IntArray, IntArray]:
+        """Return (p,) distinct durations of a kernel, ascending, in nanoseconds, and the launches of each."""
+        groups = np.flatnonzero(self.of_kernel == kernel).tolist()
+        none = np.zeros(0, dtype=np.int64)
+        pairs = [(none, none), *map(self.counts.group_pairs, groups)]
+        if len(pairs) == 2:
+            return pairs[1]
+        durations_ns, launches = (np.concatenate(part) for part in zip(*pairs, strict=True))
+        distinct_ns, place = np.unique(durations_ns, return_inverse=True)
+        together = np.zeros(len(distinct_ns), dtype=np.int64)
+        np.add.at(together, place, launches)
+        return distinct_ns, together

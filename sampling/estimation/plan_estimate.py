@@ -13,6 +13,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.caches import Caches, caches_of
 from sampling.estimation.error_budget import ErrorParts, Projections, budgeted, with_projections
 from sampling.estimation.estimate import Estimate, estimate, estimate_groups
 from sampling.estimation.ratios import RatioEstimate, ratio_of_totals
@@ -77,6 +78,15 @@ class PlanEstimate:
     groups: tuple[tuple[str, Estimate], ...]
     notes: tuple[str, ...]
     parts: ErrorParts | None = None
+
+    @property
+    def caches(self) -> Caches:
+        """How the caches were when the launches began."""
+        return caches_of(self.plan, self.results)
+
+    def is_within(self, target: float, *, accept_cold: bool = False) -> bool:
+        """Return whether the main total is as narrow as asked for; one of cold launches never is, unasked."""
+        return self.main.is_within(target) and (accept_cold or not self.caches.is_cold)
 
     @property
     def main(self) -> Estimate:

@@ -317,8 +317,7 @@ class _Planner:
         coarse = _Curves([*cutter.cheapest(alone * _COARSE, least), *whole_groups], len(n))
         self.price = coarse.priced(self._budget, self._own)[1]
         fine = np.broadcast_to(self.price * _FINE, (len(n), len(_FINE)))
-        prices = np.concatenate([fine, alone * _COARSE], axis=1)
-        self._curves = _Curves([*cutter.cheapest(prices, least), *whole_groups], len(n))
+        self._curves = _Curves([*cutter.cheapest(fine, least), *coarse.ranges], len(n))
         ranges = self._ranges(1.0, np.ones(len(n)))
         self.sampled_ns = float(np.dot(ranges.samples, ranges.mean_ns))
 

@@ -22,12 +22,12 @@ _MODULES = {
     "random": "sampling.methods.random_launches",
     "pks": "sampling.methods.pka.pks",
     "two-level": "sampling.methods.pka.two_level",
-    "sieve": "sampling.methods.sieve.sieve",
-    "photon": "sampling.methods.photon.photon",
+    "sieve": "sampling.methods.sieve",
+    "photon": "sampling.methods.photon",
     "tbpoint": "sampling.methods.pka.tbpoint",
     "first-instructions": "sampling.methods.first_instructions",
-    "single-iteration": "sampling.methods.single_iteration.single_iteration",
-    "embedding": "sampling.methods.embedding.embedding",
+    "single-iteration": "sampling.methods.single_iteration",
+    "embedding": "sampling.methods.embedding",
 }
 DEFAULT_METHOD = "joint"
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
@@ -17,10 +19,9 @@ from sampling.features.tables.number_cells import NumberLocale
 from sampling.methods.registry import method_named
 from sampling.plan.bernoulli_design import design_of_method
 from sampling.plan.design import make_design
-from sampling.plan.drawn_clusters import make_design_by_launches
+from sampling.plan.drawn_clusters import DrawnClusters, make_design_by_launches
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.picked_design import AnyDesign
-from sampling.plan.same_plan import plan_key
+from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -226,3 +227,30 @@ def _arithmetic(values: FloatArray) -> float | None:
 
 def _geometric(values: FloatArray) -> float | None:
     return float(np.exp(np.log(values).mean())) if (values > 0).all() else None
+
+
+def plan_key(design: AnyDesign) -> bytes:
+    """Return a key that designs of one reduction share if they are the same plan, and else do not.
+
+    Plans are the same where the same launches are picked with the same weights, or where the same numbers of
+    launches are drawn from the same strata, in the same way.
+    """
+    if isinstance(design, PickedDesign):
+        return _digest("picks", design.picks.row, design.picks.weight)
+    strata = design.strata
+    order = np.lexsort((strata.start, strata.group))
+    drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
+    way = f"drawn {strata.chance}"
+    if isinstance(design, DrawnClusters):
+        return _digest(way, design.picks.stratum, *drawn)
+    # Pooled groups are others than kernel groups, whatever their numbers.
+    groups = np.unique(strata.group) if strata.groups is None else strata.groups.group_of
+    return _digest(way, groups, *drawn)
+
+
+def _digest(way: str, *columns: NDArray[np.generic]) -> bytes:
+    digest = blake2b(way.encode(), digest_size=16)
+    for column in columns:
+        digest.update(f"{column.dtype} {len(column)}".encode())
+        digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.digest()

@@ -13,8 +13,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import Design, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
-from sampling.plan.findings.evidence import Evidence, PlanCost
-from sampling.plan.findings.finding import Finding
+from sampling.plan.findings.finding import Evidence, Finding, PlanCost
 from sampling.plan.findings.registry import findings
 from sampling.plan.picked_design import AnyDesign, every_launch
 from sampling.profile.profile import LaunchSequence, Profile

@@ -17,9 +17,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OptionError
-from sampling.projection.ctas_worked import ctas_worked
 from sampling.projection.interval_log import IntervalLog, KernelFacts
-from sampling.projection.running_spread import LEAST_SAMPLES, relative_spread_percent
 
 _ARTIFACT_SAMPLES = 6
 # Cycles are counted in 64 bits: a window longer than this is longer than any log.
@@ -309,3 +307,93 @@ def _reason_without_window(log: IntervalLog, rule: ProjectionRule) -> str:
     if log.cycle[-1] < rule.window_cycles:
         return f"the log is shorter than the window of {rule.window_cycles:,} cycles"
     return f"no window of {rule.window_cycles:,} cycles holds {LEAST_SAMPLES} records"
+
+
+def ctas_worked(log: IntervalLog, at: int, totals: KernelFacts) -> float:
+    """Return the thread blocks finished up to a record, and those in flight by what they have done.
+
+    A thread block starts when one before it finishes. Those in flight are then as old as the last wave of
+    finished ones is long past, and what they have done are the instructions since. Where none has followed
+    another yet, half of each is the middle. Without a wave to say how many are in flight, or without any
+    finished, one more than are done, as published.
+
+    Parameters
+    ----------
+    at : the index of the record.
+    totals : what is known of the whole kernel.
+    """
+    finished = np.cumsum(log.ctas[: at + 1])
+    executed = np.cumsum(log.instructions[: at + 1])
+    done, wave = int(finished[-1]), totals.wave_ctas
+    if wave is None or done == 0:
+        return done + 1.0
+    in_flight = wave if totals.ctas is None else min(wave, totals.ctas)
+    if done < in_flight:
+        return (done + in_flight) / 2
+    before_last_wave = done - in_flight
+    counted = np.diff(np.maximum(finished, before_last_wave), prepend=before_last_wave)
+    # Thread blocks finish anywhere within a record.
+    finished_at = float(np.average(executed - log.instructions[: at + 1] / 2, weights=counted))
+    return done * float(executed[-1]) / finished_at if finished_at > 0 else done + 1.0
+
+
+#: With fewer there is no standard deviation.
+LEAST_SAMPLES = 2
+
+
+def relative_spread_percent(signal: FloatArray, first: IntArray) -> FloatArray:
+    """Return (n,) 100 times standard deviation over mean of the window that ends at each sample.
+
+    NaN for a window of one sample, and one of zeros alone. The standard deviation is the sample's (n - 1).
+
+    Blocks of 1, 2, 4, ... samples are merged by mean and sum of squared deviations (Chan, Golub and LeVeque),
+    so nothing cancels however long the log and however small the deviations: only deviations are squared.
+
+    Parameters
+    ----------
+    signal : (n,) float64.
+    first : (n,) int64, the index of the first sample of each window.
+    """
+    samples = np.arange(signal.size) - first + 1
+    mean, squares = _window_moments(signal, samples)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = 100 * np.sqrt(squares / (samples - 1)) / np.abs(mean)
+    return np.where(samples >= LEAST_SAMPLES, spread, np.nan)
+
+
+def _window_moments(signal: FloatArray, samples: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return (n,) mean and sum of squared deviations of the last ``samples`` samples at each sample."""
+    mean, squares = np.zeros(signal.size), np.zeros(signal.size)
+    taken = np.zeros(signal.size, dtype=np.int64)
+    block_mean, block_squares = signal.astype(np.float64), np.zeros(signal.size)
+    size, largest = 1, int(samples.max(initial=0))
+    while size <= largest:
+        at = np.flatnonzero(samples & size)
+        block = at - taken[at]
+        mean[at], squares[at] = _merged(
+            mean[at], squares[at], taken[at], block_mean[block], block_squares[block], size
+        )
+        taken[at] += size
+        # Blocks that would begin before the log stay as they are: no window asks for them.
+        block_mean[size:], block_squares[size:] = _merged(
+            block_mean[size:], block_squares[size:], size, block_mean[:-size], block_squares[:-size], size
+        )
+        size *= 2
+    return mean, squares
+
+
+def _merged(
+    mean: FloatArray,
+    squares: FloatArray,
+    count: IntArray | int,
+    other_mean: FloatArray,
+    other_squares: FloatArray,
+    other_count: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean and sum of squared deviations of two sets of samples together."""
+    total = count + other_count
+    apart = other_mean - mean
+    return (
+        mean + apart * (other_count / total),
+        squares + other_squares + apart * apart * (count * (other_count / total)),
+    )

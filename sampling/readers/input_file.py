@@ -146,7 +146,8 @@ def _input_file(path: str, location: Path, *, lasting: bool) -> InputFile:
         if compressed:
             with gzip.open(location) as stream:
                 head = _head(stream)
-    if head.count(b"\r") > 1 and b"\n" not in head and not head.lstrip().startswith((b"{", b"[")):
+    is_text = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))
+    if is_text and head.count(b"\r") > 1 and b"\n" not in head:
         raise ProfileError(
             "its lines end in a carriage return alone, so that all of it is one line",
             path=path,

@@ -14,7 +14,7 @@ from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.parallel import ordered_map
 from sampling.profile.names import is_communication
 from sampling.profile.profile import LaunchSequence, Profile, Span
-from sampling.reduction.ranges.within import within_ranges
+from sampling.reduction.ranges.nesting import within_ranges
 from sampling.reduction.selection import Selection
 from sampling.text import Wording
 

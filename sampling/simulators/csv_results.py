@@ -79,8 +79,10 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Return the position of each column; of two of one name the first."""
+    """Return the position of each column; of two of one name the first. Without ids launches are theirs."""
     names = [cell.strip() for cell in header]
+    if _ID not in names:
+        names = [_ID if name == "launch" else name for name in names]
     return {name: names.index(name) for name in names if name}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,7 @@ class Manifest:
     ----------
     id, number : (n,) launch id in the profile, and number in the simulator; `UNNUMBERED` where it has none.
     shard : (n,) which machine runs it.
+    caches : how each launch finds them, by its id; of exports that say so.
     is_warm_up : (n,) whether it runs for the caches' sake alone, and its result counts for nothing.
     """
 
@@ -40,6 +42,7 @@ class Manifest:
     number: IntArray
     shard: IntArray
     is_warm_up: BoolArray
+    caches: Mapping[int, str]
 
 
 def manifests_in(folder: Path) -> list[Path]:
@@ -62,6 +65,7 @@ def read_manifest(file: InputFile) -> Manifest:
         if column not in (reader.fieldnames or ()):
             raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=_REMEDY)
     rows: list[tuple[int, ...]] = []
+    caches = {}
     for row in reader:
         cells = [row["id"], *(row.get(column) or default for column, default in _OTHERS)]
         if not all(_COUNT.fullmatch(cell or "") for cell in cells):
@@ -72,9 +76,11 @@ def read_manifest(file: InputFile) -> Manifest:
                 remedy=_REMEDY,
             )
         found = _NUMBER.fullmatch(row["simulator_id"] or "")
+        if row.get("caches"):
+            caches[int(row["id"] or 0)] = row["caches"]
         rows.append((*map(int, cells), UNNUMBERED if found is None else int(found[1])))
     if not rows:
         raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
     launch, shard, order, warm_up, number = np.array(rows, dtype=np.int64).T
     run = np.lexsort((order, shard))
-    return Manifest(file.path, launch[run], number[run], shard[run], warm_up[run] > 0)
+    return Manifest(file.path, launch[run], number[run], shard[run], warm_up[run] > 0, caches)

@@ -42,6 +42,7 @@ class MeasuredRun:
     metrics : (n,) of each metric; NaN where it is not known.
     kernels : (n,) what the file says of each launch; empty where it says nothing of any.
     missing : why a launch, by its place, has no metrics, or not all.
+    filled : the places of launches before which L2 was filled.
     """
 
     path: str
@@ -50,6 +51,30 @@ class MeasuredRun:
     metrics: Mapping[str, FloatArray]
     kernels: Sequence[SeenKernel] = ()
     missing: Mapping[int, str] = field(default_factory=dict)
+    filled: frozenset[int] = frozenset()
+
+
+def caches_of_run(run: MeasuredRun) -> list[str]:
+    """Return (n,) how each launch found the caches, as far as the order of the run tells.
+
+    ``whole`` after all launches of the program that come before it, ``warm`` after copies that fill L2,
+    ``after:N`` after the N launches before it, else ``cold``; ``unknown`` where launches have no numbers.
+    """
+    if run.first_number is None:
+        return ["unknown"] * len(run.number)
+    states, before, last = [], 0, UNNUMBERED
+    for place, number in enumerate(run.number.tolist()):
+        before = before + 1 if number == last + 1 and last != UNNUMBERED else 0
+        last = number
+        if number == UNNUMBERED:
+            states.append("unknown")
+        elif number - run.first_number <= before:
+            states.append("whole")
+        elif place in run.filled:
+            states.append("warm")
+        else:
+            states.append(f"after:{before}" if before else "cold")
+    return states
 
 
 def columns_of(names: Sequence[str], rows: Sequence[Sequence[int | float | None]]) -> dict[str, FloatArray]:

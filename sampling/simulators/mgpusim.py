@@ -17,7 +17,7 @@ from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, run_parts
 from sampling.simulators.exporting.scripts import script, slurm
 
-TAKES = frozenset({"shards", "traces", "warm_up", "drop_copies"})
+TAKES = frozenset({"shards", "traces", "caches", "drop_copies"})
 NOTE = (
     "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
     "profile has one of each. MGPUSim's reader of lists and traces (d01e70d) was run against such a folder, "
@@ -56,16 +56,17 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     ProfileError : the traces are not those of the plan's launches, or are packed.
     OptionError : there are more shards than launches.
     """
+    choices = choices.without_filling("MGPUSim")
     parts = run_parts(plan, choices)
     files: list[tuple[str, str]] = []
     for part in parts:
-        files += _part_files(part, choices)
+        files += _part_files(part, choices, plan)
     folder = "run/" if choices.shards == 1 else "run-N/"
     return (*files, readme("MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices)))
 
 
-def _part_files(part: Part, choices: ExportChoices) -> list[tuple[str, str]]:
-    traces = traces_of(part, choices)
+def _part_files(part: Part, choices: ExportChoices, plan: PlanFile) -> list[tuple[str, str]]:
+    traces = traces_of(part, choices, plan)
     names = {step.ordinal: trace_name(step.ordinal, traces) for step in part.steps}
     packed = [name for name in names.values() if not name.endswith(".traceg")]
     if traces is not None and packed:
@@ -86,6 +87,8 @@ def _part_files(part: Part, choices: ExportChoices) -> list[tuple[str, str]]:
         ]
     return [
         *files,
-        manifest(part, {ordinal: name.split(".")[0] for ordinal, name in names.items()}),
+        manifest(
+            part, {ordinal: name.split(".")[0] for ordinal, name in names.items()}, choices.caches or ""
+        ),
         *slurm(part),
     ]

@@ -69,6 +69,12 @@ def exporter_named(name: str) -> Exporter:
     ------
     OptionError : there is none of that name.
     """
+    if name == "gpgpu-sim":
+        raise OptionError(
+            "gpgpu-sim in PTX mode runs the program itself and simulates every launch: it takes no selection",
+            remedy="export for accel-sim, the same simulator on traces; or simulate the whole program, whose "
+            "output is a profile and results",
+        )
     if name not in _EXPORTERS:
         raise OptionError(f"there is no exporter {name!r}", remedy=nearest(name, tuple(_EXPORTERS)))
     return cast("Exporter", import_module(_EXPORTERS[name]))

@@ -18,7 +18,7 @@ from sampling.readers.watched_input import watched
 from sampling.simulators.kernel_identity import differs, kernels_apart
 from sampling.simulators.launch_numbers import ids_of
 from sampling.simulators.manifest_file import Manifest, read_manifest
-from sampling.simulators.measured_run import MeasuredRun
+from sampling.simulators.measured_run import MeasuredRun, caches_of_run
 from sampling.simulators.result_readers import recognised_reader, result_reader
 from sampling.text import Wording, counted, listed
 
@@ -37,11 +37,13 @@ class SimulatedLaunches:
     metrics : (n,) of each metric, cycles and instructions among them where they are known; NaN where the
         simulator does not tell it of a launch.
     notes : gaps and what was left out, in words.
+    caches : (n,) how each launch found the caches, see `caches_of_run`; empty where nobody asked.
     """
 
     ids: IntArray
     metrics: Mapping[str, FloatArray] = field(repr=False)
     notes: tuple[str, ...] = ()
+    caches: tuple[str, ...] = ()
 
 
 def read_result_files(
@@ -151,10 +153,17 @@ def results_of(
             remedy=_REMEDY_OTHER,
         )
     ids = np.array(sorted(places), dtype=np.int64)
+    told = {launch: state for each in manifests for launch, state in each.caches.items()}
+    states = {id(run): caches_of_run(run) for run in runs}
     return SimulatedLaunches(
         ids=ids,
         metrics=_metrics(runs, [places[each] for each in ids.tolist()]),
         notes=tuple(_notes(drawn, places, in_all, unsure)),
+        # What runs as a whole is so whatever was exported.
+        caches=tuple(
+            seen if (seen := states[id(place.run)][place.row]) == "whole" else told.get(launch, seen)
+            for launch, place in sorted(places.items())
+        ),
     )
 
 

@@ -112,7 +112,7 @@ def _errors_ns(
     launches, count = int(strata.launches[stratum]), counts.count[pairs]
     weight = launches / int(strata.samples[stratum]) * (1 if side == strata.samples[stratum] else -1)
     from_mean_ns = (counts.duration_ns[pairs] - strata.mean_ns[stratum]) * weight
-    if launches > _LARGE:
+    if side == 1 or launches > _LARGE:
         place = rng.integers(0, launches, (DRAWS, side))
         return np.asarray(from_mean_ns[np.searchsorted(np.cumsum(count), place, side="right")].sum(axis=1))
     parts = np.array_split(np.arange(DRAWS), 1 + DRAWS * len(count) // _MOST_NUMBERS_AT_ONCE)

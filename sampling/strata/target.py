@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
 
-import numpy as np
-
 from sampling.errors import OptionError
 from sampling.text import Wording
 
@@ -39,6 +37,9 @@ def student_quantile(confidence: float, freedom: float) -> float:
     """
     if freedom > _AS_GOOD_AS_NORMAL:
         return normal_quantile(confidence)
+    # A shell completes the names of options without numpy.
+    import numpy as np
+
     nodes, weights = np.polynomial.legendre.leggauss(48)
     c = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
     low, high = 0.0, math.pi / 2

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from sampling.plan.comparison import Comparison, MethodComparison
-from sampling.plan.same_plan import plan_key
+from sampling.plan.comparison import Comparison, MethodComparison, plan_key
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.tables.column_map import ColumnMap

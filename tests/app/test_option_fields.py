@@ -79,8 +79,6 @@ def test_choices_go_round() -> None:
         ("min_samples", "1"),
         ("noise_floor", ".05"),
         ("kernel_spread", "0.3"),
-        ("pool_below", "1e-2"),
-        ("min_freedom", "8"),
     ],
 )
 def test_a_default_is_not_given(name: str, text: str) -> None:

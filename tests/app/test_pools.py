@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     SIZES,
     App,
-    Running,
     drawn,
     opened,
     printed,
@@ -26,9 +23,9 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
-from tests.app.plan_driving import details_of, details_without_app, retype, running
+from tests.app.plan_driving import details_without_app, running
 from tests.app.plan_driving import settled as plan_settled
-from tests.app.test_view_split_tree import branches, card, copied, press, settled, stop_in
+from tests.app.test_view_split_tree import press, settled, stop_in
 from tui.app.frame.chart import Chart
 from tui.app.groups.columns import row_texts, table_columns
 from tui.app.groups.panes import GroupTable
@@ -37,7 +34,6 @@ from tui.app.split_tree.screen import SplitTreeScreen
 from tui.charts.quantities import share
 from tui.options.commands import OpenOptions
 
-POOL = "(pooled kernels)"
 POOL_BELOW = 0.01
 """The default: kernel groups of less of the time may be pooled."""
 
@@ -107,71 +103,25 @@ async def test_a_pooled_kernel_group_has_its_own_histogram(gpt: str) -> None:
 # View 2.
 
 
-@asynccontextmanager
-async def at_the_pool(path: str, **given: Any) -> AsyncIterator[tuple[App, Running]]:
-    """The app in view 2, entered from the last row of view 1."""
-    async with opened(path, **given) as (app, pilot):
+async def test_a_decision_on_a_pooled_kernel_group_takes_it_out_of_the_pool(gpt: str, tmp_path: Path) -> None:
+    async with opened(gpt) as (app, pilot):
+        speedup, members, strata = design_in(app).speedup, pooled(app), strata_of_pool(app)
         await pilot.press("G")
-        await wait_for(pilot, lambda: app.session.selected == pooled(app)[-1], "the last one")
+        await wait_for(pilot, lambda: app.session.selected == members[-1], "the last one")
         await pilot.press("enter")
         await wait_for(pilot, lambda: isinstance(app.screen, SplitTreeScreen), "view 2")
         await settled(app, pilot)
-        yield app, pilot
-
-
-async def test_a_pooled_kernel_group_leads_to_the_tree_of_its_pool(gpt: str, tmp_path: Path) -> None:
-    async with at_the_pool(gpt) as (app, pilot):
-        members = pooled(app)
-        launches = int(study_in(app).groups.launches[members].sum())
-        assert stop_in(app).name == f"pool of {len(members)} kernel groups"
-        title = screen_text(app).splitlines()[2]
-        assert f"[2] pool of {len(members)} decision 1, root: " in title
-        assert "[m] joint, the plan's" in title
-        assert card(app).startswith(f"root: {launches} launches, ")
-        await press(app, pilot, "e")
-        assert f"[2] pool of {len(members)} " in screen_text(app).splitlines()[2]
-        assert f"all: {launches} launches, " in card(app)
-        text, command = await copied(app, pilot)
-        assert f"pool of {len(members)} kernel groups" in text
-    assert printed(command, 80, tmp_path) == text
-
-
-async def test_the_walk_goes_through_own_groups_and_pools(gpt: str) -> None:
-    async with at_the_pool(gpt) as (app, pilot):
-        members = pooled(app)
-        own = len(study_in(app).counts.groups) - len(members)
-        assert stop_in(app).group == own, "the pool is after the kernel groups of their own"
-        await press(app, pilot, "right_curly_bracket")
-        assert stop_in(app).group == own, "and the last"
-        await press(app, pilot, "left_curly_bracket")
-        assert stop_in(app).name == f"#{own}"
-        assert app.session.selected == own - 1
-        await press(app, pilot, "right_curly_bracket")
-        assert app.session.selected == members[0], "view 1 is at the pool's largest"
-        await press(app, pilot, "E")
-        running = stop_in(app).running
-        assert running is not None
-        assert running.speedup == pytest.approx(design_in(app).speedup)
-
-
-async def test_a_decision_on_a_pool_makes_the_plan_and_is_taken_back(gpt: str, tmp_path: Path) -> None:
-    async with at_the_pool(gpt) as (app, pilot):
-        speedup, members, strata = design_in(app).speedup, pooled(app), strata_of_pool(app)
-        ahead = stop_in(app).ahead
-        assert ahead is not None
-        assert (ahead.verdict is Verdict.KEEP) == (strata == 1)
-        key, verdict = ("plus", Verdict.SPLIT) if strata == 1 else ("minus", Verdict.KEEP)
-        await press(app, pilot, key)
-        (pool, decided) = next(iter(app.session.overrides.items()))
-        assert pool.startswith(POOL)
-        assert decided == {"": verdict}
-        assert pooled(app) == members, "what is decided on stays pooled"
-        assert (strata_of_pool(app) == 1) == (verdict is Verdict.KEEP)
-        assert stop_in(app).nodes[0].overridden
-        assert f"pool of {len(members)} kernel groups root " in screen_text(app)
-        assert "! split" in branches(app)[1] or "! keep" in branches(app)[1]
-        command = view_of(app).command()
-        assert printed(command, 80, tmp_path)
+        assert stop_in(app).name == f"#{members[-1] + 1}", "its own tree, not one of the pool"
+        await press(app, pilot, "minus")
+        ((key, decided),) = app.session.overrides.items()
+        assert key == study_in(app).counts.groups[members[-1]].key
+        assert decided == {"": Verdict.KEEP}
+        assert members[-1] not in pooled(app)
+        design = design_in(app)
+        assert design.groups is not None
+        own = design.groups.group_of[members[-1]]
+        assert (design.strata.group == own).sum() == 1, "one range, as decided"
+        assert printed(view_of(app).command(), 80, tmp_path)
         await press(app, pilot, "u")
         assert app.session.overrides == {}
         assert design_in(app).speedup == speedup
@@ -200,8 +150,8 @@ async def test_view_3_says_what_is_promised_and_pooled(gpt: str) -> None:
             figures = [row[34:] for row in text.splitlines()[3:13]]
             assert size[0] >= 80 or not any("…" in row for row in figures), "no word is cut"
             assert " floor " not in text, "not every kernel group is visited"
-        await retype(pilot, app, "pool_below", "0")
-        await wait_for(pilot, lambda: app.session.options.pool_below == 0.0, "nothing is pooled")
+        app.plan(replace(app.session.options, no_pool=True))
+        await wait_for(pilot, lambda: app.session.options.no_pool, "nothing is pooled")
         await plan_settled(app, pilot)
         assert pooled(app) == []
         assert " pooled " not in screen_text(app)
@@ -213,22 +163,6 @@ def test_what_is_pooled_has_wordings_for_narrow_panes(gpt: str) -> None:
     forms = dict(plan_figures(details_without_app(gpt)))["pooled"]
     assert forms[-3:] == ("6 of 22 groups, 1.8 %", "6 of 22 groups", "6 of 22")
     assert sorted(map(len, forms), reverse=True) == list(map(len, forms))
-
-
-@pytest.mark.parametrize(
-    ("name", "typed", "value"),
-    [("kernel_spread", "0.5", 0.5), ("pool_below", "0.05", 0.05), ("min_freedom", "0", 0.0)],
-)
-async def test_the_options_of_pools_are_edited(gpt: str, name: str, typed: str, value: float) -> None:
-    async with running(gpt) as (app, pilot):
-        before = design_in(app).speedup
-        await retype(pilot, app, name, typed)
-        await wait_for(pilot, lambda: getattr(app.session.options, name) == value, "the option")
-        await plan_settled(app, pilot)
-        assert f"> {name.replace('_', '-'):<16} {typed}" in screen_text(app)
-        assert design_in(app).speedup == details_without_app(gpt, None, **{name: value}).plan.design.speedup
-        assert design_in(app).speedup != before
-        assert details_of(app).study is study_in(app)
 
 
 async def test_no_method_but_joint_pools(gpt: str) -> None:

@@ -257,4 +257,4 @@ def test_it_is_said_whether_the_plan_is_read_or_saved_first(tmp_path: Path) -> N
     assert "is read: the plan that was simulated" in plan_hint(str(path))[0]
     assert "is not there" in plan_hint("n" * 300)[0], "a name that no file can have"
     assert why_not_there("n" * 300, Path("n" * 300), is_folder=False) == "the name is too long"
-    assert plan_hint("") == ("The file of the plan that was simulated",)
+    assert plan_hint("") == ("The file of the plan that was simulated; tab completes, up and down go on",)

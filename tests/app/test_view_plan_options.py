@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input, Static
 
-from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.plan.walk import TreeWalk
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
@@ -75,10 +75,10 @@ async def test_a_choice_is_made_by_arrows_or_enter(gpt: str) -> None:
         await settled(app, pilot)
         assert app.session.options.group_by.value == "name"
         assert len(study_in(app).counts.groups) < groups
-        await go_to(pilot, app, "with_replacement")
+        await go_to(pilot, app, "no_pool")
         await pilot.press("enter")
         await settled(app, pilot)
-        assert app.session.options.with_replacement is True
+        assert app.session.options.no_pool is True
 
 
 async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(gpt: str) -> None:

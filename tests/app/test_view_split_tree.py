@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from sampling.plan.design import Design
-from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.plan.walk import TreeWalk
 from sampling.reduction.group_by import GroupBy
-from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
 from sampling.strata.variance import group_bounds
@@ -304,29 +303,23 @@ async def test_what_cannot_be_done_is_said(resnet: str) -> None:
         assert place(app) == (8, 3)
 
 
-async def test_the_trees_of_joint_have_prices(gpt: str) -> None:
+async def test_cuts_in_the_trees_of_root_are_taken_into_the_plan_of_joint(gpt: str) -> None:
     async with walking(gpt, options=replace(RICH, method="joint")) as (app, pilot):
-        assert view(app).method == "joint"
-        assert "[m] joint, the plan's" in screen_text(app)
-        assert "its variance priced in" in card(app)
-        assert "not final" in figures(app)
-        walk = walk_like(app, "joint")
-        assert stop_in(app).running == walk.running
+        assert view(app).method == "root"
+        assert "[m] root, for joint" in screen_text(app)
         await press(app, pilot, "minus")
         assert app.session.options.method == "joint"
         assert (study_in(app).design.strata.group == 0).sum() == 1  # type: ignore[union-attr]
-        await press(app, pilot, "m")
-        assert view(app).method == "root"
         assert stop_in(app).nodes[0].overridden
 
 
 @pytest.mark.parametrize(
     ("of_plan", "in_turn"),
     [
-        ("joint", ["joint", "root", "joint"]),
-        ("root", ["root", "joint", "root"]),
-        ("stem", ["stem", "root", "joint", "stem"]),
-        ("random", ["root", "joint", "root"]),
+        ("joint", ["root", "stem", "allegro", "root"]),
+        ("root", ["root", "stem", "allegro", "root"]),
+        ("stem", ["stem", "root", "allegro", "stem"]),
+        ("random", ["root", "stem", "allegro", "root"]),
     ],
 )
 async def test_the_trees_are_the_plans_and_others_are_for_study(
@@ -335,7 +328,8 @@ async def test_the_trees_are_the_plans_and_others_are_for_study(
     async with walking(gpt, options=OpenOptions(method=of_plan)) as (app, pilot):
         for method in in_turn:
             assert view(app).method == method
-            assert f"[m] {method}, {'the plan' if method == of_plan else 'for study'}" in screen_text(app)
+            whose = "for study" if of_plan == "random" else f"for {of_plan}"
+            assert f"[m] {method}, {'the plan' if method == of_plan else whose}" in screen_text(app)
             await press(app, pilot, "m")
         assert app.session.options.method == study_in(app).design.method == of_plan
         app.plan(replace(app.session.options, method="allegro"))
@@ -372,22 +366,6 @@ async def test_a_decision_that_cannot_be_taken_leaves_the_method_alone(resnet: s
         await press(app, pilot, "m", "e", "k", "plus")
         await wait_for(pilot, lambda: "all its durations are equal" in screen_text(app), "why not")
         assert (app.session.overrides, app.session.options.method) == ({}, "stem")
-
-
-async def test_decisions_that_the_other_method_has_no_node_for_leave_its_tree_alone(gpt: str) -> None:
-    async with walking(gpt) as (app, _):
-        key = study_in(app).counts.groups[-1].key
-    overrides: Overrides = {key: {"LL": Verdict.SPLIT}}
-    async with walking(gpt, options=OpenOptions(method="joint"), overrides=overrides) as (app, pilot):
-        assert view(app).method == "joint"
-        shown = stop_in(app)
-        await press(app, pilot, "m")
-        await wait_for(pilot, lambda: "in the trees of root" in screen_text(app), "why not")
-        assert "fits no node" in screen_text(app)
-        assert view(app).method == "joint"
-        assert stop_in(app).nodes == shown.nodes
-        await press(app, pilot, "right")
-        assert len(stop_in(app).nodes) == 1
 
 
 async def test_the_selected_group_is_that_of_view_1(gpt: str) -> None:
@@ -563,7 +541,7 @@ def test_help_tells_every_key_and_what_the_running_lines_bounds_are() -> None:
         "take the decision ahead",
         "keep the node in focus whole",
         "to the next kernel group",
-        "total is that of the total time, worst group the largest of any kernel group's",
+        "total is of the total time, worst group the largest of any kernel group's own time",
         "this group that of the group in focus",
     ):
         assert words in text

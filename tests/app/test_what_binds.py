@@ -39,16 +39,14 @@ from tui.engine.studies import target_of
 from tui.options.commands import OpenOptions, SampleOptions
 from tui.text.binding import binding_forms
 
-DEAR = OpenOptions(pool_below=0.0, min_samples=2)
+DEAR = OpenOptions(no_pool=True, min_samples=2)
 """Two launches of every stratum of every kernel group."""
 
 LOOSE = OpenOptions(
     epsilon=0.3,
     group_epsilon="none",
-    pool_below=0.01,
     kernel_spread=0.0,
     min_samples=1,
-    min_freedom=0.0,
     noise_floor=0.0,
     group_by=GroupBy.NAME,
 )

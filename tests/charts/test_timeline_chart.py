@@ -117,18 +117,6 @@ def test_the_line_of_means_follows_a_drift_and_is_named() -> None:
     assert by_column[0] == 0
 
 
-def test_a_phase_begins_at_a_line_and_only_inside() -> None:
-    launches = falling()
-    inside, outside = int(launches.id[150]), int(launches.id[-1]) + 5
-    marks = Marks(phase_ids=(inside, outside))
-    rows = plain(
-        timeline_chart(launches, [], NONE, 60, 20, ascii_only=True, look=Look(marks=marks))
-    ).splitlines()
-    lines = {at for row in rows[:12] for at, glyph in enumerate(row) if glyph == "|" and at > 8}
-    assert lines == {9 + 150 * (60 - 9 - 2) // 300}
-    assert any("| another phase begins" in row for row in rows)
-
-
 def test_the_axis_is_shaded_where_the_device_is_idle_by_time_alone() -> None:
     launches = falling()
     gap = IdleGaps(np.array([200_000_000]), np.array([900_000_000]))

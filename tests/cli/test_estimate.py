@@ -140,6 +140,7 @@ def test_a_target_is_reached_by_topping_up(kernelpoint: Kernelpoint, plan_file: 
     plan, table, larger = plan_file, tmp_path / "cycles.csv", tmp_path / "larger.json"
     for number in range(60):
         results_of(plan, table, spread=3)
+        larger.unlink(missing_ok=True)
         words = ("estimate", plan, table, "--target", "0.01", "--top-up", larger, "--format", "json")
         run = kernelpoint(*words, COLUMNS=str(100 + number))
         if run.code == 0:
@@ -149,7 +150,7 @@ def test_a_target_is_reached_by_topping_up(kernelpoint: Kernelpoint, plan_file: 
         assert f"plan written to {larger}" in run.err
         assert run.results["promise_met"] is False
         added = {each["id"] for each in run.results["next"]}
-        assert f"next: {len(added)} launch" in kernelpoint(*words[:-2]).out
+        assert f"next: {len(added)} launch" in kernelpoint(*words[:-2], "--force").out
         plan = tmp_path / f"round-{number}.json"
         plan.write_bytes(larger.read_bytes())
         assert added == {each["id"] for each in launches_of(plan)} - set(

@@ -6,11 +6,14 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import IO
 
 import pytest
 
+from sampling.errors import ProfileError
 from sampling.simulators.registry import exporter_names
 from tests.cli.conftest import Kernelpoint
+from tui.output.files import write_folder
 
 
 def drawn_in(plan: Path) -> int:
@@ -47,7 +50,10 @@ def test_the_folder_has_the_plan_and_is_enough_for_an_estimate(
     table.write_text("id,cycles\n" + "".join(f"{each},{1000 + each}\n" for each in ids))
     answers = [kernelpoint("estimate", each, table) for each in (folder, plan_file)]
     assert answers[0].code == 0, answers[0].err
-    assert answers[0].out == answers[1].out
+    # The manifest says more than a table of cycles: how the launches were run.
+    first, rest = answers[0].out.split("\n", 1)
+    assert first.startswith("COLD: ")
+    assert rest == answers[1].out
 
 
 def test_a_plan_in_its_own_folder_stays(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
@@ -87,13 +93,25 @@ def test_what_means_nothing_to_a_target_is_refused_by_its_flag(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
 ) -> None:
     words = ("export", plan_file, "-o", tmp_path / "made")
-    for target, flag in (("csv", "--warm-up"), ("ncu", "--warm-up")):
-        error = kernelpoint(*words, "--to", target, flag).failed(2)
+    for target, flag in (("csv", "--caches"), ("ncu", "--caches")):
+        error = kernelpoint(*words, "--to", target, flag, "cold").failed(2)
         assert error == f"kernelpoint: error: {flag} means nothing to {target}\n"
     error = kernelpoint(*words, "--to", "accel-sim", "--drop-copies").failed(2)
     assert "--drop-copies leaves out copies that --traces list" in error
     assert "there is no exporter 'ncuu'; did you mean 'ncu'?" in kernelpoint(*words, "--to", "ncuu").failed(2)
     assert "accel-sim writes" in kernelpoint("export", plan_file, "--to", "accel-sim", "-o", "-").failed(2)
+
+
+def test_a_large_file_is_written_by_what_makes_it_or_nothing_is(tmp_path: Path) -> None:
+    def broken(_: IO[bytes]) -> None:
+        raise ProfileError("is cut off", path="kernel-2.traceg")
+
+    files = [("run.sh", "true\n"), ("a/kernel-1.traceg", lambda stream: stream.write(b"1\n"))]
+    written = write_folder(tmp_path / "made", files, force=False)
+    assert [Path(path).read_bytes() for path in written] == [b"true\n", b"1\n"]
+    with pytest.raises(ProfileError, match="is cut off"):
+        write_folder(tmp_path / "other", [*files, ("kernel-2.traceg", broken)], force=False)
+    assert not (tmp_path / "other").exists()
 
 
 def test_traces_that_do_not_fit_are_refused_and_nothing_is_written(

@@ -183,3 +183,13 @@ def test_what_may_not_be_written_is_refused(
     monkeypatch.setattr(places.os, "access", lambda path, _: path != (own if closed == "file" else tmp_path))
     with pytest.raises(PermissionError):
         check_file(own)
+
+
+@pytest.mark.parametrize("words", [*WRITES.values(), *FOLDERS.values()], ids=[*WRITES, *FOLDERS])
+def test_links_that_lead_to_each_other_are_refused(
+    kernelpoint: Kernelpoint, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    error = kernelpoint(*words, tmp_path / "one").failed(1)
+    assert f"{tmp_path / 'one'}: cannot be written" in error

@@ -168,7 +168,8 @@ def test_the_bounds_are_what_draws_of_the_plan_reach(
     assert (error <= run.results["bound"]).mean() >= 0.94
     share = 100 * calibrated["within_epsilon"]
     text = kernelpoint(*words, tmp_path / "again.json").out
-    simulated = f"{share:.1f} % of 4,000 draws within epsilon of the simulated total as declared, "
+    of_simulated = 100 * calibrated["simulated_within_epsilon"]
+    simulated = f"{of_simulated:.1f} % of 4,000 draws within epsilon of the simulated total as declared, "
     said = f"{simulated}{share:.1f} % of the profile's; 95.0 % stated 200 draws: mean error"
     assert said in " ".join(text.split())
 

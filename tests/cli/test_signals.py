@@ -54,9 +54,14 @@ def run(code: str, *words: object) -> subprocess.CompletedProcess[str]:
         env=environment(),
         timeout=120,
         check=False,
-        # A shell that starts this in the background leaves SIGINT ignored, and Python would keep it so.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=_as_in_the_foreground,
     )
+
+
+def _as_in_the_foreground() -> None:
+    # A shell in the background leaves SIGINT ignored, nohup SIGHUP, and Python would keep them so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def sent(name: str) -> str:
@@ -90,7 +95,8 @@ def test_an_interruption_that_a_finalizer_swallows_ends_the_program_all_the_same
 def test_another_signal_leaves_nothing_half_made(name: str, resnet: Path, tmp_path: Path) -> None:
     """The program dies by the signal, as if nobody had listened: a shell says 143 and 129."""
     ended = run(_WRITING.format(code=sent(name)), "sample", resnet, "-o", tmp_path / "plan.json")
-    assert ended.returncode == -getattr(signal, name)
+    # Where undoing takes long it is ended by force, with the code that a shell gives such a death.
+    assert ended.returncode in {-getattr(signal, name), 128 + getattr(signal, name)}
     assert "Traceback" not in ended.stderr
     assert list(tmp_path.iterdir()) == []
 

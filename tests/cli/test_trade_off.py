@@ -69,8 +69,7 @@ def test_where_the_curve_is_level_the_reason_is_said(kernelpoint: Kernelpoint, g
         "stratum ask for more than epsilon does."
     )
     assert last("--epsilons", "0.5,0.7", "--group-epsilon", "none", "--no-pool") == (
-        "epsilon 0.5 on the plan stays the same: 1 launch a stratum and 8 degrees of freedom ask for "
-        "more than epsilon does."
+        "epsilon 0.5 on the plan stays the same: 1 launch a stratum asks for more than epsilon does."
     )
     assert last("--epsilons", "0.1,0.5", "--method", "random") == "epsilon 0.1 on the plan stays the same."
     assert last("--epsilons", "0.001,0.002", "--method", "root") == ""

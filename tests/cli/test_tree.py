@@ -125,10 +125,13 @@ def test_decisions_made_in_another_methods_trees_are_said(
     path = tmp_path / "overrides.json"
     decided = [{"key": rows[0]["key"], "path": "", "decision": "keep"}]
     path.write_text(json.dumps({"method": "root", "overrides": decided}))
-    said = f"--overrides {path}: decided in the trees of root, and used in those of joint"
-    assert said in kernelpoint("sample", gpt2, "--overrides", path).err
-    assert said not in kernelpoint("sample", gpt2, "--overrides", path, "--quiet").err
+    said = f"--overrides {path}: decided in the trees of root, and used in those of stem"
+    words = ("sample", gpt2, "--method", "stem", "--overrides")
+    assert said in kernelpoint(*words, path).err
+    assert said not in kernelpoint(*words, path, "--quiet").err
     assert "decided in the trees" not in kernelpoint("tree", gpt2, "--overrides", path).err
     plan = tmp_path / "plan.json"
     kernelpoint("sample", gpt2, "--method", "root", "--overrides", path, "-o", plan)
-    assert "decided in the trees of root" in kernelpoint("sample", gpt2, "--overrides", plan).err
+    assert "decided in the trees of root" in kernelpoint(*words, plan).err
+    # The default method has no trees of its own: whose the cuts are does not matter.
+    assert "decided" not in kernelpoint("sample", gpt2, "--overrides", plan).err

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sampling.errors import SamplingError
-from sampling.plan.findings.evidence import Evidence
+from sampling.plan.findings.finding import Evidence
 from sampling.plan.findings.registry import findings
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations

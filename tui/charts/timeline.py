@@ -35,7 +35,6 @@ _ROWS_A_LEGEND_ROW = 5
 _LEAST_LEGEND = 16
 _DRAWN = ("\N{BLACK DIAMOND}", "X")
 _MEAN = ("━", "=")
-_PHASE = ("┊", "|")
 _IDLE = ("░", "~")
 
 
@@ -46,12 +45,10 @@ class Marks:
     Attributes
     ----------
     mean : whether a line runs through the mean durations: for those that drift.
-    phase_ids : the launches with which other phases of the run begin.
     gaps : when the device is idle, for a timeline by time.
     """
 
     mean: bool = False
-    phase_ids: tuple[int, ...] = ()
     gaps: IdleGaps | None = None
 
 
@@ -205,12 +202,7 @@ def _draw_axes(grid: Grid, rows: int, axis: _Axis, run: RunAxis, left: int, *, a
 
 
 def _draw_marks(grid: Grid, rows: int, run: RunAxis, left: int, marks: Marks, *, ascii_only: bool) -> None:
-    """Draw where phases begin, and on the axis where the device is idle."""
-    launches = run.launches
-    inside = [each for each in marks.phase_ids if launches.id[0] < each <= launches.id[-1]]
-    for column in run.of_places(np.searchsorted(launches.id, inside)).tolist():
-        for row in np.flatnonzero(grid.glyph[:rows, left + column] == " ").tolist():
-            put(grid, row, left + column, _PHASE[ascii_only], AXIS)
+    """Draw on the axis where the device is idle."""
     if marks.gaps is not None and run.by == "time":
         for begin, end in run.stretches(marks.gaps.begin_ns, marks.gaps.end_ns):
             put(grid, rows, left + begin, _IDLE[ascii_only] * (end - begin), MARKER)
@@ -261,8 +253,6 @@ def _mark_entries(drawn: int, marks: Marks, by: By, *, ascii_only: bool) -> list
         entries.append(Entry(_DRAWN[ascii_only], MARKER, words))
     if marks.mean:
         entries.append(Entry(_MEAN[ascii_only], MARKER, ("mean, which drifts", "mean drifts", "mean")))
-    if marks.phase_ids:
-        entries.append(Entry(_PHASE[ascii_only], AXIS, ("another phase begins", "phase begins", "phase")))
     if by == "time" and marks.gaps is not None and len(marks.gaps):
         entries.append(Entry(_IDLE[ascii_only], MARKER, ("device idle", "device idle", "idle")))
     return entries

@@ -23,5 +23,5 @@ def run(options: EstimateOptions) -> None:
     main = found.main
     if main.is_incomplete:
         raise CheckFailedError(f"incomplete: {missing_text(main)}")
-    if options.target is not None and not main.is_within(options.target):
-        raise CheckFailedError(unmet_text(main, options.target))
+    if options.target is not None and not found.is_within(options.target, accept_cold=options.accept_cold):
+        raise CheckFailedError(unmet_text(found, options.target))

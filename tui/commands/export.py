@@ -8,6 +8,7 @@ from sampling.errors import OptionError
 from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.registry import exported_folder, exporter_named
+from tui.engine.studies import progress_of
 from tui.options.commands import ExportOptions
 from tui.options.places import check_folder
 from tui.output.files import write_folder
@@ -25,14 +26,23 @@ def run(options: ExportOptions) -> None:
     plan = read_plan(options.plan)
     # Garbled options are refused before anything is written.
     part = part_of_plan(plan)
-    choices = ExportChoices(options.shards, options.traces, options.warm_up, options.drop_copies)
-    files = exported_folder(plan, options.to, choices)
+    with progress_of(options) as progress:
+        choices = ExportChoices(
+            shards=options.shards,
+            traces=options.traces,
+            caches=options.caches,
+            config=options.config,
+            trace_before=options.trace_before,
+            drop_copies=options.drop_copies,
+            progress=progress,
+        )
+        files = exported_folder(plan, options.to, choices)
     if options.output == STDOUT or Path(plan.path).resolve() == (folder / IN_FOLDER).resolve():
         files = tuple(file for file in files if file[0] != IN_FOLDER)
     if options.output == STDOUT:
         if len(files) != 1:
             raise OptionError(f"{options.to} writes {len(files)} files", remedy="name a folder with -o")
-        write_stdout(files[0][1])
+        write_stdout(str(files[0][1]))
         written = [STDOUT]
     else:
         written = write_folder(folder, files, force=options.force)

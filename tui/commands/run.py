@@ -46,19 +46,22 @@ def run(options: RunOptions) -> None:
                 note(f"{kept} kept in {asked.folder}; the same command goes on", quiet=options.quiet)
             raise
     same = {each.name: getattr(options, each.name) for each in fields(OutputOptions)}
-    of_folder = EstimateOptions(**same, plan=str(asked.folder), target=options.target)
+    of_folder = EstimateOptions(
+        **same, plan=str(asked.folder), target=options.target, accept_cold=options.accept_cold
+    )
     answer = run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
     emit(stated(answer, part), options, redirect=False)
     if ran.job_array is None and not ran.begun:
-        _check(ran.found, options.target)
+        _check(ran.found, options)
 
 
-def _check(found: PlanEstimate | None, target: float | None) -> None:
+def _check(found: PlanEstimate | None, options: RunOptions) -> None:
     assert found is not None
+    target = options.target
     if found.main.is_incomplete:
         raise CheckFailedError(f"incomplete: {missing_text(found.main)}")
-    if target is not None and not found.main.is_within(target):
-        raise CheckFailedError(unmet_text(found.main, target))
+    if target is not None and not found.is_within(target, accept_cold=options.accept_cold):
+        raise CheckFailedError(unmet_text(found, target))
 
 
 def _asked(options: RunOptions) -> loop.Asked:
@@ -73,6 +76,10 @@ def _asked(options: RunOptions) -> loop.Asked:
     folder = beside if options.output is None else Path(options.output)
     if options.output is None and not is_run:
         check_folder(folder)
+    # The same whatever folder the run is gone on with from.
+    traces, config = (
+        None if each is None else str(Path(each).absolute()) for each in (options.traces, options.config)
+    )
     return loop.Asked(
         read_plan(str(given / "rounds" / "1") if is_run else options.plan),
         folder,
@@ -81,7 +88,7 @@ def _asked(options: RunOptions) -> loop.Asked:
         options.target,
         options.jobs,
         None if options.timeout is None else written_seconds(options.timeout, "timeout"),
-        ExportChoices(traces=None if options.traces is None else str(Path(options.traces).absolute())),
+        ExportChoices(traces=traces, caches=options.caches, config=config),
     )
 
 

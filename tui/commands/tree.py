@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sampling.methods.registry import split_trees_of
-from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.plan.walk import TreeWalk
 from tui.engine.studies import chosen_kernel, overrides_of, study_of, target_of
 from tui.options.commands import TreeOptions
 from tui.output.writer import Answer, emit

@@ -285,10 +285,19 @@ class ExportOptions(OutputOptions):
         "--traces",
         metavar="DIR",
     )
-    warm_up: bool = option(
-        False,
-        "accel-sim, macsim, mgpusim: run the launch before each one first, for warm caches.",
-        "--warm-up",
+    caches: str | None = option(
+        None,
+        "What launches find in L2: warm or loads, what those before them left (put there by copies, by a"
+        " kernel of loads); own, what they load; after:N, N launches are run first; cold. Warm if not given,"
+        " for accel-sim with --traces.",
+        "--caches",
+        metavar="HOW",
+    )
+    config: InputFile | None = option(
+        None, "accel-sim: the gpgpusim.config, for the size of its L2.", "--config", metavar="FILE"
+    )
+    trace_before: int = option(
+        16, "accel-sim: record so many launches before each too.", "--trace-before", metavar="N", least=0
     )
     drop_copies: bool = option(
         False, "accel-sim, mgpusim: leave out the memory copies that the traces list.", "--drop-copies"
@@ -322,6 +331,15 @@ class RunOptions(OutputOptions):
         metavar="COMMAND",
     )
     traces: InputFile | None = option(None, "accel-sim, macsim: the traces.", "--traces", metavar="DIR")
+    caches: str | None = option(
+        None, "What launches find in the caches, as for `export`.", "--caches", metavar="STATE"
+    )
+    config: InputFile | None = option(
+        None, "accel-sim: gpgpusim.config, for the size of L2.", "--config", metavar="FILE"
+    )
+    accept_cold: bool = option(
+        False, "Take a total of launches that started cold for one that keeps --target.", "--accept-cold"
+    )
     target: float | None = option(
         None,
         "Stop when the total's interval reaches this fraction to either side, draw more until it does; "

@@ -58,6 +58,12 @@ class ResultsOptions(OutputOptions):
         "--partial",
         panel=RESULTS_PANEL,
     )
+    accept_cold: bool = option(
+        False,
+        "Take a total of launches that started with cold caches for one that keeps --target.",
+        "--accept-cold",
+        panel=RESULTS_PANEL,
+    )
     projection_error: float | None = option(
         None,
         "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from sampling.errors import OptionError
 from tui.options.input_files import why_not_written
@@ -66,12 +67,14 @@ def scratch_file() -> Iterator[Path]:
 
 def write_folder(
     folder: Path,
-    files: Sequence[tuple[str, str]],
+    files: Sequence[tuple[str, str | Callable[[IO[bytes]], None]]],
     *,
     force: bool,
     replaced: Callable[[Path], bool] = lambda _: False,
 ) -> list[str]:
     """Write (relative path, content) below a folder and return the paths; scripts (.sh) can be run.
+
+    Of a large file the content is what writes it.
 
     Parameters
     ----------
@@ -100,7 +103,11 @@ def write_folder(
                 _make_folder(path.parent, made)
                 temporary = written.enter_context(new_file(path))
                 # As bytes, so that line ends are not changed.
-                temporary.write_bytes(content.encode("utf-8", "backslashreplace"))
+                if isinstance(content, str):
+                    temporary.write_bytes(content.encode("utf-8", "backslashreplace"))
+                else:
+                    with temporary.open("wb") as stream:
+                        content(stream)
         # Everything is written: keep the folders.
         made.pop_all()
     for path in paths:

@@ -48,7 +48,10 @@ def estimate_results(
         "metrics": metrics,
         "ratios": [_ratio_row(ratio, found.main.confidence) for ratio in _ratios(found)],
         "groups": _group_rows(found) if options.groups else [],
-        "promise_met": None if options.target is None else found.main.is_within(options.target),
+        "promise_met": None
+        if options.target is None
+        else found.is_within(options.target, accept_cold=options.accept_cold),
+        "caches": {"state": found.caches.state, "shares": dict(found.caches.shares)},
         "seen": None if found.main.seen is None else asdict(found.main.seen),
         "declared": {
             "noise": found.plan.options.get("noise_floor"),
@@ -185,7 +188,7 @@ def _ratios(found: PlanEstimate) -> Sequence[Ratio]:
 
 def _last_lines(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Iterator[str]:
     if options.target is not None:
-        yield target_text(found.main, options.target)
+        yield target_text(found, options.target, accept_cold=options.accept_cold)
     if larger is not None:
         yield next_text(larger)
     yield from found.notes
@@ -210,6 +213,8 @@ def first_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[str]
         there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
         what = "no total yet" if math.isnan(main.total) else "what follows is of that part alone"
         yield f"INCOMPLETE: results of {known}; {what}. Still to run: {_launches_text(to_run)} ({there})"
+    if words := str(found.caches):
+        yield f"COLD: {words}" if found.caches.is_cold else words
     yield (
         f"{len(plan.drawn) - len(missing):,} of the plan's "
         f"{counted(len(plan.drawn), 'launch', 'launches')} simulated, for "
@@ -224,10 +229,11 @@ def _launches_text(launches: Sequence[PlannedLaunch]) -> str:
     return f"{number}, {quantities.duration(duration_ns)} of profile time" if duration_ns else number
 
 
-def target_text(total: Estimate, target: float) -> str:
-    """Return whether a total is as narrow as asked for."""
-    met = total.is_within(target)
-    return f"within {quantities.share(target)} as asked for" if met else unmet_text(total, target)
+def target_text(found: PlanEstimate, target: float, *, accept_cold: bool) -> str:
+    """Return whether the total is as narrow as asked for."""
+    if found.is_within(target, accept_cold=accept_cold):
+        return f"within {quantities.share(target)} as asked for"
+    return unmet_text(found, target)
 
 
 def next_text(larger: ToppedUp) -> str:
@@ -328,13 +334,15 @@ def missing_text(total: Estimate) -> str:
     return f"{quantities.share(total.share_missing)} of the profile's time has no result"
 
 
-def unmet_text(total: Estimate, target: float) -> str:
-    """Return why a total is not as narrow as asked for."""
-    asked = f"not within {quantities.share(target)}"
+def unmet_text(found: PlanEstimate, target: float) -> str:
+    """Return why the total is not as narrow as asked for."""
+    total, asked = found.main, f"not within {quantities.share(target)}"
     if total.is_incomplete:
         return f"{asked}: {missing_text(total)}"
     if total.half_width is None:
         return f"{asked}: there is no interval"
     if not total.total:
         return f"{asked}: the total is 0"
+    if total.is_within(target):
+        return f"{asked} of the whole run: launches started cold (`--accept-cold` takes their total)"
     return f"{asked}: the interval reaches {quantities.share(total.half_width / total.total)} to either side"

@@ -32,7 +32,6 @@ BRIEFEST = {
     "several-devices": "devices",
     "identical-ranks": "ranks",
     "drift": "drift",
-    "phases": "phases",
     "iterations": "loop",
     "one-launch-dominates": "one launch",
     "not-worth-sampling": "small gain",

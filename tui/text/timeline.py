@@ -28,7 +28,6 @@ from tui.text.ranges import range_rows
 
 _LEAST_GAP = 0.01
 """Gaps of the device that last no such share of the time shown are not worth a word."""
-_PHASES_SAID = 3
 _MOST_RANGES = 12
 
 
@@ -73,22 +72,13 @@ def drift_of(timeline: GroupTimeline) -> bool:
     return drift is not None and timeline.group in drift.groups and _is_found(timeline, "drift")
 
 
-def phase_starts(timeline: GroupTimeline) -> tuple[int, ...]:
-    """Return the launches with which phases of the run begin, but the first, among those shown."""
-    phases = timeline.study.order.phases
-    if phases is None or not _is_found(timeline, "phases"):
-        return ()
-    first, last = int(timeline.launches.id[0]), int(timeline.launches.id[-1])
-    return tuple(phase.first_id for phase in phases.phases[1:] if first < phase.first_id <= last)
-
-
 def _is_found(timeline: GroupTimeline, code: str) -> bool:
     return any(finding.code == code for finding in timeline.study.findings)
 
 
 def _marks(timeline: GroupTimeline) -> Marks:
     gaps = _shown_gaps(timeline)
-    return Marks(drift_of(timeline), phase_starts(timeline), None if gaps is None else gaps[0])
+    return Marks(drift_of(timeline), None if gaps is None else gaps[0])
 
 
 def _shown_gaps(timeline: GroupTimeline) -> tuple[IdleGaps, int, int] | None:
@@ -157,15 +147,13 @@ def _tree_lines(timeline: GroupTimeline, forest: RangeForest, canvas: Canvas, le
 def course_forms(timeline: GroupTimeline) -> list[str]:
     """Return what the launches did over the run in a line, the longest form first.
 
-    Where they stand, how their durations begin and end; that they drift, phases of the run, idle gaps.
+    Where they stand, how their durations begin and end; that they drift, idle gaps.
     """
     words = course(timeline.launches)
     launches = counted(len(timeline.launches), "launch", "launches")
     ends, said = words.partition("; ")[2], []
     if drift_of(timeline):
         said.append("its mean drifts")
-    if phases := phase_starts(timeline):
-        said.append(f"another phase at launch {' and '.join(f'{each:,}' for each in phases[:_PHASES_SAID])}")
     if (gaps := _shown_gaps(timeline)) is not None:
         said.append(gap_words(*gaps))
     if not said:

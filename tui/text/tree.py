@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sampling.errors import OptionError
-from sampling.plan.walk.tree_walk import Running, TreeWalk
+from sampling.plan.walk import Running, TreeWalk
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import SplitNode, Verdict
 from sampling.text import counted

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sampling.plan.findings.evidence import Evidence
-from sampling.plan.findings.finding import Finding, percent
+from sampling.plan.findings.finding import Evidence, Finding, percent
 from sampling.profile.names import short_name
 from sampling.text import Wording, counted
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sampling.plan.findings.clock import coarse_clock, zero_durations
-from sampling.plan.findings.devices import communication_kernels, overlap, several_devices
-from sampling.plan.findings.evidence import Evidence
-from sampling.plan.findings.finding import Finding
-from sampling.plan.findings.identical_ranks import identical_ranks
+from sampling.plan.findings.finding import Evidence, Finding
 from sampling.plan.findings.plan_cost import not_worth_sampling, one_launch_dominates
 from sampling.plan.findings.recording import (
     api_rows_missing,
+    coarse_clock,
+    communication_kernels,
     graph_level_trace,
+    identical_ranks,
     no_durations,
     no_grid,
+    overlap,
+    several_devices,
+    zero_durations,
 )
-from sampling.plan.findings.run_order import drift, iterations, phases
+from sampling.plan.findings.run_order import drift, iterations
 
 _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
     no_durations,
@@ -30,7 +32,6 @@ _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
     several_devices,
     identical_ranks,
     drift,
-    phases,
     iterations,
     one_launch_dominates,
     not_worth_sampling,

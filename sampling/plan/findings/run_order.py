@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-from sampling.plan.findings.evidence import Evidence
-from sampling.plan.findings.finding import Change, Finding, percent
+from sampling.plan.findings.finding import Change, Evidence, Finding, percent
 from sampling.profile.names import short_name
 from sampling.reduction.region import selected_sequences
 from sampling.reduction.run_order.drift import Drift
 from sampling.reduction.run_order.loops import Loop
-from sampling.text import Wording, counted, duration_text, listed
+from sampling.text import Wording, counted, duration_text
 
 _DRIFT_FROM_SHARE = 0.02
-_PHASES_SHOWN = 4
 
 
 def drift(evidence: Evidence) -> Finding | None:
@@ -58,32 +56,6 @@ def _drift_remedy(found: Drift, *, is_random: bool) -> tuple[str, tuple[Change, 
         remedy = Wording("keep to a method that draws at random; to look closer, {}", half)
         return remedy, (Change("launches", f"{found.middle_id}:"),)
     return Wording("take `method=joint`, which draws at random, or {}", half), (Change("method", "joint"),)
-
-
-def phases(evidence: Evidence) -> Finding | None:
-    """Where a run turns from some kernels to others."""
-    found = None if evidence.order is None else evidence.order.phases
-    if found is None:
-        return None
-    total_ns = max(sum(phase.time_ns for phase in found.phases), 1)
-    stretches = [
-        f"{phase.first_id:,} to {phase.stop_id - 1:,} ({percent(phase.time_ns / total_ns)} of the time, "
-        f"most in #{phase.group + 1})"
-        for phase in found.phases
-    ]
-    longest = max(found.phases, key=lambda phase: phase.time_ns)
-    return Finding(
-        "phases",
-        "note",
-        f"{counted(len(found.phases), 'phase')} of other kernels",
-        f"The run{_place(evidence, found.sequence)} has {len(found.phases)} phases of other kernels: "
-        f"launches {listed(stretches, _PHASES_SHOWN)}. The bound holds over all of them together; a run in "
-        "which they have other shares of the time needs a plan of its own.",
-        Wording(
-            "plan the phase with the most time apart by `launches={}:{}`", longest.first_id, longest.stop_id
-        ),
-        (Change("launches", f"{longest.first_id}:{longest.stop_id}"),),
-    )
 
 
 def _place(evidence: Evidence, sequence: int) -> str:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import EmptySelectionError
-from sampling.profile.profile import Profile
+from sampling.parallel import ordered_map
+from sampling.profile.profile import Batch, Column, LaunchSequence, Profile
 from sampling.profile.range_runs import NO_RANGES
 from sampling.progress import Progress
-from sampling.reduction.ranges.found import FoundIterations, found_iterations
+from sampling.reduction.iterations import MOST, find_iterations
 from sampling.reduction.ranges.nesting import Paths, RangeTree, range_tree
-from sampling.reduction.ranges.sums import SumsBefore, sums_before
-from sampling.reduction.region import Region, filters_set
-from sampling.reduction.row_filters import KeptRows
+from sampling.reduction.region import Region, filters_set, selections
+from sampling.reduction.row_filters import KeptRows, RowFilters
+from sampling.reduction.selection import Selection
 from sampling.text import Wording, listed
 
 #: Of a loop with more iterations than this none is listed by itself.
@@ -229,3 +230,125 @@ def _distinct(values: IntArray) -> IntArray:
     """Return the values, ascending, each once: `np.unique` hashes a million of them for a second first."""
     ordered = np.sort(values)
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundIterations:
+    """The iterations of one process and device.
+
+    Attributes
+    ----------
+    first_id, stop_id : (k,) each is the launches ``first_id:stop_id`` of which the region keeps any.
+    """
+
+    sequence: LaunchSequence
+    first_id: IntArray
+    stop_id: IntArray
+
+
+def found_iterations(
+    profile: Profile, region: Region, progress: Progress | None = None
+) -> tuple[FoundIterations, ...]:
+    """Return the iterations of each process and device that has a loop which most of its launches repeat.
+
+    Launches are the same by name and shape, else by name alone. One launch again and again is no loop: it is
+    a kernel group. It holds 12 bytes a launch.
+
+    Raises
+    ------
+    EmptySelectionError, NotApplicableError : see `selections`.
+    """
+    filters = RowFilters(profile, region)
+    parts = [(ids, signature) for ids, signature, _ in kept_parts(profile, region, filters, progress)]
+    if not parts:
+        return ()
+    ids = np.concatenate([part[0] for part in parts])
+    signature = np.concatenate([part[1] for part in parts])
+    name_of = profile.kernels.signature_names()
+    found = []
+    for sequence in profile.sequences:
+        first, stop = np.searchsorted(ids, (sequence.first_id, sequence.first_id + sequence.launches))
+        own = signature[first:stop]
+        for codes in (own, name_of[own]):
+            iterations = find_iterations(codes, progress)
+            if iterations is None or iterations.launches == 1:
+                continue
+            if iterations.equal_launches >= MOST * len(codes):
+                begin = first + iterations.first
+                last = ids[begin + iterations.launches - 1]
+                found.append(FoundIterations(sequence, ids[begin], last + 1))
+                break
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SumsBefore:
+    """What is kept of the launches before each of some ids; all arrays (b,).
+
+    Attributes
+    ----------
+    bounds : the ids, ascending.
+    launches, duration_ns : how many are kept of those before each, and how long they last together.
+    next_id, last_id : the first that is kept from there on, and the last before; -1 where there is none.
+    kept : what is kept in all.
+    """
+
+    bounds: IntArray
+    launches: IntArray
+    duration_ns: IntArray
+    next_id: IntArray
+    last_id: IntArray
+    kept: KeptRows
+
+
+def sums_before(
+    profile: Profile, region: Region, bounds: IntArray, progress: Progress | None = None
+) -> SumsBefore:
+    """Count what a region keeps before some ids (b,), ascending.
+
+    Raises
+    ------
+    EmptySelectionError : the region leaves no launch; says which filter emptied it.
+    NotApplicableError : the profile lacks what the region asks for.
+    """
+    filters = RowFilters(profile, region)
+    launches, total_ns, next_id, last_id = np.zeros((4, len(bounds)), dtype=np.int64)
+    next_id[:] = last_id[:] = -1
+    done = before = before_ns = 0
+    last = -1
+    for ids, _, duration_ns in kept_parts(profile, region, filters, progress):
+        stop = int(np.searchsorted(bounds, ids[-1], side="right"))
+        here = np.searchsorted(ids, bounds[done:stop])
+        sums_ns = np.concatenate([[0], np.cumsum(duration_ns)])
+        launches[done:stop] = before + here
+        total_ns[done:stop] = before_ns + sums_ns[here]
+        next_id[done:stop] = ids[here]
+        last_id[done:stop] = np.where(here > 0, ids[here - 1], last)
+        done, before, before_ns, last = stop, before + len(ids), before_ns + int(sums_ns[-1]), int(ids[-1])
+    launches[done:], total_ns[done:], last_id[done:] = before, before_ns, last
+    return SumsBefore(bounds, launches, total_ns, next_id, last_id, filters.total())
+
+
+def kept_parts(
+    profile: Profile, region: Region, filters: RowFilters, progress: Progress | None = None
+) -> Iterator[tuple[IntArray, AnyIntArray, AnyIntArray]]:
+    """Yield ids, signature codes and durations of what is kept, part by part in id order; none is empty.
+
+    Raises
+    ------
+    EmptySelectionError, NotApplicableError : see `selections`.
+    """
+    chosen = selections(profile, region)
+    columns: tuple[Column, ...] = ("signature", "duration_ns")
+
+    def read(selection: Selection) -> Batch:
+        return profile.read(selection.span, columns)
+
+    for number, (selection, batch) in enumerate(zip(chosen, ordered_map(read, chosen), strict=True)):
+        signature = batch["signature"][selection.rows]
+        duration_ns = batch["duration_ns"][selection.rows].astype(np.int64)
+        kept = filters.kept(profile.kernels.signature_names()[signature], duration_ns)
+        if progress is not None:
+            progress(number + 1, len(chosen), "adding up ranges")
+        if kept.any():
+            yield selection.ids(np.flatnonzero(kept)), signature[kept], duration_ns[kept]

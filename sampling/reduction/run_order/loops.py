@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.reduction.iterations.iterations import MOST, Iterations, find_iterations, iterations_like
+from sampling.reduction.iterations import MOST, Iterations, find_iterations, iterations_like
 from sampling.reduction.run_order.ordered_launches import OrderedLaunches
 
 _FEWEST_ITERATIONS = 3

@@ -10,10 +10,9 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.run_order.drift import Drift, find_drift
 from sampling.reduction.run_order.loops import Loop, find_loop
 from sampling.reduction.run_order.ordered_launches import read_in_order
-from sampling.reduction.run_order.phases import Phases, find_phases
 from sampling.reduction.run_order.twins import Twins, find_twins
 
-_STEPS = 5
+_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,6 @@ class RunOrder:
     drift: Drift | None = None
     twins: Twins | None = None
     loop: Loop | None = None
-    phases: Phases | None = None
 
 
 def run_order(profile: Profile, counts: DurationCounts, progress: Progress | None = None) -> RunOrder:
@@ -41,6 +39,4 @@ def run_order(profile: Profile, counts: DurationCounts, progress: Progress | Non
     looked_for(2)
     drift = find_drift(launches)
     looked_for(3)
-    loop = find_loop(launches)
-    looked_for(4)
-    return RunOrder(drift, twins, loop, find_phases(launches))
+    return RunOrder(drift, twins, find_loop(launches))

@@ -9,6 +9,7 @@ from typing import Literal
 from sampling.profile.profile import Dimensions
 from sampling.simulators.accel_sim.printed_lines import (
     BLOCK_IN_HEADER,
+    COPY,
     GRID_IN_HEADER,
     ID_IN_HEADER,
     LAUNCHED,
@@ -18,11 +19,12 @@ from sampling.simulators.accel_sim.printed_lines import (
 )
 
 OF_HEADER = frozenset(
-    {NAME_IN_HEADER, ID_IN_HEADER, GRID_IN_HEADER, BLOCK_IN_HEADER, PROCESSING, PUSHED, LAUNCHED}
+    {COPY, NAME_IN_HEADER, ID_IN_HEADER, GRID_IN_HEADER, BLOCK_IN_HEADER, PROCESSING, PUSHED, LAUNCHED}
 )
 # More digits are no number that 64 bits hold.
 _NUMBER = re.compile(rb"(?<!\d)\d{1,18}(?!\d)")
 _TRACE_FILE = re.compile(rb".*kernel-(\d{1,18})(?!\d)[^/]*$")
+_LOW_COPY = re.compile(rb"MemcpyHtoD,0x0*[0-9a-fA-F]{1,8},")
 _PUSH = re.compile(
     rb"\s*'(?P<name>[^']*)'.*?gridDim= ?(?P<grid>\([\d, ]*\))?(?:\s*blockDim ?= ?(?P<block>\([\d, ]*\)))?"
 )
@@ -38,6 +40,7 @@ class PrintedLaunch:
     trace_id : the number of its trace; None where a program is simulated.
     uid : its number in the run, from 1.
     by : whether a trace or a program's own launch announces it; empty where its announcement is missing.
+    is_filled : whether copies before it have filled L2; of addresses above 32 bits the simulator fills none.
     """
 
     name: str = ""
@@ -46,6 +49,7 @@ class PrintedLaunch:
     trace_id: int | None = None
     uid: int | None = None
     by: Literal["trace", "program", ""] = ""
+    is_filled: bool = False
 
     @property
     def ctas(self) -> int | None:
@@ -61,15 +65,21 @@ class AnnouncedLaunches:
     _are_numbered: bool = False
     _pushed: int = 0
     _trace_file: int | None = None
+    _has_copy: bool = False
 
     def take(self, key: bytes, text: bytes) -> None:
         """Take a line whose key is one of `OF_HEADER`."""
-        if key == PROCESSING:
+        if key == COPY:
+            self._has_copy |= _LOW_COPY.match(text) is not None
+        elif key == PROCESSING:
             found = _TRACE_FILE.match(text.strip())
             self._trace_file = int(found[1]) if found else None
         elif key == NAME_IN_HEADER:
-            self.launches.append(PrintedLaunch(_text(text), trace_id=self._trace_file, by="trace"))
-            self._trace_file = None
+            traced = PrintedLaunch(
+                _text(text), trace_id=self._trace_file, by="trace", is_filled=self._has_copy
+            )
+            self.launches.append(traced)
+            self._trace_file, self._has_copy = None, False
         elif key == PUSHED and (pushed := _PUSH.match(text)):
             self._pushed += 1
             grid, block = (dimensions_of(pushed[part] or b"") for part in ("grid", "block"))

@@ -14,6 +14,7 @@ NAME_IN_HEADER = b"-kernel name"
 ID_IN_HEADER = b"-kernel id"
 GRID_IN_HEADER = b"-grid dim"
 BLOCK_IN_HEADER = b"-block dim"
+COPY = b"launching memcpy command"
 PUSHED = b"GPGPU-Sim PTX: pushing kernel"
 LAUNCHED = b"launching kernel name"
 CTAS_PER_CORE = b"GPGPU-Sim uArch: CTA/core"
@@ -40,7 +41,7 @@ TOTAL_OF_LIMIT = {
 TOTALS = tuple(dict.fromkeys(TOTAL_OF_LIMIT.values()))
 CTA_LIMITS = (b"-gpgpu_max_cta", b"-gpgpu_max_completed_cta")
 KEYS = (
-    *(PROCESSING, NAME_IN_HEADER, ID_IN_HEADER, GRID_IN_HEADER, BLOCK_IN_HEADER, LAUNCHED),
+    *(COPY, PROCESSING, NAME_IN_HEADER, ID_IN_HEADER, GRID_IN_HEADER, BLOCK_IN_HEADER, LAUNCHED),
     *(CTAS_PER_CORE, NAME, UID, STREAM, CYCLES, INSTRUCTIONS, SIMULATION_RATE),
     *(BREAK, EXIT, CLUSTERS, CORES_PER_CLUSTER, CONCURRENT),
     *(*TOTAL_OF_LIMIT, *TOTALS),

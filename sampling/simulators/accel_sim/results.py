@@ -21,6 +21,7 @@ from sampling.simulators.accel_sim import printed_lines as printed
 from sampling.simulators.accel_sim.announced_launches import PrintedLaunch
 from sampling.simulators.accel_sim.printed_lines import names_of_lines, printed_lines
 from sampling.simulators.accel_sim.printed_output import SimulatedKernel, SimulatedRun, simulated_run
+from sampling.simulators.exporting.run_order import LOADS_FROM
 from sampling.simulators.lines_so_far import LinesSoFar
 from sampling.simulators.measured_run import (
     CYCLES,
@@ -88,11 +89,12 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     launches = list(_launches(run.kernels, names, counters))
     return MeasuredRun(
         path=file.path,
-        number=np.array([number for number, _, _, _ in launches], dtype=np.int64),
+        number=np.array([number for number, *_ in launches], dtype=np.int64),
         first_number=1,
-        metrics=columns_of(names, [row for _, _, row, _ in launches]),
-        kernels=tuple(kernel for _, kernel, _, _ in launches),
-        missing={place: why for place, (_, _, _, why) in enumerate(launches) if why},
+        metrics=columns_of(names, [row for _, _, row, *_ in launches]),
+        kernels=tuple(kernel for _, kernel, *_ in launches),
+        missing={place: why for place, (_, _, _, why, _) in enumerate(launches) if why},
+        filled=frozenset(place for place, (*_, is_filled) in enumerate(launches) if is_filled),
     )
 
 
@@ -122,9 +124,14 @@ def _counter_meant(name: str, printed: Iterable[str]) -> str:
 
 def _launches(
     kernels: Sequence[SimulatedKernel], names: Sequence[str], counters: Sequence[str]
-) -> Iterator[tuple[int, SeenKernel, list[int | None], str]]:
-    """Yield number, kernel, metrics and why they are missing of each launch."""
+) -> Iterator[tuple[int, SeenKernel, list[int | None], str, bool]]:
+    """Yield number, kernel, metrics, why they are missing, and whether L2 was filled, of each launch."""
+    was_filled = False
     for kernel in kernels:
+        if kernel.launches and (kernel.launches[0].trace_id or 0) >= LOADS_FROM:
+            # A kernel of loads, which is none of the program.
+            was_filled = True
+            continue
         why = kernel.why_cut or (_NOTHING_RAN if kernel.ran_cycles == 0 else "")
         if len(kernel.launches) > 1 or len(kernel.uids) > 1:
             why = why or _ONE_BLOCK.format(" and ".join(map(str, kernel.uids)))
@@ -140,7 +147,8 @@ def _launches(
         uids = kernel.uids if len(kernel.uids) == len(kernel.launches) else (None,) * len(kernel.launches)
         for launch, uid in zip(kernel.launches, uids, strict=True):
             seen = SeenKernel(launch.name or kernel.name, launch.grid, launch.block)
-            yield _number(launch, uid), seen, row, why
+            yield _number(launch, uid), seen, row, why, launch.is_filled or was_filled
+        was_filled = False
 
 
 def _number(launch: PrintedLaunch, uid: int | None) -> int:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sampling.errors import ProfileError
 from sampling.simulators.accel_sim.trace_head import sizes_of, trace_file, trace_head
-from sampling.simulators.exporting.run_order import Step
+from sampling.simulators.exporting.run_order import LOADS_FROM, Step
 from sampling.simulators.kernel_identity import is_same_name, kernels_apart
 from sampling.simulators.measured_run import SeenKernel
 from sampling.text import counted
@@ -35,22 +35,48 @@ class TraceFolder:
     files : name of each trace as a list has it, by its number.
     copies : the lines of the copies that stand in the list between a trace and the one before it, by its
         number.
+    aligned : the number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1.
     """
 
     path: str
     files: Mapping[int, str]
     copies: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    aligned: Mapping[int, int] | None = None
+
+    def number(self, ordinal: int) -> int:
+        """Return the tracer's number of a launch; -1 where the tracer skipped it."""
+        if self.aligned is None or ordinal >= LOADS_FROM:
+            return ordinal + 1
+        return self.aligned.get(ordinal, -1)
+
+    def file(self, number: int) -> Path:
+        """Return the file of a trace.
+
+        Raises
+        ------
+        ProfileError : it is not there.
+        """
+        found = trace_file(Path(self.path), self.files[number])
+        if found is None:
+            raise ProfileError(
+                f"{LIST} names {self.files[number]}, which is not there", path=self.path, remedy=_REMEDY
+            )
+        return found
 
 
-def traces_for(path: str, steps: Sequence[Step]) -> TraceFolder:
-    """Return the traces of a folder that are of some launches, the k-th launch being number k + 1.
+def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | None = None) -> TraceFolder:
+    """Return the traces of a folder that are of some launches.
+
+    Parameters
+    ----------
+    aligned : the tracer's number of each launch, by ordinal; None: the k-th launch is number k + 1.
 
     Raises
     ------
     ProfileError : there are no traces, one of a launch is missing or is of another kernel, or the folder has
         the traces of several contexts and those of more than one fit, or of none.
     """
-    contexts = _contexts(path)
+    contexts = {name: replace(each, aligned=aligned) for name, each in _contexts(path).items()}
     if len(contexts) == 1:
         (folder,) = contexts.values()
         check_traces(folder, steps)
@@ -81,11 +107,14 @@ def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
     ------
     ProfileError : one has none, or is of another kernel.
     """
-    missing = [step for step in steps if step.ordinal + 1 not in folder.files]
+    steps = [step for step in steps if step.ordinal < LOADS_FROM]
+    missing = [step for step in steps if folder.number(step.ordinal) not in folder.files]
     if missing:
         first, last = min(folder.files), max(folder.files)
+        name = f"would be kernel-{missing[0].ordinal + 1}, which"
+        name = "was skipped by the tracer and" if folder.aligned else name
         raise ProfileError(
-            f"launch {missing[0].id} would be kernel-{missing[0].ordinal + 1}, which is not among the "
+            f"launch {missing[0].id} {name} is not among the "
             f"{counted(len(folder.files), 'trace')} from kernel-{first} to kernel-{last}; so for "
             f"{counted(len(missing), 'launch', 'launches')} in all",
             path=folder.path,
@@ -94,10 +123,11 @@ def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
     for step in sorted(steps, key=lambda each: each.ordinal):
         if step.launch is None:
             continue
-        name = folder.files[step.ordinal + 1]
-        head = _head(Path(folder.path), name)
+        at = folder.number(step.ordinal)
+        name = folder.files[at]
+        head = trace_head(folder.file(at))
         grid, block = sizes_of(head.get("grid dim")), sizes_of(head.get("block dim"))
-        kernel, number = head.get("kernel name", ""), str(step.ordinal + 1)
+        kernel, number = head.get("kernel name", ""), str(at)
         number_there = head.get("kernel id", number)
         is_same = (
             is_same_name(step.launch.name, kernel) is not False
@@ -161,16 +191,3 @@ def _list_lines(folder: Path) -> list[str]:
 
 def _file_names(folder: Path) -> list[str]:
     return sorted(file.name.removesuffix(".gz") for file in folder.iterdir())
-
-
-def _head(folder: Path, name: str) -> dict[str, str]:
-    """Return the head of a trace of the list.
-
-    Raises
-    ------
-    ProfileError : there is no such file, or it cannot be unpacked.
-    """
-    file = trace_file(folder, name)
-    if file is None:
-        raise ProfileError(f"{LIST} names {name}, which is not there", path=folder, remedy=_REMEDY)
-    return trace_head(file)

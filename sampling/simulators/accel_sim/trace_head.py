@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, cast
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Dimensions
@@ -48,19 +49,22 @@ def sizes_of(text: str | None) -> Dimensions | None:
     return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
 
 
-def _first_bytes(file: Path) -> bytes:
-    """Return the start of a file, unpacked."""
+def opened(file: Path) -> IO[bytes]:
+    """Return a trace to be read, unpacked by the ending of its name."""
     import gzip
     import lzma
 
+    if file.suffix == ".gz":
+        return cast("IO[bytes]", gzip.open(file))
+    return lzma.open(file) if file.suffix == ".xz" else file.open("rb")
+
+
+def _first_bytes(file: Path) -> bytes:
+    """Return the start of a file, unpacked."""
+    import lzma
+
     try:
-        if file.suffix == ".gz":
-            with gzip.open(file) as unpacked:
-                return unpacked.read(_HEAD_BYTES)
-        if file.suffix == ".xz":
-            with lzma.open(file) as unpacked_xz:
-                return unpacked_xz.read(_HEAD_BYTES)
-        with file.open("rb") as stream:
+        with opened(file) as stream:
             return stream.read(_HEAD_BYTES)
     except lzma.LZMAError as error:
         raise OSError(str(error)) from error

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, fields, replace
+from typing import IO
 
 from sampling.errors import OptionError
+from sampling.progress import Progress
 from sampling.text import Wording
 
-#: What an exporter writes: relative path and content of each file.
-Exported = tuple[tuple[str, str], ...]
+#: Relative path and content of a file; of a large one what writes it.
+Content = str | Callable[[IO[bytes]], None]
+Exported = tuple[tuple[str, Content], ...]
+
+#: L2 is filled before each drawn launch: with what those before left, by copies or by a kernel of loads, or
+#: with what the launch itself will load.
+FILLED = ("warm", "loads", "own")
+_AFTER = re.compile(r"after:([1-9]\d{0,5})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +31,26 @@ class ExportChoices:
     apart : share them out so that each runs by itself, whatever `shards` says.
     traces : the folder of the traces that the simulator runs, to be checked against the plan; None: not
         there.
-    warm_up : run the launch before each drawn one first, so that it does not find cold caches.
+    caches : what a drawn launch finds in the caches: one of `FILLED`, ``cold``, or ``after:N``, where the N
+        launches before it are simulated first and count for nothing; None: as warm as the target can be made.
+    config : the simulator's configuration, which says how large L2 is.
+    trace_before : so many launches before each drawn one are recorded too.
     drop_copies : leave out the memory copies of the traces' list.
+    progress : of reading the traces.
 
     Raises
     ------
-    OptionError : fewer than one shard, or no traces of which copies could be left out.
+    OptionError : fewer than one shard, no such way to fill the caches, or no traces where they are needed.
     """
 
     shards: int = 1
     traces: str | None = None
-    warm_up: bool = False
+    caches: str | None = None
+    config: str | None = None
+    trace_before: int = 16
     drop_copies: bool = False
     apart: bool = False
+    progress: Progress | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.shards < 1:
@@ -43,6 +59,37 @@ class ExportChoices:
             raise OptionError(
                 Wording("`drop_copies` leaves out copies that `traces` list, and there are none")
             )
+
+        if self.caches not in {None, "cold", *FILLED} and not self.predecessors:
+            raise OptionError(
+                Wording(f"`caches` is {', '.join(FILLED)}, cold or after:N, not {{}}", self.caches)
+            )
+        if self.caches in FILLED and self.traces is None:
+            raise OptionError(
+                Wording(f"`caches={self.caches}` reads what launches touch in `traces`, and there are none")
+            )
+        if self.config is not None and (self.traces is None or self.caches not in {None, *FILLED}):
+            raise OptionError(Wording("`config` says how much of L2 is filled, and nothing is filled"))
+
+    @property
+    def predecessors(self) -> int:
+        """How many launches are simulated before each drawn one."""
+        found = _AFTER.fullmatch(self.caches or "")
+        return int(found[1]) if found else 0
+
+    def without_filling(self, target: str) -> ExportChoices:
+        """Return the choices for a target whose caches nothing fills but launches that are simulated.
+
+        Raises
+        ------
+        OptionError : another way is chosen.
+        """
+        if self.caches in FILLED:
+            raise OptionError(
+                Wording(f"nothing can fill the caches of {target} but launches: `caches={self.caches}`"),
+                remedy=Wording("give `caches=after:4` or `caches=cold`"),
+            )
+        return replace(self, caches=self.caches or "cold")
 
     def refuse_others(self, taken: Collection[str], target: str) -> None:
         """Refuse what has no meaning for a target.
@@ -56,6 +103,10 @@ class ExportChoices:
         OptionError : another one is made.
         """
         plain = ExportChoices()
-        for field in fields(self):
-            if field.name not in taken and getattr(self, field.name) != getattr(plain, field.name):
-                raise OptionError(Wording(f"`{field.name}` means nothing to {{}}", target))
+        for each in fields(self):
+            if (
+                each.compare
+                and each.name not in taken
+                and getattr(self, each.name) != getattr(plain, each.name)
+            ):
+                raise OptionError(Wording(f"`{each.name}` means nothing to {{}}", target))

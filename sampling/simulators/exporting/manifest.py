@@ -10,20 +10,21 @@ from sampling.profile.profile import Dimensions
 from sampling.simulators.exporting.run_order import Part
 
 COLUMNS = (
-    *("id", "simulator_id", "stratum", "weight", "warm_up", "shard", "order"),
+    *("id", "simulator_id", "stratum", "weight", "warm_up", "caches", "shard", "order"),
     *("process", "device", "ordinal", "occurrence", "duration_ns", "grid", "block", "name"),
 )
 
 
-def manifest(part: Part, simulator_ids: Mapping[int, object]) -> tuple[str, str]:
+def manifest(part: Part, simulator_ids: Mapping[int, object], caches: str = "") -> tuple[str, str]:
     """Return ``manifest.csv`` of a part: one row a launch that is run, in the order of each shard.
 
-    ``shard`` and ``order`` count from 1. A warm-up weighs 0 and has no stratum; what the plan does not say of
-    it is empty.
+    ``shard`` and ``order`` count from 1. What is run for the caches' sake has ``warm_up`` 1, weighs 0 and has
+    no stratum; what the plan does not say of it is empty.
 
     Parameters
     ----------
     simulator_ids : how the target calls a launch, by its ordinal; empty where it is not known.
+    caches : what drawn launches find in the caches, as `ExportChoices` has it; "" where the program runs.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -33,10 +34,10 @@ def manifest(part: Part, simulator_ids: Mapping[int, object]) -> tuple[str, str]
             place = (part.process, part.device, step.ordinal)
             head = (step.id, simulator_ids.get(step.ordinal, ""))
             if (launch := step.launch) is None:
-                writer.writerow((*head, "", 0, 1, number, order, *place, "", "", "", "", ""))
+                writer.writerow((*head, "", 0, 1, "", number, order, *place, "", "", "", "", ""))
                 continue
             sizes = (dimensions_text(launch.grid), dimensions_text(launch.block))
-            weighed = (step.stratum, repr(launch.weight), 0, number, order)
+            weighed = (step.stratum, repr(launch.weight), 0, caches, number, order)
             known = (launch.occurrence, launch.duration_ns, *sizes, launch.name)
             writer.writerow((*head, *weighed, *place, *known))
     return f"{part.folder}manifest.csv", text.getvalue()

@@ -9,7 +9,7 @@ from textwrap import fill
 
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import is_communication
-from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.exporting.choices import FILLED, ExportChoices
 from sampling.simulators.exporting.run_order import Part
 from sampling.simulators.exporting.scripts import logs_of
 from sampling.text import counted, shortened
@@ -22,10 +22,21 @@ _ORDER = """\
 Launches are in the order in which they are best simulated: first one of each stratum, the stratum that brings
 most of the variance first, then a second of each, and so on. `order` in manifest.csv counts it.
 """
-_WARM_UP = """\
-The launch before each drawn one is run first, so that caches are not cold: `warm_up` is 1 and the weight 0 in
-manifest.csv. Leave its result out of the total.
+_PROGRAM_ORDER = """\
+Launches are in the order of the program, for else L2 would hold what later ones left; `order` in manifest.csv
+counts it.
 """
+_AFTER = """\
+The {} before each drawn one {} run first: `warm_up` is 1 and the weight 0 in manifest.csv.
+Leave the result out of the total.
+"""
+_CACHES = {
+    "warm": "L2 is filled before each launch with what the launches before it left in the program.\n",
+    "loads": "A kernel of loads before each launch fills L2 with what others left there in the program.\n",
+    "own": "L2 is filled before each launch with what it will load itself: a total of these is too low.\n",
+    "cold": "A launch finds in the caches what the one before it here left; in the program that is another.\n"
+    "Totals of launches simulated like this were 5 to 10 % too long, of some 40 %.\n",
+}
 _SHARDS = """\
 There are {shards} shards of about the same {of_what}, run-1.sh to run-{shards}.sh, for as many machines
 or as one job array of Slurm: cd here, then sbatch slurm.sh.
@@ -83,10 +94,16 @@ def readme(
         fill(f"{note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
         _MANIFEST.format(target=target),
     ]
-    if is_ordered and handed.plan.has_durations:
+    if is_ordered and (choices.caches in FILLED or choices.predecessors):
+        pieces.append(_PROGRAM_ORDER)
+    elif is_ordered and handed.plan.has_durations:
         pieces.append(_ORDER)
-    if choices.warm_up:
-        pieces.append(_WARM_UP)
+    if choices.predecessors:
+        several = choices.predecessors > 1
+        words = counted(choices.predecessors, "launch", "launches")
+        pieces.append(_AFTER.format(words if several else "launch", "are" if several else "is"))
+    elif choices.caches is not None:
+        pieces.append(_CACHES[choices.caches])
     if choices.shards > 1:
         of_what = "sampled time" if handed.plan.has_durations else "number of launches"
         pieces.append(_SHARDS.format(shards=choices.shards, of_what=of_what))

@@ -17,8 +17,11 @@ import numpy as np
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.seeds import Stream, generator
-from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.exporting.choices import FILLED, ExportChoices
 from sampling.text import Wording, counted
+
+#: The ordinal of a kernel of loads is this much more than that of the drawn launch after it.
+LOADS_FROM = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,8 @@ class Step:
     Attributes
     ----------
     id, ordinal : of the launch in the whole profile, and within its process and device; from 0.
-    launch : as it was drawn; None for a warm-up, which runs before a drawn launch and counts for nothing.
-    stratum : 0-based index of its stratum in the plan; None for a warm-up.
+    launch : as it was drawn; None for a launch that is run for the caches' sake and counts for nothing.
+    stratum : 0-based index of its stratum in the plan; None where it counts for nothing.
     """
 
     id: int
@@ -129,8 +132,13 @@ def _bundles(
     steps: Sequence[Step], choices: ExportChoices, together: Callable[[PlannedLaunch], Hashable] | None
 ) -> list[Shard]:
     """Return what stays on one machine, each in the place of its first launch."""
-    if choices.warm_up:
-        return _with_warm_up(steps)
+    if choices.caches in FILLED or choices.predecessors:
+        # In another order L2 would hold what later launches of the program left.
+        steps = sorted(steps, key=lambda each: each.ordinal)
+    if choices.predecessors:
+        return _after_predecessors(steps, choices.predecessors)
+    if choices.caches == "loads":
+        return [(Step(each.id, LOADS_FROM + each.ordinal, None, None), each) for each in steps]
     bundles: defaultdict[Hashable, list[Step]] = defaultdict(list)
     for step in steps:
         assert step.launch is not None
@@ -138,30 +146,33 @@ def _bundles(
     return [tuple(bundle) for bundle in bundles.values()]
 
 
-def _with_warm_up(steps: Sequence[Step]) -> list[Shard]:
-    """Return runs of launches that follow each other, each after the launch before the first of them.
+def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
+    """Return runs of launches that follow each other, each after so many launches before the first of them.
 
-    A drawn launch warms up the next one where that is drawn too, so nothing is simulated twice.
+    A drawn launch is a predecessor of the next ones where those are drawn too, so nothing is simulated twice.
+
+    Parameters
+    ----------
+    steps : in the order of the program.
     """
-    place = {step.id: number for number, step in enumerate(steps)}
     runs: list[list[Step]] = []
-    for step in sorted(steps, key=lambda each: each.ordinal):
-        if runs and runs[-1][-1].ordinal + 1 == step.ordinal:
-            runs[-1].append(step)
-        elif step.ordinal:
-            # Ids go through one process and device without a gap.
-            runs.append([Step(step.id - 1, step.ordinal - 1, None, None), step])
+    for step in steps:
+        first = max(0, step.ordinal - count)
+        if runs and first <= runs[-1][-1].ordinal:
+            first = runs[-1][-1].ordinal + 1
         else:
-            runs.append([step])
-    runs.sort(key=lambda run: min(place.get(step.id, len(place)) for step in run))
+            runs.append([])
+        # Ids go through one process and device without a gap.
+        behind = range(step.ordinal - first, 0, -1)
+        runs[-1] += [*(Step(step.id - each, step.ordinal - each, None, None) for each in behind), step]
     return [tuple(run) for run in runs]
 
 
 def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
     """Share bundles out over machines by sampled time: the longest goes to who has least so far.
 
-    Within a shard they stay in order. A warm-up counts nothing, for its duration is not in a plan. Where the
-    profile has no durations, each machine gets as many bundles.
+    Within a shard they stay in order. What runs for the caches' sake counts nothing: a plan does not say how
+    long it is. Where the profile has no durations, each machine gets as many bundles.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from sampling.simulators.exporting.run_order import Part, Shard, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm, then_estimate
 from sampling.simulators.macsim.trace_folder import check_traces
 
-TAKES = frozenset({"shards", "apart", "traces", "warm_up"})
+TAKES = frozenset({"shards", "apart", "traces", "caches"})
 NOTE = (
     "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
     "id where the profile has one process. run.sh and kernel_config.txt were run against MacSim "
@@ -87,6 +87,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     ProfileError : the traces are not those of the plan's launches.
     OptionError : there are more shards than launches.
     """
+    choices = choices.without_filling("MacSim")
     files: list[tuple[str, str]] = []
     parts = run_parts(plan, choices)
     for part in parts:
@@ -108,7 +109,9 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         files += [
             (f"{part.folder}sampled_kernels_info.txt", sampled_kernels_info(plan, part)),
             (f"{part.folder}trace.sh", script(comment, _TRACE, takes_program=True)),
-            manifest(part, {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}),
+            manifest(
+                part, {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}, choices.caches or ""
+            ),
             *slurm(part),
         ]
     text = _README.format(config="kernel_config.txt" if choices.shards == 1 else "kernel_config-N.txt")
@@ -131,7 +134,7 @@ def sampled_kernels_info(plan: PlanFile, part: Part) -> str:
         f"Method {plan.options['method']}, epsilon {plan.options['epsilon']}.",
     ]
     sizes = [stratum.size for stratum in plan.strata]
-    # The warm-ups, of no stratum, stand last.
+    # What runs for the caches alone, of no stratum, stands last.
     numbers: list[list[int]] = [[] for _ in (*sizes, 0)]
     for step in sorted(part.steps, key=lambda each: each.ordinal):
         numbers[len(sizes) if step.stratum is None else step.stratum].append(step.ordinal)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.app.driving import resized, screen_text, wait_for
+from tests.app.driving import resized, wait_for
 from tests.app.plan_driving import pane_rows, running, shows_findings
 from tui.app.plan.presenter import PlanPane
 
@@ -13,11 +13,6 @@ async def test_every_detail_of_a_real_profile_is_there(shared_data: Path) -> Non
     async with running(str(shared_data / "kineto/v100-resnet50-training.json.gz")) as (app, pilot):
         for size in ((80, 24), (120, 40)):
             await resized(app, pilot, *size)
-            await wait_for(
-                pilot,
-                lambda: " the same from 0.2 on: group-epsilon, min-samples ─" in screen_text(app),
-                "from where on the curve is level",
-            )
             for pane, first in (
                 (PlanPane.STRATA, "stratum  launches"),
                 (PlanPane.LAUNCHES, "launch  stratum"),

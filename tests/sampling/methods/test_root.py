@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from sampling.methods.root import Options, RootRule
 from sampling.plan.design import Design, make_design
-from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.plan.walk import TreeWalk
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError, OptionError
+from sampling.methods import single_iteration
 from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
-from sampling.methods.single_iteration import single_iteration
 from sampling.profile.profile import KernelTable
 from sampling.profile.range_runs import NamedRange
 from sampling.readers.registry import read_profile

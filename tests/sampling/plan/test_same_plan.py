@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from sampling.methods.picks import Picks
+from sampling.plan.comparison import plan_key
 from sampling.plan.design import Design, make_design
 from sampling.plan.picked_design import PickedDesign
-from sampling.plan.same_plan import plan_key
 from sampling.profile.launch_table import LaunchTable
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy

@@ -163,7 +163,7 @@ def test_the_bound_is_of_the_strata(counts: DurationCounts) -> None:
     """Not the epsilon asked for: what the plan does promise."""
     point = points_of(counts, "root")[1]
     design = make_design(counts, "root", Target(epsilon=point.epsilon), 0)
-    assert point.bound == bound(design.strata, 0.95)
+    assert point.bound == design.bound >= bound(design.strata, 0.95)
 
 
 def only_tight(counts: DurationCounts) -> tuple[str, str]:

@@ -22,8 +22,8 @@ from sampling.projection.pkp import (
     ctas_needed,
     cumulative_ipc,
     project,
+    relative_spread_percent,
 )
-from sampling.projection.running_spread import relative_spread_percent
 
 INTERVAL = 500
 RULE = ProjectionRule()

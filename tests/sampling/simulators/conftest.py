@@ -79,9 +79,13 @@ def written(tmp_path: Path) -> Write:
         for name, content in files:
             path = tmp_path / "out" / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
+            with path.open("wb") as stream:
+                if isinstance(content, str):
+                    stream.write(content.encode())
+                else:
+                    content(stream)
         assert len(dict(files)) == len(files)
-        return dict(files)
+        return {name: content for name, content in files if isinstance(content, str)}
 
     return write
 

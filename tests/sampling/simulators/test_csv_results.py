@@ -42,6 +42,8 @@ def test_an_empty_cell_is_not_known(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("id,cycles\n1,0\n", "row 2, column cycles"),
+        ("id,cycles\n1,5\ninf,5\n", "row 3, column id"),
+        ("id,cycles\n1e19,5\n", "row 2, column id"),
         ("id,cycles\n1,5\n2,-7\n", "row 3, column cycles"),
         ("id,cycles\n1,inf\n", "row 2, column cycles"),
         ("id,cycles\n1,many\n", "row 2, column cycles"),
@@ -51,7 +53,7 @@ def test_an_empty_cell_is_not_known(tmp_path: Path) -> None:
         ("id,cycles\n1,5,7\n", "row 2"),
         ("id,cycles\n", "no row"),
         ("id,name\n1,k\n", "no column of a metric"),
-        ("launch,cycles\n1,5\n", "no column id"),
+        ("kernel,cycles\n1,5\n", "no column id"),
     ],
 )
 def test_what_is_wrong_is_named_by_row_and_column(tmp_path: Path, text: str, said: str) -> None:
@@ -74,3 +76,10 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, cycle
 def test_recognised_by_its_header() -> None:
     assert recognises_results(b"\xef\xbb\xbfname,id,cycles\n")
     assert not recognises_results(b"kernel,cycles\n")
+
+
+def test_a_table_of_launches_may_call_its_ids_so(tmp_path: Path) -> None:
+    run = read(tmp_path, "launch,cycles\n7,100\n")
+    assert (run.number.tolist(), run.metrics["cycles"].tolist()) == ([7], [100])
+    both = read(tmp_path, "launch,id,cycles\n7,2,100\n")
+    assert (both.number.tolist(), list(both.metrics)) == ([2], ["cycles"])

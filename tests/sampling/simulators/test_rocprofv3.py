@@ -70,4 +70,4 @@ def test_without_the_profile_it_is_said_what_is_not_known(ten: PlanFile, written
     files = written(ten, "rocprofv3")
     assert "Of 5 of the 5 launches it is not known" in files["README.txt"]
     assert "--kernel-iteration-range" not in files["run.sh"]
-    assert "\n5,,2,1.0,0,1,1," in files["manifest.csv"]
+    assert "\n5,,2,1.0,0,,1,1," in files["manifest.csv"]

@@ -47,11 +47,13 @@ def macsim(numbers: list[int], warps: list[int]) -> str:
     return text
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3])
-@pytest.mark.parametrize("warm_up", [False, True])
-def test_accel_sim(ten: PlanFile, tmp_path: Path, shards: int, warm_up: bool) -> None:
+@pytest.mark.parametrize(
+    ("shards", "caches"),
+    [*((shards, caches) for shards in (1, 2, 3) for caches in ("cold", "after:1")), (1, "after:3")],
+)
+def test_accel_sim(ten: PlanFile, tmp_path: Path, shards: int, caches: str) -> None:
     """Warm-ups may be drawn launches too, and take other cycles there."""
-    files = dict(export_plan(ten, "accel-sim", ExportChoices(shards=shards, warm_up=warm_up)))
+    files = dict(export_plan(ten, "accel-sim", ExportChoices(shards=shards, caches=caches)))
     lists = sorted(name for name in files if name.startswith("kernelslist"))
     assert len(lists) == shards
     paths = []
@@ -67,7 +69,7 @@ def test_accel_sim(ten: PlanFile, tmp_path: Path, shards: int, warm_up: bool) ->
     found = read_result_files(ten, paths, manifests=[str(tmp_path / "manifest.csv")])
     assert dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True)) == truth
     assert len(truth) == len(ten.drawn)
-    if not warm_up:
+    if caches == "cold":
         # The numbers of the traces are enough.
         assert read_result_files(ten, paths).metrics["cycles"].tolist() == found.metrics["cycles"].tolist()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from scalemodel.errors import InputError
+from scalemodel.inputs import text_file
 from scalemodel.inputs.curve_file import read_curve_points
 
 
@@ -34,3 +36,13 @@ def test_a_curve_states_its_lines_or_does_not(tmp_path: Path) -> None:
 def test_a_line_size_that_cannot_be_is_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_curve_points(curve(tmp_path, text))
+
+
+def test_a_small_file_that_inflates_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_file, "_MOST_BYTES", 1 << 16)
+    path = tmp_path / "curve.csv.gz"
+    path.write_bytes(gzip.compress(bytes(1 << 20)))
+    with pytest.raises(InputError, match="more than 65,536 bytes, where a small file is meant"):
+        read_curve_points(str(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sampling.errors import SamplingError
+from sampling.methods.registry import splits_groups
 from sampling.plan.study import Study
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.groups import Overrides
@@ -26,8 +27,6 @@ from tui.text.tree import TreeStop, node_name
 _NO_NODE = "-"
 """No node's path: what is marked when a group is split to its end."""
 
-"""What the name of a pool ends with; it holds two at least."""
-
 
 def node_title(
     stop: TreeStop, study: Study | None, method: str, of_plan: str, *, log: bool
@@ -47,7 +46,8 @@ def node_title(
         so_far = "" if stop.ahead is None else " so far"
         place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
     axis = "log" if log else "linear"
-    whose = "the plan's" if method == of_plan else "for study"
+    whose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
+    whose = "the plan's" if method == of_plan else whose
     return f"[2] {stop.name} {place}{_label(stop, study)}", f"[x] {axis}  [m] {method}, {whose}"
 
 

@@ -13,7 +13,7 @@ from textual.containers import Container, Vertical
 from textual.worker import get_current_worker
 
 from sampling.methods.registry import splits_groups
-from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.plan.walk import TreeWalk
 from sampling.splitting.tree import Verdict
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
 from tui.app.frame.copying import PaneText

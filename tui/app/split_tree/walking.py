@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sampling.errors import OptionError
 from sampling.methods.registry import method_named
-from sampling.plan.walk.tree_walk import TreeWalk
+from sampling.plan.walk import TreeWalk
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.groups import Overrides

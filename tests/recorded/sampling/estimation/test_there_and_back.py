@@ -52,7 +52,7 @@ def test_totals_of_full_runs_are_inside_the_intervals(
 
 
 def test_a_census_is_exact(runs: Path, tmp_path: Path) -> None:
-    found = estimated(runs, "trace-8", "trace-16", tmp_path / "plan.json", epsilon=0.01)
+    found = estimated(runs, "trace-8", "trace-16", tmp_path / "plan.json", epsilon=0.0001)
     assert found.main.total == truth_of(runs, "trace-16", "cycles") == found.main.low == found.main.high
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sampling.errors import NotApplicableError
-from sampling.reduction.iterations.iterations import find_iterations
+from sampling.reduction.iterations import find_iterations
 from tests.sampling.methods.test_single_iteration import listed_with_ranges, picked
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import gzip
 import io
 import re
 import sqlite3
@@ -21,6 +22,7 @@ from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.kernel_identity import is_same_name
 from sampling.simulators.registry import export_plan
 from tests.recorded.sampling.simulators.test_simulator_runs import launches_of
+from tests.sampling.simulators.accel_sim import plain_l2
 
 _KERNEL = re.compile(r"kernel-(\d+)\.traceg")
 
@@ -42,13 +44,13 @@ def kernels(text: str) -> list[int]:
     return [int(found[1]) for line in text.splitlines() if (found := _KERNEL.fullmatch(line))]
 
 
-@pytest.mark.parametrize("warm_up", [False, True])
+@pytest.mark.parametrize("caches", ["cold", "after:1"])
 def test_a_list_names_the_traces_of_the_launches(
-    runs: Path, plan_of: Callable[..., PlanFile], warm_up: bool
+    runs: Path, plan_of: Callable[..., PlanFile], caches: str
 ) -> None:
     """The simulator's own table of that run counts launches from 1, as traces are numbered."""
     plan = plan_of("trace-8", method="random", settings=["random.launches=6"])
-    files = dict(export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces"), warm_up=warm_up)))
+    files = dict(export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces"), caches=caches)))
     listed = kernels(files["kernelslist.g"])
     simulated = launches_of(runs / "trace-8.launches.csv")
     drawn = {each.id: each for each in plan.drawn}
@@ -72,6 +74,23 @@ def test_a_list_names_the_traces_of_the_launches(
     ]
 
 
+def test_what_is_left_in_l2_of_real_traces(
+    runs: Path, plan_of: Callable[..., PlanFile], tmp_path: Path
+) -> None:
+    """As an L2 that is written plainly holds it; the copies of the program are above 4 GiB and do nothing."""
+    plan = plan_of("trace-8", method="random", settings=["random.launches=6"])
+    texts = []
+    for number in range(1, 25):
+        file = runs / "traces" / f"kernel-{number}.traceg"
+        packed = file.with_name(f"{file.name}.gz")
+        data = file.read_bytes() if file.exists() else gzip.decompress(packed.read_bytes())
+        texts.append((file.name, data.decode()))
+    files = dict(export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces"))))
+    drawn = {f"kernel-{launch.id + 1}.traceg" for launch in plan.drawn}
+    assert str(files["kernelslist.g"]).splitlines() == plain_l2.list_of(texts, drawn)
+    assert drawn < set(files), "each is written anew, with low addresses"
+
+
 def test_the_chosen_kernels_of_a_real_run(runs: Path, plan_of: Callable[..., PlanFile]) -> None:
     """A list written by hand, which Accel-Sim ran: the same kernels, in any order."""
     by_hand = kernels((runs / "traces" / "kernelslist-some.g").read_text())
@@ -80,15 +99,16 @@ def test_the_chosen_kernels_of_a_real_run(runs: Path, plan_of: Callable[..., Pla
     chosen = tuple(launch for launch in stratum.launches if launch.id + 1 in by_hand)
     some = dataclasses.replace(plan, strata=(dataclasses.replace(stratum, launches=chosen),))
     files = dict(export_plan(some, "accel-sim", ExportChoices(traces=str(runs / "traces"))))
-    assert sorted(kernels(files["kernelslist.g"])) == by_hand
+    assert sorted(kernels(str(files["kernelslist.g"]))) == by_hand
 
 
 def test_the_script_puts_the_real_traces_beside_the_list(
     runs: Path, plan_of: Callable[..., PlanFile], tmp_path: Path
 ) -> None:
     plan = plan_of("trace-8", method="random", settings=["random.launches=4"])
-    for name, content in export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces"))):
-        (tmp_path / name).write_text(content)
+    choices = ExportChoices(traces=str(runs / "traces"), caches="cold")
+    for name, content in export_plan(plan, "accel-sim", choices):
+        (tmp_path / name).write_text(str(content))
     simulator = tmp_path / "simulator"
     simulator.write_text('#!/bin/sh\ncd "${2%/*}" && grep ^kernel "$2" | xargs head -q -n 2 | grep id\n')
     simulator.chmod(0o755)

@@ -180,3 +180,12 @@ def test_the_bytes_may_come_by_a_pipe(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("sys.stdin", _Standard())
     assert len(read_features("-")) == 2
+
+
+@pytest.mark.parametrize("head", [b"{'descr': '<f4', 'fortran", b"{'descr': ((((", b"('", b"\x00\xff" * 9])
+def test_a_damaged_head_is_refused(tmp_path: Path, head: bytes) -> None:
+    text = head.ljust(53, b" ") + b"\n"
+    path = tmp_path / "v.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(64))
+    with pytest.raises(ProfileError):
+        read_features(str(path))

@@ -142,3 +142,8 @@ def test_a_damaged_file_of_vectors_is_refused(
 ) -> None:
     with pytest.raises(ProfileError, match=message):
         read(text)
+
+
+def test_a_log_that_breaks_off_in_its_only_line_is_refused(read: Callable[[str], FeatureRows]) -> None:
+    with pytest.raises(ProfileError):
+        read(BANNER + line(0, "add", 4, 100).rstrip("\n")[:-20])

@@ -11,8 +11,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
 from sampling.errors import NotApplicableError, OptionError
-from sampling.methods.embedding import clusterings as clusterings_module
-from sampling.methods.embedding import embedding
+from sampling.methods import embedding
+from sampling.methods import embedding as embedding_module
 from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.registry import method_options
@@ -187,8 +187,8 @@ def test_no_features_at_all() -> None:
 def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(clusterings_module, "LEARNED_FROM", 200)
-    monkeypatch.setattr(clusterings_module, "_ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(embedding_module, "LEARNED_FROM", 200)
+    monkeypatch.setattr(embedding_module, "_ROWS_AT_ONCE", 64)
     monkeypatch.setattr(embedding, "LEARNED_FROM", 200)
     table = blobs(5, 4, 3000) + 1e6
     for options in ({"k": 4}, {"k_max": 6}):
@@ -201,11 +201,11 @@ def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
 
 
 def test_the_nearest_centre_is_the_one_of_least_distance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusterings_module, "_ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(embedding_module, "_ROWS_AT_ONCE", 64)
     rng = np.random.default_rng(0)
     values, centres = rng.normal(size=(500, 3)) + 1e5, rng.normal(size=(9, 3)) + 1e5
     distance = np.linalg.norm(values[:, None] - centres, axis=2)
-    found = clusterings_module.nearest_centre(values, centres)
+    found = embedding_module.nearest_centre(values, centres)
     assert found.tolist() == distance.argmin(axis=1).tolist()
 
 

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import silhouette_score
 
-from sampling.methods.embedding import silhouette
-from sampling.methods.embedding.silhouette import compared_rows, mean_silhouette
+from sampling.methods import embedding
+from sampling.methods.embedding import compared_rows, mean_silhouette
 from sampling.methods.pka.distinct_rows import distinct_rows
 
 
@@ -39,7 +39,7 @@ def test_by_hand() -> None:
 
 
 def test_of_many_vectors_some_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(silhouette, "COMPARED", 300)
+    monkeypatch.setattr(embedding, "COMPARED", 300)
     rng = np.random.default_rng(0)
     group = rng.integers(0, 3, 5000)
     table = rng.normal(size=(5000, 2)) + 6 * group[:, None]

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError, OptionError
+from sampling.methods import photon
 from sampling.methods.method import PickRequest
-from sampling.methods.photon import photon
-from sampling.methods.photon.block_vector_matching import distinct_vectors, padded, within
+from sampling.methods.photon import distinct_vectors, padded, within
 from sampling.methods.picks import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
@@ -261,7 +261,7 @@ def test_too_many_unlike_launches_are_refused(monkeypatch: pytest.MonkeyPatch) -
     """Each is unlike all others: comparing grows with their square."""
     rows = [([float(2**index), 1.0], 4) for index in range(12)]
     assert len(picked(rows).row) == 12
-    monkeypatch.setattr("sampling.methods.photon.photon.MOST_COMPARISONS", 100)
+    monkeypatch.setattr("sampling.methods.photon.MOST_COMPARISONS", 100)
     with pytest.raises(NotApplicableError, match="12 distinct vectors") as caught:
         picked(rows)
     assert caught.value.remedy is not None

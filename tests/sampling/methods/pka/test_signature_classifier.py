@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
-from sampling.methods.pka.signature_classifier import Inputs, SignatureClassifier
+from sampling.methods.pka.two_level import Inputs, SignatureClassifier
 
 
 def of_launches(

@@ -20,7 +20,7 @@ from sampling.features.metric_names import CHARACTERISTICS
 from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.pka import pks, two_level
-from sampling.methods.pka.signature_classifier import Inputs, SignatureClassifier
+from sampling.methods.pka.two_level import Inputs, SignatureClassifier
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError, OptionError
+from sampling.methods import sieve
 from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
-from sampling.methods.sieve import sieve
-from sampling.methods.sieve.density_valleys import log_density, silverman_bandwidth, valleys
+from sampling.methods.sieve import log_density, silverman_bandwidth, valleys
 from sampling.profile.profile import KernelTable
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import KernelGroup

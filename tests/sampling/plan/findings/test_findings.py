@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.plan.findings.clock import clock_step_ns
-from sampling.plan.findings.evidence import Evidence, PlanCost
-from sampling.plan.findings.finding import Change, Finding
+from sampling.plan.findings.finding import Change, Evidence, Finding, PlanCost
+from sampling.plan.findings.recording import clock_step_ns
 from sampling.plan.findings.registry import CODES, findings
 from sampling.plan.study import study
 from sampling.profile.launch_table import LaunchTable
@@ -73,7 +72,6 @@ def test_the_codes_are_those_of_the_contract() -> None:
         "several-devices",
         "identical-ranks",
         "drift",
-        "phases",
         "iterations",
         "one-launch-dominates",
         "not-worth-sampling",
@@ -131,13 +129,6 @@ IN_FEW_WORDS: dict[str, tuple[dict[str, Any], str]] = {
             "durations": [*range(10**6, 10**5, -9000), *SPREAD],
         },
         "98.2 % of the time drifts",
-    ),
-    "phases": (
-        {
-            "names": ["start", "copy"] * 200 + ["gemm", "relu", "norm"] * 600,
-            "durations": [1000] * 400 + [2000] * 1800,
-        },
-        "2 phases of other kernels",
     ),
     "iterations": (
         {"names": ["start", *["a", "b", "c", "b"] * 30, "end"], "durations": [900] * 122},
@@ -329,18 +320,6 @@ def test_one_of_the_identical_ranks_is_kept_with_all_others(
     names = ["a"] * 200 + ["b"] * 100
     places = {"process": np.repeat(process, 100), "device": np.repeat(device, 100)}
     assert find(names, SPREAD * 3, **places)["identical-ranks"].changes == changes
-
-
-def test_phases(find: Find) -> None:
-    names = ["start", "copy"] * 200 + ["gemm", "relu", "norm"] * 600
-    finding = find(names, [1000] * 400 + [2000] * 1800)["phases"]
-    assert finding.message.startswith(
-        "The run has 2 phases of other kernels: launches 0 to 399 (10.0 % of the time, most in #4), "
-        "400 to 2,199 (90.0 % of the time, most in #1)."
-    )
-    assert finding.changes == (Change("launches", "400:2200"),)
-    assert "`launches=400:2200`" in finding.remedy
-    assert "phases" not in find(names[400:], [2000] * 1800)
 
 
 def test_iterations(find: Find) -> None:

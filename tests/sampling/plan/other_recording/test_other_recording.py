@@ -20,9 +20,14 @@ from sampling.errors import AnalysisError, ProfileError
 from sampling.plan.design import make_design
 from sampling.plan.drawn_launches import find_drawn_launches
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.other_recording.durations import durations_by_rank
 from sampling.plan.other_recording.plan_check import plan_error, planned_design
-from sampling.plan.other_recording.plan_judgement import NOT_RANDOM, PlanJudgement, find_original, judge_plan
+from sampling.plan.other_recording.plan_judgement import (
+    NOT_RANDOM,
+    PlanJudgement,
+    durations_by_rank,
+    find_original,
+    judge_plan,
+)
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.plan.plan_options import PlanOptions

@@ -18,7 +18,7 @@ from sampling.methods.method import SplitRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, make_design
 from sampling.plan.overrides_file import overrides_document, read_overrides
-from sampling.plan.walk.tree_walk import Place, Running, TreeWalk, with_decision
+from sampling.plan.walk import Place, Running, TreeWalk, with_decision
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import SplitNode, Verdict

@@ -228,3 +228,10 @@ def test_other_json_is_left_to_others(tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     path.write_text(json.dumps({"about": "rocprofiler-sdk-tool"}))
     assert "JSON, but neither" in str(refusal_of(path))
+
+
+def test_text_in_place_of_a_process_is_refused(tmp_path: Path) -> None:
+    """SQLite keeps text in a column of integers."""
+    path = write_database(tmp_path / "results.db", DISPATCHES, pid="seven")  # type: ignore[arg-type]
+    error = refusal_of(path)
+    assert (error.row, error.column) == (1, "process")

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from sampling.reduction.iterations.iterations import Iterations, find_iterations
-from sampling.reduction.iterations.stretches import BLOCKS
+from sampling.reduction.iterations import BLOCKS, Iterations, find_iterations
 from tests.sampling.reduction.iterations.test_stretches import by_hand, sequences
 
 #: Launches that occur nowhere else.

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.arrays import IntArray
-from sampling.reduction.iterations.stretches import BLOCKS, stretches_of_period, stretches_within
-from sampling.reduction.iterations.windows import Windows
+from sampling.reduction.iterations import BLOCKS, Windows, stretches_of_period, stretches_within
 
 Codes = list[int]
 

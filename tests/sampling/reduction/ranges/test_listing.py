@@ -19,6 +19,7 @@ from sampling.profile.workload import Workload
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
+from sampling.reduction.ranges import listing as listing_module
 from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin, list_ranges
 from sampling.reduction.ranges.nesting import range_tree
 from sampling.reduction.region import Region
@@ -315,3 +316,24 @@ def test_filters_that_leave_no_launch_of_a_range_are_named() -> None:
 def test_a_range_that_never_closed_is_around_what_follows() -> None:
     profile = profile_of([1, 2, 3], [Event("open", 1, STILL_OPEN), Event("in", 2, 3)])
     assert set(rows_of(list_ranges(profile, Region()))) == {"open", "open/in"}
+
+
+def found_paths(names: Sequence[str]) -> list[str]:
+    profile = profile_of(range(len(names)), None, names=names)
+    listed = list_ranges(profile, Region())
+    return [
+        listed.paths.written(path)
+        for path in listed.chosen(RangeOrder.START)
+        if listed.origin(path) is RangeOrigin.FOUND
+    ]
+
+
+def test_a_launch_over_and_over_is_no_loop() -> None:
+    assert found_paths(["k"] * 40) == []
+
+
+def test_very_many_iterations_are_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["a", "b", "c"] * 6
+    assert found_paths(names) == ["iterations", *(f"iterations/{number}" for number in range(6))]
+    monkeypatch.setattr(listing_module, "MOST_LISTED", 5)
+    assert found_paths(names) == ["iterations"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.reduction.run_order.rank_statistics import rank_statistics
+from sampling.reduction.run_order.drift import rank_statistics
 
 
 @pytest.mark.parametrize("values", [[1, 2, 3, 4, 5, 6], [1, 1, 2, 5, 5, 5], [3, 3, 3, 3, 3, 9], [1, 2, 3, 4]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import lzma
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.accel_sim.selection import MOST_RANGE_CHARACTERS
@@ -53,7 +55,7 @@ def test_the_list_by_hand(ten: PlanFile, written: Write) -> None:
     assert set(files) == {
         *("kernelslist.g", "run.sh", "trace.sh", "list-kernels.sh", "manifest.csv", "README.txt")
     }
-    assert "\n5,kernel-6,2,1.0,0,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
+    assert "\n5,kernel-6,2,1.0,0,cold,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
 
 
 def test_copies_stand_before_the_first_launch_after_them(
@@ -61,29 +63,30 @@ def test_copies_stand_before_the_first_launch_after_them(
 ) -> None:
     """Copies before kernels 1, 4, 7, 10; of 3, 5, 6, 9, 10 those are 3, 5, 9 and 10."""
     traces = str(traces_in(tmp_path / "traces"))
-    assert written(ten, "accel-sim", traces=traces)["kernelslist.g"].splitlines() == [
+    assert written(ten, "accel-sim", traces=traces, caches="cold")["kernelslist.g"].splitlines() == [
         *("kernel-6.traceg", COPY.format(4), "kernel-5.traceg", COPY.format(1), "kernel-3.traceg"),
         *(COPY.format(7), "kernel-9.traceg", COPY.format(10), "kernel-10.traceg"),
     ]
-    dropped = written(ten, "accel-sim", traces=traces, drop_copies=True)
+    dropped = written(ten, "accel-sim", traces=traces, caches="cold", drop_copies=True)
     assert "Memcpy" not in dropped["kernelslist.g"]
     assert "Memory copies are dropped" in dropped["README.txt"]
 
 
 def test_the_ranges_of_the_tracer_count_from_1(ten: PlanFile, written: Write) -> None:
-    files = written(ten, "accel-sim")
+    files = written(ten, "accel-sim", trace_before=0)
     assert "export DYNAMIC_KERNEL_RANGE='3 5-6 9-10'\n" in files["trace.sh"]
     assert "export DYNAMIC_KERNEL_LIMIT_START=3 DYNAMIC_KERNEL_LIMIT_END=10\n" in files["trace.sh"]
     assert "export DYNAMIC_KERNEL_RANGE=1000000\n" in files["list-kernels.sh"]
-    warm = written(ten, "accel-sim", warm_up=True)
+    warm = written(ten, "accel-sim", trace_before=0, caches="after:1")
     assert "export DYNAMIC_KERNEL_RANGE='2-6 8-10'\n" in warm["trace.sh"]
-    sharded = written(ten, "accel-sim", shards=2)
-    assert "export DYNAMIC_KERNEL_RANGE='3 5-6 9-10'\n" in sharded["trace.sh"]
+    before = written(ten, "accel-sim", shards=2, trace_before=1)
+    assert "export DYNAMIC_KERNEL_RANGE='2-6 8-10'\n" in before["trace.sh"]
+    assert "DYNAMIC_KERNEL_RANGE=1-10\n" in written(ten, "accel-sim")["trace.sh"]
 
 
 def test_ranges_that_one_variable_cannot_hold_are_bridged(written: Write) -> None:
     many = [launch(100_000 + 3 * place, place, "a") for place in range(20_000)]
-    files = written(plan_of(stratum("a", 100_000, 1, 1, many)), "accel-sim")
+    files = written(plan_of(stratum("a", 100_000, 1, 1, many)), "accel-sim", trace_before=0)
     (line,) = (line for line in files["trace.sh"].splitlines() if "export DYNAMIC_KERNEL_RANGE=" in line)
     ranges = shlex.split(line)[-1].partition("=")[2]
     assert len(ranges) <= MOST_RANGE_CHARACTERS < 128 * 1024 - len("DYNAMIC_KERNEL_RANGE=")
@@ -100,7 +103,7 @@ NEW_TRACER, OLD_TRACER = "... DYNAMIC_KERNEL_RANGE ...", "... DYNAMIC_KERNEL_LIM
 def test_the_program_is_started_with_the_tracer(
     ten: PlanFile, written: Write, tmp_path: Path, tracer: str, seen: str
 ) -> None:
-    written(ten, "accel-sim")
+    written(ten, "accel-sim", trace_before=0)
     library = tmp_path / "tracer tool.so"
     library.write_text(tracer)
     traced = program(
@@ -152,7 +155,7 @@ def test_the_list_is_simulated_with_its_traces_beside_it(
         for file in traces.glob("kernel-*.traceg"):
             file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
             file.unlink()
-    written(ten, "accel-sim", traces=str(traces))
+    written(ten, "accel-sim", traces=str(traces), caches="cold")
     for name in ("gpgpusim.config", "trace.config", "net.icnt"):
         (tmp_path / name).write_text(f"{name}\n")
     settings = {
@@ -205,7 +208,7 @@ def test_files_are_named_as_the_traces_are(
     ten: PlanFile, written: Write, tmp_path: Path, context: str, ending: str, listed: bool
 ) -> None:
     traces = traces_in(tmp_path / "traces", context=context, ending=ending, listed=listed)
-    lines = written(ten, "accel-sim", traces=str(traces))["kernelslist.g"].splitlines()
+    lines = written(ten, "accel-sim", traces=str(traces), caches="cold")["kernelslist.g"].splitlines()
     wanted = [f"kernel-{number}{context}{ending}" for number in (6, 5, 3, 9, 10)]
     assert [line for line in lines if not line.startswith("Memcpy")] == wanted
 
@@ -215,7 +218,7 @@ def test_traces_that_the_list_leaves_out_are_found_by_their_files(
 ) -> None:
     traces = traces_in(tmp_path / "traces")
     (traces / "kernelslist.g").write_text(f"{COPY.format(5)}\nkernel-5.traceg\n{COPY.format(9)}\n")
-    lines = written(ten, "accel-sim", traces=str(traces))["kernelslist.g"].splitlines()
+    lines = written(ten, "accel-sim", traces=str(traces), caches="cold")["kernelslist.g"].splitlines()
     assert lines == [
         *("kernel-6.traceg", COPY.format(5), "kernel-5.traceg"),
         *("kernel-3.traceg", "kernel-9.traceg", "kernel-10.traceg"),
@@ -288,12 +291,49 @@ def test_a_damaged_packed_trace_is_named(ten: PlanFile, written: Write, tmp_path
         written(ten, "accel-sim", traces=str(traces))
 
 
+HEAD = (
+    "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
+    "Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name"
+)
+
+
+def test_a_tracer_that_skips_launches_is_aligned_with_the_profile(written: Write, tmp_path: Path) -> None:
+    """It saw all but the first, and counts the others from 1."""
+    spelled = {"a": "a(int)", "b": "b", "c": "c(float*)"}
+    rows = [
+        f"{100 * number},{10},{number},{GRID[name]},1,1,128,1,1,16,0,0,,,,,GPU (0),1,7,{spelled[name]}"
+        for number, name in NAMES.items()
+    ]
+    profile = tmp_path / "gpu-trace.csv"
+    profile.write_text("\n".join([HEAD, *rows]))
+    made = sampling.make_plan(
+        sampling.read_profile(profile), method="random", settings=["random.launches=10"]
+    )
+    sampling.write_plan(made, tmp_path / "plan.json")
+    plan = sampling.read_plan(tmp_path / "plan.json")
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    for number, name in list(NAMES.items())[1:]:
+        text = head(number - 1, MANGLED[name], GRID[name])
+        (traces / f"kernel-{number - 1}.traceg").write_text(text)
+    (traces / "kernelslist.g").write_text("".join(f"kernel-{number}.traceg\n" for number in range(1, 10)))
+    with pytest.raises(ProfileError, match="launch 0 was skipped by the tracer and is not among the 9"):
+        written(plan, "accel-sim", traces=str(traces), caches="cold")
+    (stratum_of_all,) = plan.strata
+    others = tuple(each for each in stratum_of_all.launches if each.id)
+    seen = dataclasses.replace(plan, strata=(dataclasses.replace(stratum_of_all, launches=others),))
+    files = written(seen, "accel-sim", traces=str(traces))
+    assert files["kernelslist.g"].splitlines() == [f"kernel-{number}.traceg" for number in range(1, 10)]
+    rows = files["manifest.csv"].splitlines()[1:]
+    assert [row.split(",")[:2] for row in rows] == [[f"{each}", f"kernel-{each}"] for each in range(1, 10)]
+
+
 def test_each_process_and_device_has_traces_of_its_own(written: Write, tmp_path: Path) -> None:
     both = [launch(2, 0, "a", id=2), launch(2, 0, "a", id=12, device=1)]
     plan = plan_of(stratum("a", 12, 1, 1, both))
     for device in (0, 1):
         traces_in(tmp_path / f"process-0-device-{device}")
-    files = written(plan, "accel-sim", traces=str(tmp_path))
+    files = written(plan, "accel-sim", traces=str(tmp_path), caches="cold")
     assert files["process-0-device-1/kernelslist.g"] == f"{COPY.format(1)}\nkernel-3.traceg\n"
     with pytest.raises(ProfileError, match="put the traces of each in a folder of this name"):
         written(plan, "accel-sim", traces=str(tmp_path / "process-0-device-0"))

@@ -30,6 +30,8 @@ def test_there_is_every_target() -> None:
     assert set(exporter_names()) == {"csv", "accel-sim", "macsim", "mgpusim", "ncu", "nvbit", "rocprofv3"}
     with pytest.raises(OptionError, match="did you mean 'macsim'"):
         exporter_named("macsin")
+    with pytest.raises(OptionError, match=r"PTX mode runs the program itself .* export for accel-sim"):
+        exporter_named("gpgpu-sim")
 
 
 @pytest.mark.parametrize("shards", [1, 2])
@@ -61,11 +63,11 @@ def test_the_manifest_has_every_launch_with_its_weight(ten: PlanFile, target: st
 def test_the_manifest_of_a_simulator_is_in_the_order_of_the_run(
     ten: PlanFile, target: str, written: Write
 ) -> None:
-    manifest = rows(written(ten, target, warm_up=True)["manifest.csv"])
-    assert [int(row["id"]) for row in manifest] == [3, 4, 5, 1, 2, 7, 8, 9]
+    manifest = rows(written(ten, target, caches="after:1")["manifest.csv"])
+    assert [int(row["id"]) for row in manifest] == [1, 2, 3, 4, 5, 7, 8, 9]
     assert [int(row["order"]) for row in manifest] == list(range(1, 9))
     warm_ups = [row for row in manifest if row["warm_up"] == "1"]
-    assert [row["id"] for row in warm_ups] == ["3", "1", "7"]
+    assert [row["id"] for row in warm_ups] == ["1", "3", "7"]
     assert all((row["weight"], row["stratum"], row["name"]) == ("0", "", "") for row in warm_ups)
 
 
@@ -85,17 +87,19 @@ def test_the_page_says_how_ids_count_and_whether_it_was_tried(
 @pytest.mark.parametrize(
     ("target", "choice"),
     [
-        ("csv", "warm_up"),
-        ("ncu", "warm_up"),
+        ("csv", "caches"),
+        ("macsim", "config"),
         ("nvbit", "traces"),
-        ("rocprofv3", "warm_up"),
+        ("rocprofv3", "trace_before"),
         ("macsim", "drop_copies"),
     ],
 )
 def test_a_choice_that_means_nothing_is_refused(ten: PlanFile, target: str, choice: str) -> None:
     chosen = {
         "traces": ExportChoices(traces="traces"),
-        "warm_up": ExportChoices(warm_up=True),
+        "caches": ExportChoices(caches="after:1"),
+        "config": ExportChoices(traces="traces", config="gpgpusim.config"),
+        "trace_before": ExportChoices(trace_before=4),
         "drop_copies": ExportChoices(traces="traces", drop_copies=True),
     }
     with pytest.raises(OptionError, match=f"`{choice}` means nothing to {target}"):

@@ -82,16 +82,16 @@ def test_within_a_stratum_the_order_is_random_and_the_seeds() -> None:
 
 def test_a_warm_up_runs_before_each_launch_and_none_before_the_first_of_all(ten: PlanFile) -> None:
     """4 warms up 5, and 8 warms up 9; 3 and 7 are run for 4 and 8 alone, 1 for 2."""
-    (part,) = run_parts(ten, ExportChoices(warm_up=True))
-    assert ids(part.steps) == [3, 4, 5, 1, 2, 7, 8, 9]
-    assert [step.id for step in part.steps if step.launch is None] == [3, 1, 7]
+    (part,) = run_parts(ten, ExportChoices(caches="after:1"))
+    assert ids(part.steps) == [1, 2, 3, 4, 5, 7, 8, 9]
+    assert [step.id for step in part.steps if step.launch is None] == [1, 3, 7]
     first = plan_of(stratum("a", 2, 1, 0, [launch(0, 0, "a")]))
-    assert run(first, warm_up=True) == [[0]]
+    assert run(first, caches="after:1") == [[0]]
 
 
-@given(sizes=SIZES, warm_up=st.booleans(), data=st.data())
-def test_shards_have_every_launch_once_and_every_warm_up_before_its_launch(
-    sizes: list[tuple[int, int, int]], warm_up: bool, data: st.DataObject
+@given(sizes=SIZES, before=st.integers(0, 4), data=st.data())
+def test_shards_have_every_launch_once_and_those_before_each_its_launch(
+    sizes: list[tuple[int, int, int]], before: int, data: st.DataObject
 ) -> None:
     full = drawn_plan(sizes, 0)
     kept = [
@@ -102,10 +102,11 @@ def test_shards_have_every_launch_once_and_every_warm_up_before_its_launch(
     if not kept:
         return
     plan = plan_of(*kept, method="root")
-    (whole,) = run_parts(plan, ExportChoices(warm_up=warm_up))
+    caches = f"after:{before}" if before else "cold"
+    (whole,) = run_parts(plan, ExportChoices(caches=caches))
     shards = data.draw(st.integers(1, 3))
     try:
-        (part,) = run_parts(plan, ExportChoices(shards=shards, warm_up=warm_up))
+        (part,) = run_parts(plan, ExportChoices(shards=shards, caches=caches))
     except OptionError:
         assert shards > 1
         return
@@ -116,9 +117,11 @@ def test_shards_have_every_launch_once_and_every_warm_up_before_its_launch(
     for shard in part.shards:
         assert shard
         for place, step in enumerate(shard):
-            if warm_up and step.launch is not None and step.ordinal:
-                assert shard[place - 1].id == step.id - 1
-    assert (len(whole.steps) > len(plan.drawn)) <= warm_up
+            if step.launch is not None:
+                first = max(0, step.id - before)
+                those = shard[place - (step.id - first) : place]
+                assert [each.id for each in those] == list(range(first, step.id))
+    assert (len(whole.steps) > len(plan.drawn)) <= before
 
 
 @given(
@@ -155,7 +158,7 @@ def test_each_process_and_device_is_a_part_of_its_own() -> None:
     plan = plan_of(
         stratum("a", 9, 1, 1, [launch(2, 0, "a", id=7, process=3, device=1), launch(1, 0, "a")]),
     )
-    parts = run_parts(plan, ExportChoices(warm_up=True))
+    parts = run_parts(plan, ExportChoices(caches="after:1"))
     assert [(part.process, part.device, part.folder) for part in parts] == [
         (0, 0, "process-0-device-0/"),
         (3, 1, "process-3-device-1/"),

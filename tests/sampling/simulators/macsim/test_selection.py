@@ -35,7 +35,7 @@ def test_the_kernels_by_hand(ten: PlanFile, written: Write) -> None:
         "nvbit\n14\n-1\n./Kernel5/trace.txt\n./Kernel4/trace.txt\n./Kernel2/trace.txt\n"
         "./Kernel8/trace.txt\n./Kernel9/trace.txt\n"
     )
-    assert "\n5,Kernel5,2,1.0,0,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
+    assert "\n5,Kernel5,2,1.0,0,cold,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
 
 
 def test_what_the_tracer_reads_by_hand(ten: PlanFile, written: Write) -> None:
@@ -43,7 +43,7 @@ def test_what_the_tracer_reads_by_hand(ten: PlanFile, written: Write) -> None:
     lines = written(ten, "macsim")["sampled_kernels_info.txt"].split("\n")
     assert lines[2:] == ["6 3 2 8 9", "3 1 4", "1 1 5", ""]
     assert all(lines[:2])
-    warm = written(ten, "macsim", warm_up=True)["sampled_kernels_info.txt"].split("\n")
+    warm = written(ten, "macsim", caches="after:1")["sampled_kernels_info.txt"].split("\n")
     assert warm[2:] == ["6 3 2 8 9", "3 1 4", "1 1 5", "0 3 1 3 7", ""]
 
 

@@ -115,8 +115,10 @@ def _verdict(known: Known | None) -> str:
     if known is None or target is None:
         return ""
     asked = quantities.share(target)
-    if known.found.main.is_within(target):
+    if known.found.is_within(target):
         return f"within {asked}"
+    if known.found.main.is_within(target):
+        return f"within {asked}, but cold"
     return f"not within {asked}" + (", t what is next" if known.larger is not None else "")
 
 

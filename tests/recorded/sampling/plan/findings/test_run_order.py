@@ -43,11 +43,4 @@ def test_six_steps_of_training(shared_data: Path) -> None:
     """The steps that the profiler marked have 1,467 launches each, the last somewhat more."""
     codes = found(shared_data / "kineto/v100-resnet50-training.json.gz")
     assert "6 iterations of the same 1,467 launches" in codes["iterations"].message
-    assert not {"drift", "phases", "identical-ranks"} & set(codes)
-
-
-def test_a_step_of_training_goes_forward_and_back(shared_data: Path) -> None:
-    codes = found(shared_data / "nsys-sqlite/a100-nerf-nsys2021.5.sqlite", GroupBy.NAME)
-    # Forward, back from the first reduction of a bias's gradient on, and the update of the weights.
-    assert codes["phases"].message.startswith("The run has 3 phases of other kernels")
-    assert "iterations" not in codes
+    assert not {"drift", "identical-ranks"} & set(codes)

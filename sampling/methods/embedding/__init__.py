@@ -1,1 +1,0 @@
-"""Clusters of vectors that somebody else made of the launches, such as learned embeddings."""

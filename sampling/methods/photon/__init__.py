@@ -1,1 +1,0 @@
-"""Photon: launches unlike all kept ones by their basic-block vector."""

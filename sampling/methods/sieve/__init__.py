@@ -1,1 +1,0 @@
-"""Sieve: strata of instruction counts within a kernel."""

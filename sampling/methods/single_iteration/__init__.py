@@ -1,1 +1,0 @@
-"""Single iteration: one iteration of a loop, times the number of iterations."""

@@ -1,1 +1,0 @@
-"""The decisions behind a plan, one at a time, and the user's own."""
