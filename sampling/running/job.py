@@ -53,6 +53,7 @@ class Job:
     place, result : its working folder, and the file of its finished result.
     duration_ns : of the launches that count, in the profile.
     measured, failure : what came of it; neither yet: None and "".
+    is_put_away : whether that has its name among the results.
     """
 
     id: int
@@ -65,6 +66,7 @@ class Job:
     duration_ns: int
     measured: MeasuredRun | None = field(default=None, repr=False)
     failure: str = ""
+    is_put_away: bool = False
 
     @property
     def has_ended(self) -> bool:
@@ -226,6 +228,7 @@ def _link(source: Path, link: Path) -> None:
 def take_result(job: Job, to: str) -> None:
     """Read what is on the disk of a job: a finished result, a failure, or how its process ended."""
     failed = job.result.with_suffix(".failed")
+    job.is_put_away = job.result.exists() or failed.exists()
     if job.result.exists():
         _read(job, to, job.result)
     elif failed.exists():
@@ -238,11 +241,12 @@ def take_result(job: Job, to: str) -> None:
 
 
 def put_away(job: Job) -> None:
-    """Give what came of a job its name among the results, where it is not there yet."""
+    """Give what came of a job its name among the results."""
+    job.is_put_away = True
     job.result.parent.mkdir(exist_ok=True)
     if job.failure:
         job.result.with_suffix(".failed").write_text(f"{job.failure}\n", encoding="utf-8")
-    elif not job.result.exists():
+    else:
         (job.place / f"run{job.result.suffix}").replace(job.result)
 
 

@@ -193,42 +193,30 @@ class _Loop:
 
     def load(self) -> None:
         """Take over what is in the folder; export the plan where nothing is."""
-        choices = {
-            each.name: getattr(self.asked.choices, each.name)
-            for each in fields(ExportChoices)
-            if each.compare
-        }
-        asked, how = (
-            {"to": self.asked.to, "simulator": self.asked.command, **choices},
-            self.folder / "run.json",
-        )
-        if not how.exists():
-            if {path.name for path in self.folder.iterdir()} - {"lock"}:
+        plan, rounds, how = self.asked.plan, self.folder / "rounds", self.folder / "run.json"
+        chosen = [each.name for each in fields(ExportChoices) if each.compare]
+        asked = {"to": self.asked.to, "simulator": shlex.join(self.words)}
+        asked |= {name: getattr(self.asked.choices, name) for name in chosen}
+        if not (rounds / "1").is_dir():
+            if {path.name for path in self.folder.iterdir()} - {"lock", how.name, rounds.name}:
                 raise OptionError(f"{self.folder} is there, and no run", remedy="give another folder")
             try:
+                _write(how, json.dumps(asked, indent=1) + "\n")
                 # What was simulated elsewhere has no result here.
-                document = json.loads(self.asked.plan.text()) | {"simulated": []}
-                self._export(json_rows_text(document) + "\n", 1)
+                self._export(json_rows_text(json.loads(plan.text()) | {"simulated": []}) + "\n", 1)
             except BaseException:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 raise
-            _write(how, json.dumps(asked, indent=1) + "\n")
-        rounds = sorted((self.folder / "rounds").glob("*[0-9]"), key=lambda path: int(path.name))
-        first, before = read_plan(str(rounds[0])), read_json_object(str(how))
+        before = read_json_object(str(how))
+        self.first = read_plan(str(rounds / "1"))
         other = [name for name, value in asked.items() if before.get(name) != value]
-        if (first.options, first.files, first.drawn) != (
-            self.asked.plan.options,
-            self.asked.plan.files,
-            self.asked.plan.drawn,
-        ):
-            other = ["plan"]
-        if other:
+        own, given = ((each.options, each.files, each.drawn) for each in (self.first, plan))
+        if other or own != given:
             raise OptionError(
-                f"{self.folder} is a run of another {other[0]}: results of both would be mixed",
+                f"{self.folder} is a run of another {[*other, 'plan'][0]}: results of both would be mixed",
                 remedy="give another folder, or remove this one",
             )
-        self.first = first
-        for path in rounds:
+        for path in sorted(rounds.glob("*[0-9]"), key=lambda each: int(each.name)):
             self._take_round(path)
 
     def _export(self, text: str, number: int) -> Path:
@@ -265,14 +253,7 @@ class _Loop:
             document["topped_up"] = {"rounds": max(1, plan.rounds), "target": self.asked.target}
         _write(self.folder / IN_FOLDER, json_rows_text(document) + "\n")
         self.plan = read_plan(str(self.folder))
-        for manifest in manifests_in(path):
-            place = self.folder / manifest.relative_to(path)
-            text = manifest.read_text(encoding="utf-8")
-            first = path.name == "1"
-            place.parent.mkdir(exist_ok=True)
-            _write(place, text if first else _appended(place.read_text(encoding="utf-8"), text))
-        self.manifests = []
-        for place in manifests_in(self.folder):
+        for place in manifests_in(path):
             with open_input(str(place)) as file:
                 self.manifests.append(read_manifest(file))
 
@@ -286,7 +267,8 @@ class _Loop:
         usable: list[Job] = []
         for job in self.jobs:
             if job.has_ended and not job.strata & waited_for:
-                put_away(job)
+                if not job.is_put_away:
+                    put_away(job)
                 usable.append(job)
             else:
                 waited_for |= job.strata
@@ -521,18 +503,3 @@ def _write(path: Path, text: str) -> None:
     part = path.with_name(f"{path.name}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)
-
-
-def _appended(before: str, text: str) -> str:
-    """Return a manifest with the rows of another below its own, whose shards are numbered on."""
-    import csv
-    import io
-
-    own, added = (list(csv.DictReader(io.StringIO(each))) for each in (before, text))
-    last = max(int(row["shard"]) for row in own)
-    rows: list[dict[str, Any]] = [*own, *({**row, "shard": last + int(row["shard"])} for row in added)]
-    made = io.StringIO()
-    writer = csv.DictWriter(made, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return made.getvalue()

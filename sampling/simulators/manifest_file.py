@@ -46,8 +46,9 @@ class Manifest:
 
 
 def manifests_in(folder: Path) -> list[Path]:
-    """Return those of an export, one for each process and device; none where the target needs none."""
-    return [*folder.glob("manifest.csv"), *sorted(folder.glob("process-*/manifest.csv"))]
+    """Return those of an export, one for each process and device, or of all exports of a run."""
+    ways = ("", "process-*/", "rounds/*[0-9]/", "rounds/*[0-9]/process-*/")
+    return [path for way in ways for path in sorted(folder.glob(f"{way}manifest.csv"))]
 
 
 def read_manifest(file: InputFile) -> Manifest:

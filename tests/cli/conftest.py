@@ -243,6 +243,10 @@ def command_lines(
         "report": ("report", resnet, "--method", "random", "-o", folder / "report.html"),
         "methods": ("methods",),
         "export": ("export", plan_file, "--to", "csv", "-o", folder / "export", "--force"),
+        "run": (
+            *("run", plan_file, "--to", "csv", "--simulator", "expr {id} + 1000", "--jobs", "4"),
+            *("-o", folder / "run"),
+        ),
         "project": ("project", interval_log),
         "convert": ("convert", resnet, "-o", folder / "converted.parquet"),
         "demo": ("demo",),

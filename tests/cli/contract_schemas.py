@@ -170,6 +170,36 @@ DIFFERENCE = _object(
         minItems=1,
     ),
 )
+ESTIMATE = _object(
+    metrics=_list(
+        _object(
+            metric=TEXT,
+            total=_or_null(NUMBER),
+            low=_or_null(NUMBER),
+            high=_or_null(NUMBER),
+            confidence=FRACTION,
+            degrees_of_freedom=_or_null(NUMBER),
+            method=_one_of("declared-times-seen", "exact", "none"),
+            incomplete={"type": "boolean"},
+            missing=_list(INDEX),
+            share_missing=_or_null(FRACTION),
+        ),
+        minItems=1,
+    ),
+    groups=_list(_object(key=TEXT, metric=TEXT, total=_or_null(NUMBER))),
+    promise_met=_or_null({"type": "boolean"}),
+    seen=_or_null(
+        _object(
+            variance_ratio=NUMBER,
+            degrees_of_freedom=NUMBER,
+            share=FRACTION,
+            declared_share=FRACTION,
+            exceeds={"type": "boolean"},
+        )
+    ),
+    next=_list(_object(id=INDEX)),
+)
+
 RESULTS: dict[str, Schema] = {
     "difference": DIFFERENCE,
     "summary": SUMMARY,
@@ -284,35 +314,13 @@ RESULTS: dict[str, Schema] = {
         missing_in_profile=_list(_object(number=INDEX, name=TEXT, grid=DIMENSIONS, block=DIMENSIONS)),
         first_difference=_or_null({"type": "object", "required": ["profile", "trace"]}),
     ),
-    "estimate": _object(
-        metrics=_list(
-            _object(
-                metric=TEXT,
-                total=_or_null(NUMBER),
-                low=_or_null(NUMBER),
-                high=_or_null(NUMBER),
-                confidence=FRACTION,
-                degrees_of_freedom=_or_null(NUMBER),
-                method=_one_of("declared-times-seen", "exact", "none"),
-                incomplete={"type": "boolean"},
-                missing=_list(INDEX),
-                share_missing=_or_null(FRACTION),
-            ),
-            minItems=1,
-        ),
-        groups=_list(_object(key=TEXT, metric=TEXT, total=_or_null(NUMBER))),
-        promise_met=_or_null({"type": "boolean"}),
-        seen=_or_null(
-            _object(
-                variance_ratio=NUMBER,
-                degrees_of_freedom=NUMBER,
-                share=FRACTION,
-                declared_share=FRACTION,
-                exceeds={"type": "boolean"},
-            )
-        ),
-        next=_list(_object(id=INDEX)),
-    ),
+    "estimate": ESTIMATE,
+    "run": {
+        "allOf": [
+            ESTIMATE,
+            _object(failed=_list(_object(id=INDEX, why=TEXT, instead=_or_null(INDEX))), folder=TEXT),
+        ]
+    },
     "report": _object(path=TEXT, bytes=COUNT, sections=_list(TEXT, minItems=4), charts=_list(TEXT)),
     "methods": _list(
         _object(

@@ -21,6 +21,7 @@ CommandLines = dict[str, Sequence[object]]
 COMMANDS = (
     *("open", "summary", "info", "groups", "ranges", "histogram", "timeline", "tree", "sample"),
     *("trade-off", "compare", "judge", "difference", "align", "estimate", "report", "methods", "export"),
+    "run",
     *("project", "convert", "demo"),
     *("scale open", "scale predict", "scale validate", "scale derive", "scale mrc"),
 )
@@ -33,6 +34,7 @@ ROWS_OF_THEIR_OWN = {
     "align",
     "difference",
     "estimate",
+    "run",
     "scale open",
     "scale predict",
     "scale validate",

@@ -74,7 +74,7 @@ def _asked(options: RunOptions) -> loop.Asked:
     is_run = (given / "run.json").is_file()
     beside = given if is_run else Path("plan" if options.plan == "-" else given).with_suffix(".run")
     folder = beside if options.output is None else Path(options.output)
-    if options.output is None:
+    if options.output is None and not is_run:
         check_folder(folder)
     return loop.Asked(
         read_plan(str(given / "rounds" / "1") if is_run else options.plan),
@@ -84,8 +84,15 @@ def _asked(options: RunOptions) -> loop.Asked:
         options.target,
         options.jobs,
         None if options.timeout is None else written_seconds(options.timeout, "timeout"),
-        ExportChoices(traces=options.traces, caches=options.caches, config=options.config),
+        ExportChoices(
+            traces=_absolute(options.traces), caches=options.caches, config=_absolute(options.config)
+        ),
     )
+
+
+def _absolute(path: str | None) -> str | None:
+    # A run goes on from any folder.
+    return None if path is None else str(Path(path).absolute())
 
 
 def _show(now: loop.Now, options: RunOptions, meter: ProgressMeter) -> None:
