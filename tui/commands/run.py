@@ -76,6 +76,10 @@ def _asked(options: RunOptions) -> loop.Asked:
     folder = beside if options.output is None else Path(options.output)
     if options.output is None and not is_run:
         check_folder(folder)
+    # The same whatever folder the run is gone on with from.
+    traces, config = (
+        None if each is None else str(Path(each).absolute()) for each in (options.traces, options.config)
+    )
     return loop.Asked(
         read_plan(str(given / "rounds" / "1") if is_run else options.plan),
         folder,
@@ -84,15 +88,8 @@ def _asked(options: RunOptions) -> loop.Asked:
         options.target,
         options.jobs,
         None if options.timeout is None else written_seconds(options.timeout, "timeout"),
-        ExportChoices(
-            traces=_absolute(options.traces), caches=options.caches, config=_absolute(options.config)
-        ),
+        ExportChoices(traces=traces, caches=options.caches, config=config),
     )
-
-
-def _absolute(path: str | None) -> str | None:
-    # A run goes on from any folder.
-    return None if path is None else str(Path(path).absolute())
 
 
 def _show(now: loop.Now, options: RunOptions, meter: ProgressMeter) -> None:
