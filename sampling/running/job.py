@@ -28,7 +28,7 @@ from sampling.simulators.launch_numbers import NOT_WANTED
 from sampling.simulators.manifest_file import manifests_in, read_manifest
 from sampling.simulators.measured_run import CYCLES, MeasuredRun
 from sampling.simulators.result_readers import result_reader
-from sampling.text import shortened
+from sampling.text import counted, shortened
 
 #: What a command must name, of each simulator that is run: what it simulates.
 NEEDED = {"accel-sim": "{list}", "macsim": "", "csv": "{id}"}
@@ -270,14 +270,18 @@ def _read(job: Job, to: str, path: Path) -> None:
         what = error.message.removeprefix(str(path)).removeprefix(": ")
         job.failure = "it gave no number of cycles" if to == "csv" else what
         return
-    if len(measured.number) != len(job.ids):
-        job.failure = f"{len(measured.number)} launches are printed, and {len(job.ids)} were to be run"
+    drawn = job.ids[job.ids != NOT_WANTED]
+    # Kernels that only fill caches may be left out where results are read.
+    ids = job.ids if len(measured.number) == len(job.ids) else drawn
+    if len(measured.number) != len(ids):
+        job.failure = f"{counted(len(measured.number), 'launch', 'launches')} printed of {len(job.ids)}"
         return
-    wanted = np.flatnonzero(job.ids != NOT_WANTED).tolist()
-    if lacking := [row for row in wanted if not measured.metrics[CYCLES][row] > 0]:
+    if lacking := [
+        row for row in np.flatnonzero(ids != NOT_WANTED).tolist() if not measured.metrics[CYCLES][row] > 0
+    ]:
         job.failure = measured.missing.get(lacking[0], "it took 0 cycles")
         return
-    job.measured = replace(measured, number=job.ids, first_number=None)
+    job.measured = replace(measured, number=ids, first_number=None)
 
 
 def _why_failed(job: Job, code: str) -> str:

@@ -400,7 +400,7 @@ class _Loop:
         if not self.plan.is_random or not (wanted > drawn).any():
             return False
         everything = frozenset(launch.id for launch in self.plan.drawn)
-        larger = enlarged(self.plan, wanted, target, everything, None)
+        larger = enlarged(self.plan, wanted, target, everything, self.asked.choices.progress)
         self._take_round(self._export(larger.text, self.rounds + 1))
         self.tell(larger.added)
         return True

@@ -28,22 +28,16 @@ from tui.text.selection import part_of_plan, stated
 
 def run(options: RunOptions) -> None:
     """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
-    asked = _asked(options)
-    part = part_of_plan(asked.plan)
-    last: list[loop.Now] = []
     with progress_of(options) as meter:
-
-        def watch(now: loop.Now) -> None:
-            last[:] = [now]
-            _show(now, options, meter)
-
+        asked = _asked(options, meter)
+        part = part_of_plan(asked.plan)
         try:
-            ran = loop.write_job_array(asked, watch) if options.slurm else loop.run(asked, watch)
+            ran = (loop.write_job_array if options.slurm else loop.run)(
+                asked, lambda now: _show(now, options, meter)
+            )
         except KeyboardInterrupt:
             meter.close()
-            if last:
-                kept = progress_line(last[0], None).split(";")[0]
-                note(f"{kept} kept in {asked.folder}; the same command goes on", quiet=options.quiet)
+            note(f"what is finished is kept in {asked.folder}; the same command goes on", quiet=options.quiet)
             raise
     same = {each.name: getattr(options, each.name) for each in fields(OutputOptions)}
     of_folder = EstimateOptions(
@@ -64,7 +58,7 @@ def _check(found: PlanEstimate | None, options: RunOptions) -> None:
         raise CheckFailedError(unmet_text(found, target))
 
 
-def _asked(options: RunOptions) -> loop.Asked:
+def _asked(options: RunOptions, progress: ProgressMeter) -> loop.Asked:
     if not options.simulator:
         raise OptionError(
             "how launches are simulated is not said",
@@ -88,7 +82,7 @@ def _asked(options: RunOptions) -> loop.Asked:
         options.target,
         options.jobs,
         None if options.timeout is None else written_seconds(options.timeout, "timeout"),
-        ExportChoices(traces=traces, caches=options.caches, config=config),
+        ExportChoices(traces=traces, caches=options.caches, config=config, progress=progress),
     )
 
 
