@@ -41,7 +41,7 @@ MODULES = (
     "sampling.readers.nsys.sqlite",
     "sampling.readers.nsys.directory",
     "sampling.readers.nsys.report",
-    "sampling.readers.kineto.trace",
+    "sampling.readers.kineto",
     "sampling.readers.nsys.csv_trace",
     "sampling.readers.pipit_csv",
     "sampling.readers.rocm.json_trace",
