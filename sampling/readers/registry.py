@@ -47,8 +47,8 @@ MODULES = (
     "sampling.readers.rocm.json_trace",
     "sampling.readers.rocm.csv_trace",
     "sampling.readers.nvprof.trace",
-    "sampling.readers.accel_sim.stats",
-    "sampling.readers.nvbit.counts",
+    "sampling.readers.accel_sim",
+    "sampling.readers.nvbit",
     "sampling.readers.tables.csv_table",
 )
 
