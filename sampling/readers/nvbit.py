@@ -35,7 +35,7 @@ _BANNER = b"NVBit (NVidia Binary Instrumentation Tool"
 
 
 class CountLines(NamedTuple):
-    """The lines of instr_count in one piece of a file, (k,) each: 1-based line, name (Arrow texts), counts."""
+    """The lines of instr_count in one piece of a file, (k,) each; names are Arrow texts."""
 
     line: IntArray
     name: Any

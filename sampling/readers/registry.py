@@ -46,7 +46,7 @@ MODULES = (
     "sampling.readers.pipit_csv",
     "sampling.readers.rocm.json_trace",
     "sampling.readers.rocm.csv_trace",
-    "sampling.readers.nvprof.trace",
+    "sampling.readers.nvprof",
     "sampling.readers.accel_sim",
     "sampling.readers.nvbit",
     "sampling.readers.tables.csv_table",
