@@ -292,7 +292,7 @@ def _why_failed(job: Job, code: str) -> str:
     if code.startswith("-"):
         why = f"ended by {signal.Signals(int(code[1:])).name}"
     with suppress(OSError):
-        if b"deadlock" in _tail(job.place / "run.log").lower():
+        if b"deadlock detected" in _tail(job.place / "run.log"):
             why += ", a deadlock"
         said = _tail(job.place / "stderr.log").decode("utf-8", "replace").split("\n")
         last = next((line.strip() for line in reversed(said) if line.strip()), "")

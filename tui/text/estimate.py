@@ -126,11 +126,11 @@ def estimate_text(
     """Return the figures in words, and the table of kernel groups where it is asked for."""
     lines = _lines(found, larger, options, canvas)
     return (
-        "\n".join(_wrapped(line, canvas.width) for line in lines) if canvas.is_terminal else "\n".join(lines)
+        "\n".join(wrapped(line, canvas.width) for line in lines) if canvas.is_terminal else "\n".join(lines)
     )
 
 
-def _wrapped(line: str, width: int) -> str:
+def wrapped(line: str, width: int) -> str:
     """Return a line of words as lines of at most `width`, a table as it is."""
     if len(line) <= width or "\n" in line:
         return line

@@ -12,8 +12,8 @@ from sampling.running.loop import Asked, Now, Ran
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.estimate import EstimateOptions
-from tui.output.writer import Answer
-from tui.text.estimate import estimate_answer, missing_text
+from tui.output.writer import Answer, Canvas
+from tui.text.estimate import estimate_answer, missing_text, wrapped
 
 
 def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
@@ -53,14 +53,19 @@ def news_line(now: Now, target: float | None) -> str | None:
 
 
 def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -> Answer:
-    """Return the answer: that of `estimate`, above it what failed, and below it the job array.
+    """Return the answer: that of `estimate`, below it what failed and the job array.
 
     Parameters
     ----------
     options : of an estimate of the run's folder.
     command : what is typed to go on.
     """
-    lines = [*_failed_lines(ran), *_array_lines(ran, command)]
+    failed, array = list(_failed_lines(ran)), list(_array_lines(ran, command))
+
+    def said(canvas: Canvas) -> list[str]:
+        # What is to be typed stays on its line.
+        return [*(wrapped(line, canvas.width) if canvas.is_terminal else line for line in failed), *array]
+
     results: dict[str, Any] = {
         "failed": [asdict(each) for each in ran.failed],
         "job_array": None if ran.job_array is None else str(ran.job_array[0]),
@@ -69,7 +74,10 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
     }
     if ran.found is None:
         return Answer(
-            "run", results, lambda _: "\n".join(lines), rows=[{**results, "failed": len(ran.failed)}]
+            "run",
+            results,
+            lambda canvas: "\n".join(said(canvas)),
+            rows=[{**results, "failed": len(ran.failed)}],
         )
     answer = estimate_answer(ran.found, None, options)
     assert isinstance(answer.results, dict)
@@ -78,8 +86,8 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
         answer,
         command="run",
         results=answer.results | results,
-        human=lambda canvas: "\n".join([human(canvas), *lines]),
-        blocks=None if blocks is None else lambda canvas: (*blocks(canvas), *lines),
+        human=lambda canvas: "\n".join([human(canvas), *said(canvas)]),
+        blocks=None if blocks is None else lambda canvas: (*blocks(canvas), *failed, *array),
     )
 
 
