@@ -4,9 +4,9 @@
     python benchmarks/warm_l2.py simulate SIMULATOR TRACES TABLE WHOLE --config GPGPUSIM --config TRACE
 
 `speed` reads made-up traces, as text, gzip and xz, and prints megabytes of text a second of processor time,
-beside those of reading and unpacking alone. `simulate` plans TABLE (its launches on another
-configuration), exports, runs the real SIMULATOR with each way to fill the caches, and prints the error of
-each total against WHOLE, the table of the whole run, its interval, whether it holds, and the processor time.
+beside those of reading and unpacking alone. `simulate` plans TABLE (the program's launches on another GPU),
+exports, runs the real SIMULATOR with each way to fill the caches, and prints the error of each total against
+WHOLE, the table of the whole run, its interval, whether it holds, and the processor time.
 """
 
 from __future__ import annotations

@@ -41,14 +41,14 @@ MODULES = (
     "sampling.readers.nsys.sqlite",
     "sampling.readers.nsys.directory",
     "sampling.readers.nsys.report",
-    "sampling.readers.kineto.trace",
+    "sampling.readers.kineto",
     "sampling.readers.nsys.csv_trace",
     "sampling.readers.pipit_csv",
     "sampling.readers.rocm.json_trace",
     "sampling.readers.rocm.csv_trace",
-    "sampling.readers.nvprof.trace",
-    "sampling.readers.accel_sim.stats",
-    "sampling.readers.nvbit.counts",
+    "sampling.readers.nvprof",
+    "sampling.readers.accel_sim",
+    "sampling.readers.nvbit",
     "sampling.readers.tables.csv_table",
 )
 

@@ -50,18 +50,6 @@ def only_lines(text: bytes, pattern: str, *, kept: str | None = None) -> bytes:
     return bytes(compute.binary_join(_one_list(lines), b"\n")[0].as_py()) + b"\n"
 
 
-def matching_lines(text: bytes, pattern: str) -> tuple[IntArray, Any]:
-    """Return (k,) the places of the lines that a pattern with named groups fits, and the groups of each.
-
-    The groups are an Arrow struct array of binary fields.
-    """
-    from pyarrow import compute
-
-    found = compute.extract_regex(lines_of(text), pattern)
-    fits = np.flatnonzero(to_numpy(compute.is_valid(found)))
-    return fits, compute.drop_null(found)
-
-
 def whole_counts(cells: Any, line: IntArray, path: str) -> IntArray:
     """Return (k,) the whole numbers that texts of digits are.
 

@@ -48,7 +48,19 @@ NO_FILES = {
         "top_up",
         "window",
     ),
-    *("simulated", "rule", "benchmark", "name", "ipc", "mpki", "target", "factor", "size", "capacity"),
+    *(
+        "simulated",
+        "rule",
+        "benchmark",
+        "name",
+        "ipc",
+        "mpki",
+        "target",
+        "factor",
+        "size",
+        "capacity",
+        "caches",
+    ),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.
 CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}
@@ -95,7 +107,18 @@ def test_inputs_are_found_in_every_command_that_has_any() -> None:
     with_none = set(COMMANDS) - {command for command, _ in INPUTS}
     assert with_none == {"methods"}
     assert {option.name for _, option in INPUTS} == {
-        *("profiles", "plan", "logs", "files", "file", "traces", "features", "overrides", "mpki_from"),
+        *(
+            "profiles",
+            "plan",
+            "logs",
+            "files",
+            "file",
+            "traces",
+            "features",
+            "overrides",
+            "mpki_from",
+            "config",
+        ),
         *("instructions_from", "trace", "results", "manifests", "against"),
         *("before", "after"),
     }

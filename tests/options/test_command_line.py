@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.reduction.group_by import GroupBy
-from tui import cli
+from tui import cli, parser
 from tui.options.choices import ColorMode, GroupSort, OutputFormat, TimelineBy
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import GroupsOptions, HistogramOptions, OpenOptions, SampleOptions, TimelineOptions
@@ -28,6 +28,8 @@ def parsed(line: str) -> Any:
     caught: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(import_module(COMMANDS[command].module), "run", caught.append)
+        # No file is written, so any name will do.
+        patch.setattr(parser, "check_places", lambda _: None)
         assert cli.run([command, *words]) == 0
     return caught[0]
 

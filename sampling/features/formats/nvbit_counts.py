@@ -14,8 +14,8 @@ from sampling.features.rows import FeatureRows, gap_notes
 from sampling.features.tables.columns import TextCodes
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.progress import Progress
+from sampling.readers import nvbit
 from sampling.readers.input_file import InputFile
-from sampling.readers.nvbit.count_lines import count_lines, has_count_lines
 from sampling.reduction.launch_features import Features
 from sampling.text import Wording, counted
 
@@ -27,7 +27,7 @@ METRIC = "instructions"
 
 def recognise(file: InputFile) -> bool:
     """Return whether the head has a line of instr_count, or the rest where NVBit introduces itself."""
-    return has_count_lines(file)
+    return nvbit.recognise(file)
 
 
 def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> FeatureRows:
@@ -44,7 +44,7 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     names = TextCodes()
     parts: list[tuple[IntArray, ...]] = [
         (part.line, names.take(part.name), part.number, part.blocks, part.instructions)
-        for part in count_lines(file, progress)
+        for part in nvbit.count_lines(file, progress)
     ]
     line, name, number, blocks, instructions = map(np.concatenate, zip(*parts, strict=True))
     if not len(line):

@@ -7,7 +7,7 @@ import numpy as np
 from sampling.features.rows import FeatureRows, gap_notes
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.progress import Progress
-from sampling.readers.accel_sim.stats_rows import INSTRUCTIONS, has_header, overflowed, read_rows
+from sampling.readers.accel_sim import INSTRUCTIONS, has_header, overflowed, read_rows
 from sampling.readers.counted_launches import METRIC
 from sampling.readers.input_file import InputFile
 from sampling.reduction.launch_features import Features
@@ -31,7 +31,7 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     ProfileError : a column is missing, a cell is no number, an id no trace; the numbers do not ascend.
     """
     rows = read_rows(file, with_counts=True, progress=progress)
-    rows.refuse_several_runs(file.path)
+    rows.refuse_several_runs()
     executed = rows.counts[:, 0]
     wrong = overflowed(rows)
     number = rows.number - _FIRST_NUMBER

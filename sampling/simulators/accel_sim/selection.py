@@ -38,7 +38,8 @@ NOTE = (
 #: One string of the environment may have 128 KiB, with its name and a zero at the end.
 MOST_RANGE_CHARACTERS = (128 << 10) - len("DYNAMIC_KERNEL_RANGE=") - 1
 _BEYOND_ANY = 1_000_000
-#: Traces as text, in GB for each ms of GPU time: of launches that leave most of a GPU idle, and of busy ones.
+#: Traces as text, in GB a ms of GPU time: small launches (as seen of PyTorch), and a GPU that is kept busy
+#: (45 bytes an instruction, two each cycle of 75 SMs).
 _LEAST_GB, _MOST_GB = 0.4, 10.0
 
 _README = """\
@@ -269,8 +270,8 @@ def _trace_script(ranges: list[Range], plan: PlanFile) -> str:
     body = _TRACE.format(start=_START.format(folder="traces"), go=_GO, ranges=text, first=first, last=last)
     comment = [f"Traces {_held(ranges)} launches: sh trace.sh PROGRAM [ARGUMENT...]"]
     size = (
-        f"{_held(ranges)} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:.1g} to "
-        f"{share_ms * _MOST_GB:.1g} GB as text, a tenth and less packed"
+        f"{_held(ranges)} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:,.1f} to "
+        f"{share_ms * _MOST_GB:,.1f} GB as text, a tenth and less packed"
     )
     said = f"printf '%s\\n' \"$0: {size}\" >&2\n" if plan.has_durations else ""
     return script(comment, said + body + _POST, takes_program=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sampling.dense_codes import dense_codes
-from sampling.readers.accel_sim.stats_rows import has_header, read_rows
+from sampling.readers.accel_sim import has_header, read_rows
 from sampling.readers.input_file import InputFile
 from sampling.simulators.measured_run import SeenKernel
 from sampling.simulators.trace_list import TraceList

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog
-from sampling.readers.accel_sim.stats_rows import BLOCK, ID, INSTRUCTIONS, NAME, REMEDY
+from sampling.readers.accel_sim import BLOCK, ID, INSTRUCTIONS, NAME, REMEDY
 from sampling.readers.input_file import open_input
 from sampling.simulators.lines_so_far import LinesSoFar
 

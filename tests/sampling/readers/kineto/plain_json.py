@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sampling.profile.profile import Column, KernelTable, Profile
+from sampling.readers import kineto
 from sampling.readers.input_file import open_input
-from sampling.readers.kineto import trace as kineto
 
 Json = dict[str, Any]
 _API = {"Runtime", "cuda_runtime", "cuda_driver"}

@@ -16,9 +16,9 @@ from kineto_file import Style
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile
+from sampling.readers import kineto
 from sampling.readers.input_file import open_input
-from sampling.readers.kineto import trace as kineto
-from sampling.readers.kineto.pieces import trace_pieces
+from sampling.readers.kineto import trace_pieces
 from tests import small_recordings
 from tests.sampling.readers.kineto.plain_json import (
     annotations_told,
@@ -393,13 +393,13 @@ def test_a_large_trace_is_read_piece_by_piece(reading: Any, indent: int | None, 
 
 def test_pieces_do_not_depend_on_how_the_bytes_arrive() -> None:
     text = json.dumps(large_trace(1_500)).encode()
-    whole = [piece.text for piece in trace_pieces([text])]
+    whole = [text for text, *_ in trace_pieces([text])]
     events = [event for piece in whole[:-1] for event in json.loads(piece)]
     events += json.loads(whole[-1])["traceEvents"]
     assert events == json.loads(text)["traceEvents"]
     for size in (7_000, 100_000, 300_000):
         blocks = [text[start : start + size] for start in range(0, len(text), size)]
-        assert [piece.text for piece in trace_pieces(blocks)] == whole
+        assert [text for text, *_ in trace_pieces(blocks)] == whole
 
 
 def test_events_that_open_with_another_key_are_read(reading: Any) -> None:

@@ -103,7 +103,7 @@ NEW_TRACER, OLD_TRACER = "... DYNAMIC_KERNEL_RANGE ...", "... DYNAMIC_KERNEL_LIM
 def test_the_program_is_started_with_the_tracer(
     ten: PlanFile, written: Write, tmp_path: Path, tracer: str, seen: str
 ) -> None:
-    written(ten, "accel-sim", trace_before=0)
+    written(dataclasses.replace(ten, total_duration_ns=4_000_000), "accel-sim", trace_before=0)
     library = tmp_path / "tracer tool.so"
     library.write_text(tracer)
     traced = program(
@@ -125,6 +125,7 @@ def test_the_program_is_started_with_the_tracer(
         f"post {traces}/kernelslist",
     ]
     assert ("one range alone" in ran.stderr) == (tracer == OLD_TRACER)
+    assert "trace.sh: 5 launches, about 2 ms of GPU time: 0.8 to 20.0 GB as text" in ran.stderr
     assert shell(tmp_path / "out" / "trace.sh", traced).returncode != 0, "it wants the tracer"
 
 

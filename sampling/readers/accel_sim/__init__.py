@@ -1,1 +1,0 @@
-"""What Accel-Sim's tracer counted, as a profile without durations."""

@@ -1,1 +1,0 @@
-"""What NVBit's instr_count printed, as a profile without durations."""

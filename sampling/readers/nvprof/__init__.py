@@ -1,1 +1,0 @@
-"""nvprof, NVIDIA's profiler before Nsight Systems."""
