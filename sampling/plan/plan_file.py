@@ -105,6 +105,7 @@ class PlanFile:
     rounds : how often it was topped up.
     topped_up_to : the half-width that the total was to reach then, as a fraction; None if it never was.
     left_out : what the region's least duration left out of the plan; None where it set none.
+    places : processes and devices of the whole plan, where launches that were simulated are left out.
     document : the whole file, where it was a pipe and cannot be read again.
     """
 
@@ -120,6 +121,7 @@ class PlanFile:
     topped_up_to: float | None = None
     left_out: LeftOut | None = None
     has_durations: bool = True
+    places: frozenset[tuple[int, int]] = frozenset()
     document: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def text(self) -> str:
@@ -137,7 +139,8 @@ class PlanFile:
             replace(stratum, launches=tuple(launch for launch in stratum.launches if launch.id not in done))
             for stratum in self.strata
         )
-        return replace(self, strata=tuple(strata))
+        places = frozenset((launch.process, launch.device) for launch in self.drawn)
+        return replace(self, strata=tuple(strata), places=places)
 
     @property
     def is_random(self) -> bool:

@@ -111,7 +111,7 @@ def readme(
         pieces.append(_PARTS.format(parts=counted(len(parts), "process and device", "processes and devices")))
     if uses_nvbit:
         pieces += _cautions(handed, target)
-    last = _ESTIMATE.format(logs=logs_of(len(parts))) if is_estimated else ""
+    last = _ESTIMATE.format(logs=logs_of(parts[0])) if is_estimated else ""
     return "README.txt", "\n".join([*pieces, text]) + last
 
 

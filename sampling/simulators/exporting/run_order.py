@@ -90,7 +90,7 @@ def run_parts(
         Part(
             process,
             device,
-            "" if len(steps) == 1 else f"process-{process}-device-{device}/",
+            "" if len(plan.places or steps) == 1 else f"process-{process}-device-{device}/",
             shared_out(each, len(each) if choices.apart else choices.shards),
         )
         for (process, device), each in bundles.items()

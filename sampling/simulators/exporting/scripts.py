@@ -34,17 +34,17 @@ exec sh "./run-$SLURM_ARRAY_TASK_ID.sh" "$@"
 _LOGS = "run*/run.log"
 
 
-def logs_of(parts: int) -> str:
-    """Return where the scripts of so many parts leave what the simulator prints, seen from their folder."""
-    return _LOGS if parts == 1 else f"*/{_LOGS}"
+def logs_of(part: Part) -> str:
+    """Return where the scripts of a part, and of those like it, leave what the simulator prints."""
+    return f"*/{_LOGS}" if part.folder else _LOGS
 
 
 def then_estimate(part: Part) -> str:
     """Return the end of a script that simulates: the log, and what to type then."""
-    top, logs = ("/..", logs_of(2)) if part.folder else ("", logs_of(1))
+    top = "/.." if part.folder else ""
     return (
         "printf '%s\\n' \"$PWD/run.log\"\n"
-        f"printf '%s\\n' \"then: kernelpoint estimate '$here{top}' '$here{top}'/{logs}\" >&2\n"
+        f"printf '%s\\n' \"then: kernelpoint estimate '$here{top}' '$here{top}'/{logs_of(part)}\" >&2\n"
     )
 
 

@@ -120,6 +120,9 @@ def test_processes_and_devices_have_a_folder_each(target: str, written: Write, t
         (row,) = rows(files[f"{folder}/manifest.csv"])
         assert (row["id"], row["device"], row["ordinal"]) == (str(launch_id), str(device), "3")
         assert f"{folder}/run.sh" in files
+    # What is new of a plan that was topped up may be of one alone.
+    new = dataclasses.replace(plan_of(stratum("a", 12, 1, 1, both)), simulated=(9,))
+    assert "process-0-device-0/manifest.csv" in written(new, target)
     assert "2 processes and devices" in files["README.txt"]
     assert ("Run a process a device" in files["README.txt"]) == (target in {"accel-sim", "macsim", "nvbit"})
 
