@@ -1,33 +1,40 @@
-"""nsys folder exports (`nsys export --type parquetdir` or `arrowdir`): one file for each table."""
+"""nsys folder exports (`nsys export --type parquetdir` or `arrowdir`): one file for each table.
+
+Nothing is memory-mapped: a file that another process cuts short would end this one by a bus error. What
+Arrow's own formats say of themselves is checked before it is used, because Arrow takes it as it is; Parquet
+is decoded, and its decoder checks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.arrow import nulls_as, to_arrow, to_numpy
+from sampling.arrow import arrow_file, nulls_as, to_arrow, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.export import read_export
-from sampling.readers.nsys.table_files import checked_batches, column_names, row_count
-from sampling.readers.nsys.tables import EXPORT_AGAIN, KERNEL, NULL, STRINGS, NsysTables
+from sampling.readers.nsys.export import EXPORT_AGAIN, KERNEL, NULL, STRINGS, NsysTables, read_export
+from sampling.readers.nsys.nvtx import nvtx_ranges
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = "nsys-parquetdir"
 
-_ARROW_FORMAT = "nsys-arrowdir"
 # Best last: of a table stored more than once the last is read.
 _SUFFIXES = (".arrows", ".arrow", ".parquet")
+_ARROW_FILE_MAGIC = b"ARROW1"
+_ROWS_AT_ONCE = 1 << 19
 
 
 def recognise(file: InputFile) -> bool:
@@ -45,10 +52,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ProfileError : a table file is damaged, or there are no kernel launches.
     """
     tables = _FolderTables(file.path, _table_files(file.location))
+    ranges = partial(nvtx_ranges, tables, lambda: nullcontext(tables))
     profile_file = ProfileFile(file.path, file.location, 0)
-    return read_export(
-        tables, profile_file, tables.format_name, kernels, progress, lambda: nullcontext(tables)
-    )
+    return read_export(tables, profile_file, kernels, progress, ranges)
 
 
 def _table_files(folder: Path) -> dict[str, Path]:
@@ -57,33 +63,55 @@ def _table_files(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted(paths, key=lambda path: _SUFFIXES.index(path.suffix))}
 
 
+class _TableFile(NamedTuple):
+    """A table file that is open: its columns, what counts its rows, and what gives some columns."""
+
+    names: list[str]
+    row_count: Callable[[], int]
+    batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+
+
 class _FolderTables(NsysTables):
     def __init__(self, path: str, files: Mapping[str, Path]) -> None:
         super().__init__(path, files.keys())
         self._files = files
-        self._columns: dict[str, frozenset[str]] = {}
-
-    @property
-    def format_name(self) -> str:
-        """What kind of folder this is, by the file of its kernel table."""
         file = self._file(KERNEL) or self._file(STRINGS)
-        return FORMAT if file is None or file.suffix == ".parquet" else _ARROW_FORMAT
+        self.kind = "parquetdir" if file is None or file.suffix == ".parquet" else "arrowdir"
+        self._columns: dict[str, frozenset[str]] = {}
 
     def _file(self, table: str) -> Path | None:
         stored = self.stored_name(table)
         return None if stored is None else self._files[stored]
 
     @contextmanager
-    def _damage_reported(self, path: Path) -> Iterator[None]:
+    def _opened(self, path: Path) -> Iterator[_TableFile]:
+        """Open a Parquet file, or an Arrow stream, as nsys writes, or file, into which others turn it."""
         import pyarrow as pa
+        from pyarrow.parquet import ParquetFile
 
+        is_parquet = path.suffix == ".parquet"
         try:
-            yield
+            if is_parquet:
+                with ParquetFile(arrow_file(path), memory_map=False) as parquet:
+                    yield _TableFile(
+                        names=list(parquet.schema_arrow.names),
+                        row_count=lambda: int(parquet.metadata.num_rows),
+                        batches=lambda columns: parquet.iter_batches(_ROWS_AT_ONCE, columns=list(columns)),
+                    )
+                return
+            with path.open("rb") as stream:
+                is_file = stream.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
+            with pa.OSFile(os.fsencode(path)) as source:
+                arrow = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
+                batches = map(arrow.get_batch, range(arrow.num_record_batches)) if is_file else iter(arrow)
+                yield _TableFile(
+                    arrow.schema.names, lambda: sum(len(batch) for batch in batches), lambda _: batches
+                )
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise ProfileError(
                 f"the table file {path.name} is damaged or cut short",
                 path=self.path,
-                remedy=EXPORT_AGAIN.format("parquetdir" if path.suffix == ".parquet" else "arrowdir"),
+                remedy=EXPORT_AGAIN.format("parquetdir" if is_parquet else "arrowdir"),
             ) from error
 
     def columns(self, table: str) -> frozenset[str]:
@@ -92,8 +120,8 @@ class _FolderTables(NsysTables):
         if path is None:
             return frozenset()
         if table not in self._columns:
-            with self._damage_reported(path):
-                self._columns[table] = frozenset(column_names(path))
+            with self._opened(path) as file:
+                self._columns[table] = frozenset(file.names)
         return self._columns[table]
 
     def row_count(self, table: str) -> int:
@@ -101,22 +129,33 @@ class _FolderTables(NsysTables):
         path = self._file(table)
         if path is None:
             return 0
-        with self._damage_reported(path):
-            return row_count(path)
-
-    def row_bound(self, table: str) -> int:
-        """Return the number of rows."""
-        return self.row_count(table)
+        with self._opened(path) as file:
+            return file.row_count()
 
     def _batches(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[pa.Array]]:
-        """Yield the rows of a table in parts, one array for each column."""
+        """Yield the rows of a table in parts, one array for each column; texts are bytes.
+
+        Texts are bytes because nsys stores some that are no valid UTF-8.
+        """
+        import pyarrow as pa
+
         path = self._file(table)
         if path is None:
             return
-        with self._damage_reported(path):
-            for arrays in checked_batches(path, columns):
-                if len(arrays[0]):
+        size_bytes = path.stat().st_size
+        with self._opened(path) as file:
+            for batch in file.batches(columns):
+                arrays = []
+                for name in columns:
+                    places = batch.schema.get_all_field_indices(name)
+                    if len(places) != 1:
+                        raise pa.ArrowInvalid(f"{len(places)} columns have the name {name}")
+                    arrays.append(_checked(batch.column(places[0])))
+                if len(batch):
                     yield arrays
+            # A stream simply ends where its file does.
+            if path.stat().st_size < size_bytes:
+                raise OSError("the file shrank while it was read")
 
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows batch by batch."""
@@ -127,31 +166,23 @@ class _FolderTables(NsysTables):
         import pyarrow as pa
 
         if not pa.types.is_integer(values.type) and values.null_count < len(values):
-            raise ProfileError(
-                f"the column holds {values.type}, not integers",
-                path=self.path,
-                column=column,
-                remedy=EXPORT_AGAIN.format("parquetdir"),
-            )
+            raise self.not_integers(column)
         # Process ids are unsigned here but signed in SQLite: the bits are what counts.
         return to_numpy(nulls_as(values.cast(pa.int64(), safe=False), NULL))
 
     def _values(self, values: pa.Array) -> list[object]:
-        """Return the values, texts decoded whatever their bytes: nsys stores some that are no valid UTF-8."""
+        """Return the values, texts decoded whatever their bytes."""
         import pyarrow as pa
 
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
-        is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-        if is_text or pa.types.is_string_view(values.type):
-            values = values.cast(pa.large_binary())
         try:
             cells: list[object] = values.to_pylist()
         except (ValueError, OverflowError) as error:
             raise ProfileError(
                 f"a table holds {values.type} that cannot be read ({error})",
                 path=self.path,
-                remedy=EXPORT_AGAIN.format("parquetdir"),
+                remedy=self.remedy,
             ) from error
         return [cell.decode("utf-8", errors="replace") if isinstance(cell, bytes) else cell for cell in cells]
 
@@ -165,8 +196,10 @@ class _FolderTables(NsysTables):
         for arrays in self._batches(table, present):
             values = dict(zip(present, arrays, strict=True))
             if containing is not None:
-                found = to_arrow(_places_of(containing[1], self._values(values[containing[0]])))
-                values = {name: _taken(value, found) for name, value in values.items()}
+                texts = enumerate(self._values(values[containing[0]]))
+                found = [row for row, each in texts if isinstance(each, str) and containing[1] in each]
+                rows = to_arrow(np.array(found, dtype=np.int64))
+                values = {name: value.take(rows) for name, value in values.items()}
             cells = {name: self._values(value) for name, value in values.items()}
             yield from zip(*(cells.get(name, repeat(None)) for name in columns), strict=False)
 
@@ -178,35 +211,21 @@ class _FolderTables(NsysTables):
         for numbers, values in self._batches(STRINGS, ["id", "value"]):
             known = self._numbers(numbers, "id")
             rows = np.flatnonzero(np.isin(known, ids))
-            texts_there = self._values(_taken(values, to_arrow(rows)))
-            found = zip(known[rows].tolist(), texts_there, strict=True)
+            found = zip(known[rows].tolist(), self._values(values.take(to_arrow(rows))), strict=True)
             texts.update((number, text) for number, text in found if isinstance(text, str))
         return texts
 
-    def setting(self, table: str, key: str) -> str | None:
-        """Return the value of one key."""
-        if not self.has(table, "name", "value"):
-            return None
-        for names, values in self._batches(table, ["name", "value"]):
-            for row, name in enumerate(self._values(names)):
-                if isinstance(name, str) and (name == key or name.endswith(f":{key}")):
-                    (value,) = self._values(values.slice(row, 1))
-                    return None if value is None else str(value)
-        return None
 
-
-def _taken(values: pa.Array, rows: pa.Array) -> pa.Array:
-    """Return some rows of a column; of texts stored as views Arrow cannot take them."""
+def _checked(array: pa.Array) -> pa.Array:
+    """Return a column, a text as bytes; raise pyarrow.ArrowInvalid where it points beyond its own bytes."""
     import pyarrow as pa
 
-    if pa.types.is_string_view(values.type):
-        values = values.cast(pa.large_string())
-    elif pa.types.is_binary_view(values.type):
-        values = values.cast(pa.large_binary())
-    return values.take(rows)
-
-
-def _places_of(text: str, values: list[object]) -> IntArray:
-    """Return where a column of texts holds a text."""
-    texts = enumerate(values)
-    return np.array([row for row, each in texts if isinstance(each, str) and text in each], dtype=np.int64)
+    array.validate()
+    if pa.types.is_string(array.type):
+        array = array.view(pa.binary())
+    elif pa.types.is_large_string(array.type):
+        array = array.view(pa.large_binary())
+    array.validate(full=True)
+    # Of views Arrow cannot take some rows.
+    is_view = pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type)
+    return array.cast(pa.large_binary()) if is_view else array

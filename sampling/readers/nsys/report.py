@@ -1,31 +1,49 @@
 """Reports of Nsight Systems (`.nsys-rep`, `.qdrep`), exported by `nsys` itself where it is installed.
 
-The export lies in a cache and is found there again for as long as the report is unchanged.
+The export lies in the user's cache folder and is found there again for as long as the report is unchanged. It
+is written under a temporary name and renamed once it is whole, so what is found under its own name is whole.
+Of one report one process makes it, under a lock that ends with the process; others wait for it. The program
+is ended with all that it started if this one is interrupted or told to stop; what is left of one that was
+killed outright is removed before the next export.
 """
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import os
+import shlex
 import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.progress import Progress
-from sampling.readers.file_content import all_of, has_suffix, is_binary, starts_with
+from sampling.readers.file_content import is_binary
 from sampling.readers.input_file import HEAD_BYTES, InputFile
 from sampling.readers.nsys import sqlite
-from sampling.readers.nsys.report_export import kept_export, new_export
 
 FORMAT = "nsys-report"
+LONGEST_EXPORT_SECONDS = 3600.0
 
 _MAGIC = b"NVIDIA Tegra Profiler Report"
-_is_report_by_name = all_of(is_binary, has_suffix(".nsys-rep", ".qdrep"))
+_ASKED_EVERY_SECONDS = 0.05
+_MOST_QUOTED = 300
 
 
 def recognise(file: InputFile) -> bool:
     """Return whether this is a report."""
-    return starts_with(_MAGIC)(file) or _is_report_by_name(file)
+    is_named_so = file.path.casefold().endswith((".nsys-rep", ".qdrep"))
+    return file.head.startswith(_MAGIC) or (is_named_so and is_binary(file))
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
@@ -37,28 +55,192 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         cannot be written to; the report has no kernel launches.
     """
     is_lasting = file.lasting and not file.compressed
-    export = kept_export(file.location) if is_lasting else None
+    kept = cache_folder() / _names(file.location.resolve())[1] if is_lasting else None
     nsys = shutil.which("nsys")
-    if export is None and nsys is None:
+    if kept is not None and kept.is_file():
+        export = kept
+    elif nsys is None:
         # Many regular expressions, which no profile needs.
         from sampling.readers.not_a_profile import file_error
 
         raise file_error(file)
-    if not is_lasting:
+    elif kept is None:
         raise ProfileError(
             "a report of Nsight Systems that is compressed or comes from a pipe",
             path=file.path,
             remedy="give the report as a file of its own, for nsys to export",
         )
-    if export is None:
-        export = new_export(str(nsys), file.path, file.location, progress)
-    profile = sqlite.read(_exported(file, export), kernels, progress)
+    else:
+        export = new_export(nsys, file.path, file.location, progress)
+    with replace(file, location=export).damage_reported(), export.open("rb") as stream:
+        # Messages call it by the report's name.
+        exported = replace(file, location=export, head=stream.read(HEAD_BYTES))
+    profile = sqlite.read(exported, kernels, progress)
     profile.format = FORMAT
     profile.files = tuple(replace(each, location=file.location) for each in profile.files)
     return profile
 
 
-def _exported(file: InputFile, export: Path) -> InputFile:
-    """Return the export as an input that messages call by the report's name."""
-    with replace(file, location=export).damage_reported(), export.open("rb") as stream:
-        return replace(file, location=export, head=stream.read(HEAD_BYTES))
+def cache_folder() -> Path:
+    """Return where exports are kept: in $XDG_CACHE_HOME, which is ~/.cache where it is not set."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # A relative one is invalid and is to be ignored, says the XDG base directory specification.
+    return (Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()) / "kernelpoint"
+
+
+def new_export(nsys: str, path: str, report: Path, progress: Progress | None) -> Path:
+    """Return the SQLite export of a report, made now, here or by another process, and kept in the cache.
+
+    Parameters
+    ----------
+    nsys : the program.
+    path : the report as the user gave it, for messages.
+    report : where it lies.
+
+    Raises
+    ------
+    ProfileError : the program fails, takes too long or writes nothing; the cache cannot be written to.
+    """
+    same_report, export = _names(report.resolve())
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob("unfinished-*.lock"):
+            with _locked(left):
+                pass
+        name = f"unfinished-{same_report}"
+        with _locked(
+            folder / f"{name}.lock", lambda: _tell(progress, f"waiting for another export of {path}")
+        ):
+            if not (folder / export).is_file():
+                with tempfile.TemporaryDirectory(prefix=f"{name}-", dir=folder) as unfinished:
+                    made = Path(unfinished) / "export.sqlite"
+                    _run(nsys, path, report.resolve(), made, progress)
+                    for older in folder.glob(f"{same_report}-*.sqlite"):
+                        older.unlink(missing_ok=True)
+                    made.replace(folder / export)
+    except OSError as error:
+        raise ProfileError(
+            f"its export cannot be kept in {folder} ({error.strerror or error})",
+            path=path,
+            remedy="set XDG_CACHE_HOME to a folder that can be written to, with room for the export",
+        ) from error
+    return folder / export
+
+
+def _names(report: Path) -> tuple[str, str]:
+    """Return what the exports of one report begin with, and the name of that of its present state."""
+    state = report.stat()
+    place = os.fsencode(report)
+    now = hashlib.sha256(b"%s\0%d\0%d" % (place, state.st_size, state.st_mtime_ns)).hexdigest()
+    same_report = hashlib.sha256(place).hexdigest()[:16]
+    return same_report, f"{same_report}-{now}.sqlite"
+
+
+@contextmanager
+def _locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+    """Hold a lock file, which is there for as long; what a killed process left under its name is removed.
+
+    Parameters
+    ----------
+    waiting : called again and again while another holds it; None: it is not waited for, and not held.
+    """
+    while True:
+        with path.open("wb") as lock:
+            is_locked = True
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Who held it may have removed it since it was opened; another is held then, or is to be made.
+                if not os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+                    continue
+            except FileNotFoundError:
+                continue
+            except BlockingIOError:
+                if waiting is not None:
+                    time.sleep(_ASKED_EVERY_SECONDS)
+                    waiting()
+                    continue
+                is_locked = False
+            except OSError:
+                # A file system without locks: each makes its own export, as if it were alone.
+                is_locked = False
+            if is_locked:
+                for left in path.parent.glob(f"{path.stem}-*"):
+                    shutil.rmtree(left, ignore_errors=True)
+            try:
+                yield
+            finally:
+                if is_locked:
+                    path.unlink(missing_ok=True)
+            return
+
+
+def _run(nsys: str, path: str, report: Path, made: Path, progress: Progress | None) -> None:
+    """Have the program write an export."""
+    command = [nsys, "export", "--type", "sqlite", "--output", str(made), str(report)]
+    with tempfile.TemporaryFile() as said, ThreadPoolExecutor(1) as starter:
+        # Started by another thread: an interruption of this one cannot lose the program before it has a name.
+        starting = starter.submit(_started, command, said)
+        try:
+            code = _waited_for(starting.result(), path, progress)
+            if code is None:
+                what = f"`nsys export` has not ended after {LONGEST_EXPORT_SECONDS / 3600:g} h{_words(said)}"
+            elif code != 0:
+                how = f"exit code {code}" if code > 0 else f"signal {-code}"
+                what = f"`nsys export` fails with {how}{_words(said)}"
+            elif not made.is_file() or made.stat().st_size == 0:
+                what = f"`nsys export` wrote nothing{_words(said)}"
+            else:
+                what = ""
+        except OSError as error:
+            what = f"{nsys} does not run ({error.strerror or error})"
+        finally:
+            if starting.exception() is None:
+                _end(starting.result())
+    if what:
+        by_hand = f"`nsys export --type sqlite {shlex.quote(str(report))}`"
+        raise ProfileError(
+            f"a report that could not be exported: {what}",
+            path=path,
+            remedy=f"try {by_hand} with the nsys that recorded it, or a later one, and give the .sqlite file",
+        )
+
+
+def _started(command: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - no shell, and the path is absolute
+        command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+    )
+
+
+def _waited_for(program: subprocess.Popen[bytes], path: str, progress: Progress | None) -> int | None:
+    """Return the program's exit code; None where it takes too long."""
+    until = time.monotonic() + LONGEST_EXPORT_SECONDS
+    while time.monotonic() < until:
+        with suppress(subprocess.TimeoutExpired):
+            return program.wait(_ASKED_EVERY_SECONDS)
+        _tell(progress, f"exporting {path} with nsys")
+    return None
+
+
+def _tell(progress: Progress | None, what: str) -> None:
+    # By this the work can be cancelled, too.
+    if progress is not None:
+        progress(0, 0, what)
+
+
+def _end(program: subprocess.Popen[bytes]) -> None:
+    """End the program and whatever it started, if it still runs."""
+    if program.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
+        program.wait()
+
+
+def _words(said: IO[bytes]) -> str:
+    """Return the end of what the program said, to follow a message."""
+    said.seek(0, os.SEEK_END)
+    said.seek(max(0, said.tell() - 4 * _MOST_QUOTED))
+    # A progress bar is written over itself: what counts is the end of each line.
+    lines = [line.rpartition("\r")[2].strip() for line in said.read().decode("utf-8", "replace").split("\n")]
+    words = " ".join(filter(None, lines))
+    return f": {words[-_MOST_QUOTED:]}" if words else ""

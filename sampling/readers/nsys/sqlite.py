@@ -1,33 +1,51 @@
-"""nsys SQLite exports (`nsys export --type sqlite`), of every version from 2020.4 on."""
+"""nsys SQLite exports (`nsys export --type sqlite`), of every version from 2020.4 on.
+
+A small one is read row by row, a big one by several threads: ranges of rows, each in Arrow columns.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
 
 from sampling.arrays import IntArray
+from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
+from sampling.parallel import ordered_map
 from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.export import read_export
-from sampling.readers.nsys.sqlite_parallel import ParallelReader, not_integers, row_ranges
-from sampling.readers.nsys.tables import EXPORT_AGAIN, NULL, STRINGS, NsysTables, is_nsys_table
-from sampling.readers.sqlite_file import MAGIC, OpenDatabase, open_database, uri
+from sampling.readers.nsys.export import EXPORT_AGAIN, NULL, STRINGS, NsysTables, read_export
+from sampling.readers.nsys.nvtx import nvtx_ranges
+from sampling.readers.sqlite_file import MAGIC, OpenDatabase, damaged, open_database, uri
 
 FORMAT = "nsys-sqlite"
 
 # Importing Arrow takes as long as reading this much row by row.
 BY_SEVERAL_THREADS_FROM_BYTES = 64 << 20
+ROWS_OF_ONE_QUERY = 1 << 16
+QUERIES_OF_ONE_PART = 7
+_FEWEST_BYTES_OF_A_ROW = 8
+_ROWS_AT_ONCE = 1 << 15
+_IDS_OF_ONE_QUERY = 10_000
+
+# CUPTI counts these in 32 bits (the names are ids of StringIds). Two of them are packed into one column,
+# because passing a value to Arrow takes longer than all of SQLite's own work on it.
+_NARROW = frozenset({"demangledName", "shortName", "deviceId", "streamId"}) | {
+    f"{size}{axis}" for size in ("grid", "block") for axis in "XYZ"
+}
+_HALF = 32
+
+_OF_NSYS = re.compile(r"CUPTI_ACTIVITY_KIND_\w+|StringIds|TARGET_INFO_\w+")
 # Tables of the first rocprof, of other tools of ROCm, and of MIOpen's caches.
 _OF_ROCM = re.compile(r"(?i)hip|hsa|kfd|.*roc(m|pd|prof|tx).*|kern_db|perf_db")
 _ROCPROFV3 = "`rocprofv3 --kernel-trace --output-format rocpd`, and give the database that it writes"
-_ROWS_AT_ONCE = 1 << 15
-_IDS_OF_ONE_QUERY = 10_000
 
 
 def recognise(file: InputFile) -> bool:
@@ -43,9 +61,18 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ProfileError : the database is damaged, none of nsys', or without kernel launches.
     """
     with _opened(file) as tables:
-        _refuse_others(tables)
+        if not any(map(_OF_NSYS.fullmatch, tables.names)):
+            remedy = f"on AMD record with {_ROCPROFV3}"
+            if not any(map(_OF_ROCM.fullmatch, tables.names)):
+                remedy = f"give the output of `nsys export --type sqlite REPORT.nsys-rep`; {remedy}"
+            raise ProfileError(
+                "a SQLite database of neither nsys nor rocprofv3: it has none of their tables",
+                path=file.path,
+                remedy=remedy,
+            )
+        ranges = partial(nvtx_ranges, tables, partial(_opened, file))
         profile_file = ProfileFile(file.path, file.location, 0)
-        return read_export(tables, profile_file, FORMAT, kernels, progress, partial(_opened, file))
+        return read_export(tables, profile_file, kernels, progress, ranges)
 
 
 @contextmanager
@@ -54,35 +81,21 @@ def _opened(file: InputFile) -> Iterator[_SqliteTables]:
         yield _SqliteTables(file.path, database)
 
 
-def _refuse_others(tables: _SqliteTables) -> None:
-    if any(is_nsys_table(name) for name in tables.names):
-        return
-    remedy = f"on AMD record with {_ROCPROFV3}"
-    if not any(map(_OF_ROCM.fullmatch, tables.names)):
-        remedy = f"give the output of `nsys export --type sqlite REPORT.nsys-rep`; {remedy}"
-    raise ProfileError(
-        "a SQLite database of neither nsys nor rocprofv3: it has none of their tables",
-        path=tables.path,
-        remedy=remedy,
-    )
-
-
 class _SqliteTables(NsysTables):
+    kind = "sqlite"
+
     def __init__(self, path: str, database: OpenDatabase) -> None:
         self._location = database.location
         self._connection = database.connection
         super().__init__(path, database.tables)
 
-    def _from(self, table: str) -> str:
-        stored = (self.stored_name(table) or table).replace('"', '""')
-        return f'FROM "{stored}"'
-
     def _select(self, what: str, table: str) -> str:
         # Tables and columns cannot be bound as parameters; these names come from the file's own schema.
-        return f"SELECT {what} {self._from(table)}"
+        stored = (self.stored_name(table) or table).replace('"', '""')
+        return f'SELECT {what} FROM "{stored}"'  # noqa: S608
 
-    def _number(self, query: str) -> int:
-        return int(self._connection.execute(query).fetchone()[0])
+    def _number(self, what: str, table: str) -> int:
+        return int(self._connection.execute(self._select(what, table)).fetchone()[0])
 
     def _nullable(self, table: str) -> dict[str, bool]:
         """Return the columns of a table and whether they may hold NULL."""
@@ -97,29 +110,27 @@ class _SqliteTables(NsysTables):
 
     def row_count(self, table: str) -> int:
         """Count the rows."""
-        return self._number(self._select("COUNT(*)", table)) if self.has(table) else 0
+        return self._number("COUNT(*)", table) if self.has(table) else 0
 
     def row_bound(self, table: str) -> int:
         """Return how far the row numbers span."""
-        if not self.has(table):
-            return 0
-        first, last = self._row_numbers(table)
+        first, last = self._row_numbers(table) if self.has(table) else (1, 0)
         return last - first + 1
 
     def _row_numbers(self, table: str) -> tuple[int, int]:
         # Two queries: SQLite finds a minimum or maximum at once only if it is asked for nothing else.
-        first = self._number(self._select("IFNULL(MIN(rowid), 1)", table))
-        return first, self._number(self._select("IFNULL(MAX(rowid), 0)", table))
+        return self._number("IFNULL(MIN(rowid), 1)", table), self._number("IFNULL(MAX(rowid), 0)", table)
 
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts: row by row from a small file, by several threads from a big one."""
         nullable = self._nullable(table)
+        values = {name: f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns}
         file_bytes = self._location.stat().st_size
-        if file_bytes < BY_SEVERAL_THREADS_FROM_BYTES:
-            values = [f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns]
-            return self._row_by_row(self._select(", ".join(values), table), columns)
-        reader = ParallelReader(self.path, uri(self._location), self._from(table), nullable)
-        return reader.parts(columns, row_ranges(*self._row_numbers(table), file_bytes))
+        if file_bytes >= BY_SEVERAL_THREADS_FROM_BYTES:
+            ranges = row_ranges(*self._row_numbers(table), file_bytes)
+            narrow = [name for name in columns if name in _NARROW and not nullable[name]]
+            return self._by_several_threads(table, values, narrow, ranges)
+        return self._row_by_row(self._select(", ".join(values.values()), table), columns)
 
     def _row_by_row(self, query: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         cursor = self._connection.execute(query)
@@ -127,11 +138,67 @@ class _SqliteTables(NsysTables):
             try:
                 table = np.array(rows, dtype=np.int64)
             except (ValueError, TypeError, OverflowError):
-                at_fault = (
-                    c for c, name in enumerate(columns) if not all(type(row[c]) is int for row in rows)
-                )
-                raise not_integers(self.path, columns[next(at_fault)]) from None
+                odd = (place for row in rows for place, cell in enumerate(row) if type(cell) is not int)
+                raise self.not_integers(columns[next(odd)]) from None
             yield list(np.ascontiguousarray(table.T))
+
+    def _by_several_threads(
+        self,
+        table: str,
+        values: Mapping[str, str],
+        narrow: Sequence[str],
+        ranges: Sequence[tuple[int, int]],
+    ) -> Iterator[Sequence[IntArray]]:
+        """Yield the rows in order, the ranges of several queries at a time.
+
+        Parameters
+        ----------
+        values : for every column the expression of its value.
+        narrow : the columns that are packed together in pairs.
+        """
+        pairs: list[tuple[str, ...]] = list(zip(narrow[::2], narrow[1::2], strict=False))
+        paired = {name for pair in pairs for name in pair}
+        packed = {pair: f"({values[pair[0]]} << {_HALF}) | {values[pair[1]]}" for pair in pairs}
+        groups = packed | {(name,): value for name, value in values.items() if name not in paired}
+        select = self._select(", ".join(groups.values()), table)
+
+        def columns_of(rows: tuple[int, int]) -> dict[str, IntArray]:
+            columns: dict[str, IntArray] = {}
+            found = self._queried(f"{select} WHERE rowid >= {rows[0]} AND rowid < {rows[1]}")
+            for group, column in zip(groups, found.columns, strict=True):
+                if str(column.type) != "int64":
+                    raise self.not_integers(group[0])
+                numbers = to_numpy(column)
+                halves = (numbers >> _HALF, numbers & (1 << _HALF) - 1) if len(group) == 2 else (numbers,)
+                columns.update(zip(group, halves, strict=True))
+            return columns
+
+        queried = ordered_map(columns_of, ranges)
+        while some := list(islice(queried, QUERIES_OF_ONE_PART)):
+            joined = {name: np.concatenate([part[name] for part in some]) for name in values}
+            some.clear()
+            if len(next(iter(joined.values()))):
+                yield [joined.pop(name) for name in values]
+
+    def _queried(self, query: str) -> Any:
+        """Return the result as an Arrow table, through a connection of its own."""
+        import adbc_driver_manager
+        import adbc_driver_sqlite
+        import pyarrow as pa
+
+        try:
+            with (
+                adbc_driver_sqlite.connect(uri(self._location)) as database,
+                adbc_driver_manager.AdbcConnection(database) as connection,
+                adbc_driver_manager.AdbcStatement(connection) as statement,
+            ):
+                batch_rows = adbc_driver_sqlite.StatementOptions.BATCH_ROWS.value
+                statement.set_options(**{batch_rows: str(ROWS_OF_ONE_QUERY)})
+                statement.set_sql_query(query)
+                stream, _ = statement.execute_query()
+                return pa.RecordBatchReader._import_from_c(stream.address).read_all()
+        except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
+            raise damaged(self.path, str(error), self.remedy) from error
 
     def rows(
         self, table: str, columns: Sequence[str], *, containing: tuple[str, str] | None = None
@@ -161,14 +228,16 @@ class _SqliteTables(NsysTables):
                 f"a text of the table {STRINGS} is stored as something else",
                 path=self.path,
                 column="value",
-                remedy=EXPORT_AGAIN.format("sqlite"),
+                remedy=self.remedy,
             )
         return texts
 
-    def setting(self, table: str, key: str) -> str | None:
-        """Return the value of one key."""
-        if not self.has(table, "name", "value"):
-            return None
-        query = self._select("value", table) + " WHERE name = ?1 OR substr(name, -length(?2)) = ?2"
-        row = self._connection.execute(query, (key, f":{key}")).fetchone()
-        return None if row is None or row[0] is None else str(row[0])
+
+def row_ranges(first: int, last: int, file_bytes: int) -> list[tuple[int, int]]:
+    """Return ranges [from, to) that cover the row numbers ``first`` to ``last`` in steps of one query.
+
+    Where rows were deleted the numbers have gaps: there are at most as many ranges as the file has room for.
+    """
+    most = 1 + file_bytes // (_FEWEST_BYTES_OF_A_ROW * ROWS_OF_ONE_QUERY)
+    ranges = max(1, min(most, 1 + (last - first) // ROWS_OF_ONE_QUERY))
+    return list(pairwise(first + (last + 1 - first) * each // ranges for each in range(ranges + 1)))

@@ -11,7 +11,6 @@ import pytest
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers.input_file import open_input
 from sampling.readers.nsys import sqlite as nsys_sqlite
-from sampling.readers.nsys import sqlite_parallel as nsys_sqlite_parallel
 
 
 def read(path: Path) -> Profile:
@@ -24,7 +23,7 @@ def read(path: Path) -> Profile:
 def read_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small exports read as those of many megabytes are, too."""
     monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
-    monkeypatch.setattr(nsys_sqlite_parallel, "ROWS_OF_ONE_QUERY", 500)
+    monkeypatch.setattr(nsys_sqlite, "ROWS_OF_ONE_QUERY", 500)
 
 
 def told_of(profile: Profile) -> tuple[int, int, int, list[tuple[int, int, int]]]:

@@ -20,7 +20,6 @@ from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profil
 from sampling.readers.input_file import open_input
 from sampling.readers.nsys import directory as nsys_directory
 from sampling.readers.nsys import sqlite as nsys_sqlite
-from sampling.readers.nsys import sqlite_parallel as nsys_sqlite_parallel
 
 Read = Callable[..., Profile]
 VERSIONS = ("2020.4", "2022.4", "2023.4", "2026.2")
@@ -44,8 +43,8 @@ def read_path(path: Path, progress: Any = None) -> Profile:
 def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "sqlite-by-threads":
         monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
-        monkeypatch.setattr(nsys_sqlite_parallel, "ROWS_OF_ONE_QUERY", 2)
-        monkeypatch.setattr(nsys_sqlite_parallel, "QUERIES_OF_ONE_PART", 2)
+        monkeypatch.setattr(nsys_sqlite, "ROWS_OF_ONE_QUERY", 2)
+        monkeypatch.setattr(nsys_sqlite, "QUERIES_OF_ONE_PART", 2)
     return str(request.param)
 
 

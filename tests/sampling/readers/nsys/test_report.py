@@ -18,8 +18,8 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.file_state import content_sha256, sha256_as_read
-from sampling.readers.nsys import report_export
-from sampling.readers.nsys.report_export import new_export
+from sampling.readers.nsys import report as nsys_report
+from sampling.readers.nsys.report import new_export
 from sampling.readers.registry import read_profile
 from tests import small_recordings
 
@@ -167,7 +167,7 @@ def test_a_file_system_without_locks_has_exports_too(
     def unknown(*_: object) -> None:
         raise OSError(ENOSYS, "Function not implemented")
 
-    monkeypatch.setattr(report_export.fcntl, "flock", unknown)
+    monkeypatch.setattr(nsys_report.fcntl, "flock", unknown)
     assert new_export(str(program), "r", report, None).is_file()
     assert not list((tmp_path / "cache" / "kernelpoint").glob("unfinished-*-*"))
 
@@ -213,7 +213,7 @@ class TestNoExport:
     def test_in_time(
         self, tmp_path: Path, program: Path, report: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(report_export, "LONGEST_EXPORT_SECONDS", 0.2)
+        monkeypatch.setattr(nsys_report, "LONGEST_EXPORT_SECONDS", 0.2)
         does(program, f"echo begun; echo $$ > {shlex.quote(str(tmp_path / 'pid'))}; sleep 60")
         assert "has not ended after" in refused(report).message
         assert is_gone(int((tmp_path / "pid").read_text()))
@@ -287,6 +287,6 @@ def test_the_cache_is_where_the_user_keeps_caches(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("HOME", "/home/someone")
     for base in ("", "relative"):
         monkeypatch.setenv("XDG_CACHE_HOME", base)
-        assert report_export.cache_folder() == Path("/home/someone/.cache/kernelpoint")
+        assert nsys_report.cache_folder() == Path("/home/someone/.cache/kernelpoint")
     monkeypatch.setenv("XDG_CACHE_HOME", "/big/cache")
-    assert report_export.cache_folder() == Path("/big/cache/kernelpoint")
+    assert nsys_report.cache_folder() == Path("/big/cache/kernelpoint")

@@ -20,7 +20,6 @@ from sampling.profile.profile import Device, KernelTable, Profile
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.nsys import nvtx as nsys_nvtx
 from sampling.readers.nsys import sqlite as nsys_sqlite
-from sampling.readers.nsys import sqlite_parallel as nsys_sqlite_parallel
 from tests import small_recordings
 from tests.sampling.readers.nsys.plain_sql import (
     api_order_by_plain_sql,
@@ -181,9 +180,9 @@ def test_deleted_rows_leave_no_trace(export_path: Path) -> None:
 
 
 def test_row_ranges_cover_every_row_once() -> None:
-    step = nsys_sqlite_parallel.ROWS_OF_ONE_QUERY
+    step = nsys_sqlite.ROWS_OF_ONE_QUERY
     for first, last in [(1, 0), (1, 1), (1, step), (1, step + 1), (-5, 10 * step), (7, 1 << 62)]:
-        ranges = nsys_sqlite_parallel.row_ranges(first, last, 1 << 30)
+        ranges = nsys_sqlite.row_ranges(first, last, 1 << 30)
         assert ranges[0][0] == first
         assert ranges[-1][1] == last + 1
         assert all(before[1] == after[0] for before, after in pairwise(ranges))
@@ -215,8 +214,8 @@ def test_the_file_stays_as_it_was(export_path: Path) -> None:
 
 def test_reading_ends_its_threads(export_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nsys_sqlite, "BY_SEVERAL_THREADS_FROM_BYTES", 0)
-    monkeypatch.setattr(nsys_sqlite_parallel, "ROWS_OF_ONE_QUERY", 100)
-    monkeypatch.setattr(nsys_sqlite_parallel, "QUERIES_OF_ONE_PART", 1)
+    monkeypatch.setattr(nsys_sqlite, "ROWS_OF_ONE_QUERY", 100)
+    monkeypatch.setattr(nsys_sqlite, "QUERIES_OF_ONE_PART", 1)
 
     def cancel(*_: Any) -> None:
         raise InterruptedError
@@ -251,13 +250,13 @@ def test_ranges_of_a_compressed_export(annotated: Path, tmp_path: Path) -> None:
 def test_the_calls_are_read_once_for_all_names(annotated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     profile = read(annotated)
     assert places(profile) == [(1, 2)]
-    monkeypatch.setattr(nsys_nvtx, "OrderOfLaunches", None)
+    monkeypatch.setattr(nsys_nvtx, "put_in_order", None)
     assert len(profile.named_ranges("") or ()) == 1
     assert places(profile) == [(1, 2)]
 
 
 def test_nobody_reads_ranges_that_nobody_asks_for(annotated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nsys_nvtx, "OrderOfLaunches", None)
+    monkeypatch.setattr(nsys_nvtx, "put_in_order", None)
     monkeypatch.setattr(nsys_nvtx, "RangeEvents", None)
     assert read(annotated).launches == 3
 
