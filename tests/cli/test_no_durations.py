@@ -117,7 +117,7 @@ def test_the_plan_says_so_and_goes_on(
         folder = tmp_path / target
         words = ("export", counted_plan, "--to", target, "-o", folder, "--shards", "2")
         assert kernelpoint(*words).code == 0
-    (shards,) = (sorted(each.name for each in (tmp_path / "csv").iterdir()),)
+    (shards,) = (sorted(each.name for each in (tmp_path / "csv").glob("*.csv")),)
     assert shards == ["launches-1.csv", "launches-2.csv"]
     assert [len((tmp_path / "csv" / name).read_text().splitlines()) for name in shards] == [3, 2]
     assert "None" not in (tmp_path / "accel-sim" / "manifest.csv").read_text()
