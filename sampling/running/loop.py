@@ -14,11 +14,10 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -227,15 +226,14 @@ class _Loop:
         part.mkdir(parents=True)
         _write(part / IN_FOLDER, text)
         choices = replace(self.asked.choices, apart=self.asked.to != "csv")
-        files: Sequence[tuple[str, Any]] = exported_folder(read_plan(str(part)), self.asked.to, choices)
-        for name, content in files:
+        for name, content in exported_folder(read_plan(str(part)), self.asked.to, choices):
             file = part / name
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("wb") as stream:
-                if callable(content):
-                    content(stream)
-                else:
+                if isinstance(content, str):
                     stream.write(content.encode("utf-8", "backslashreplace"))
+                else:
+                    content(stream)
         part.rename(path)
         return path
 
