@@ -8,7 +8,7 @@ line and column of a wrong value.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO, Any, Literal, TypeAlias
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sampling.arrays import IntArray
 from sampling.arrow import first_true, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
+from sampling.profile.profile import KernelTable
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, place_on_disk
 
@@ -340,3 +341,61 @@ def values(part: Part, table: Table, position: int, rows: IntArray | None) -> ND
             remedy=part.layout.remedy or "write the report again",
         )
     return to_numpy(column)
+
+
+def nanoseconds(part: Part, table: Table, position: int, rows: IntArray | None, *, unit: int) -> IntArray:
+    """Return (n,) times, rounded to nanoseconds.
+
+    Raises
+    ------
+    ProfileError : a cell is empty, or not a time that fits.
+    """
+    raw = values(part, table, position, rows)
+    if raw.dtype.kind == "i":
+        return raw.astype(np.int64, copy=False) * unit if unit > 1 else raw.astype(np.int64, copy=False)
+    scaled = np.rint(raw.astype(np.float64) * unit)
+    fits = np.abs(scaled) < float(1 << 62)
+    if not fits.all():
+        row = int(np.argmin(fits))
+        raise part.error(
+            row if rows is None else int(rows[row]),
+            f"{raw[row]} is not a time",
+            position=position,
+            remedy=part.layout.remedy or "write the report again",
+        )
+    return scaled.astype(np.int64)
+
+
+def names(
+    part: Part,
+    table: Table,
+    position: int,
+    rows: IntArray | None,
+    kernels: KernelTable,
+    *,
+    spelt_as: Callable[[str], str] = str,
+) -> NDArray[np.int32]:
+    """Return (n,) codes of the kernel names in a column.
+
+    Parameters
+    ----------
+    spelt_as : gives the name of a kernel from what stands in the cell.
+
+    Raises
+    ------
+    ProfileError : a launch has no name.
+    """
+    distinct, codes = texts(table, position)
+    used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
+    spelt = [spelt_as(name.decode("utf-8", "replace")) for name in distinct.take(to_arrow(used)).to_pylist()]
+    if "" in spelt:
+        row = int(np.argmax(codes == used[spelt.index("")]))
+        raise part.error(
+            row if rows is None else int(rows[row]),
+            "a launch has no kernel name",
+            position=position,
+            remedy=part.layout.remedy or "write the report again",
+        )
+    interned = np.zeros(len(distinct), dtype=np.int32)
+    interned[used] = kernels.names.intern(spelt)
+    return interned[codes]

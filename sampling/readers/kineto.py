@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -92,10 +92,10 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     for piece in trace_pieces(_blocks(file, progress)):
         events, document = _decode(piece, file.path, seen.events)
         seen.add(events)
-    if not seen.launches:
+    if not seen.parts["launches"]:
         raise _without_kernels(seen)
-    name, start_ns, duration_ns, device, stream, correlation, *codes = _joined(seen.launches)
-    call, call_ns = _joined(seen.calls)
+    name, start_ns, duration_ns, device, stream, correlation, *codes = seen.joined("launches", 8)
+    call, call_ns = seen.joined("calls", 2)
     # Of several calls with one number the earliest counts.
     by_start = np.argsort(call_ns, kind="stable")
     call, call_ns = call[by_start], call_ns[by_start]
@@ -106,7 +106,9 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         order, launch_order = call_ns[place], "api-start"
     elif (correlation >= 0).all():
         order, launch_order = correlation, "correlation"
-    api_start_ns = np.where(place >= 0, call_ns[place], NO_CALL) if seen.annotations and len(call) else None
+    api_start_ns = (
+        np.where(place >= 0, call_ns[place], NO_CALL) if seen.parts["annotations"] and len(call) else None
+    )
     grid, block = _grids_and_blocks(seen, correlation, *codes)
     # The rank of a distributed run tells its processes apart.
     rank = document.distributedInfo.get("rank") if isinstance(document.distributedInfo, dict) else None
@@ -128,7 +130,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             api_start_ns=api_start_ns,
         )
     )
-    graph_launch = np.concatenate([np.zeros(0, dtype=np.int64), *seen.graph_launches])
+    (graph_launch,) = seen.joined("graphs", 1)
     return builder.finish(
         format_name=FORMAT,
         file=ProfileFile(path=file.path, location=file.location, launches=len(name)),
@@ -278,32 +280,31 @@ def _mended(text: bytes) -> bytes:
 
 
 class _Columns:
-    """What has been read of a trace so far: each list has one tuple of (k,) arrays a piece.
+    """What has been read of a trace so far.
 
     Attributes
     ----------
     events : how many.
-    launches : name, start and duration in ns, device, stream, correlation, grid, block.
-    calls : correlation and start in ns of API calls that have both.
-    shapes : correlation, grid, block and whether that is in work-items, of calls that record a grid (AMD).
-    annotations : name, start and end in ns.
+    parts : by table one tuple of (k,) columns a piece. Launches: name, start and duration in ns, device,
+        stream, correlation, grid, block. Calls: correlation and start in ns of those that have both. Shapes:
+        correlation, grid, block and whether that is in work-items, of calls that record a grid (AMD). Graphs:
+        correlation of calls that launch one. Annotations: name, start and end in ns.
     names, texts, sizes : the codes of kernels' names, annotations' names, and grids and blocks.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.events = 0
-        self.launches: list[tuple[NDArray[Any], ...]] = []
-        # With a part each, so that there is one to join where the trace has none.
-        none = np.zeros(0, dtype=np.int64)
-        self.calls: list[tuple[NDArray[Any], ...]] = [(none, none)]
-        self.shapes: list[tuple[NDArray[Any], ...]] = [(none, none, none, none)]
-        self.annotations: list[tuple[NDArray[Any], ...]] = []
-        self.graph_launches: list[IntArray] = []
+        self.parts: defaultdict[str, list[tuple[NDArray[Any], ...]]] = defaultdict(list)
         self.call_names: Counter[str] = Counter()
         self.names: dict[Any, int] = {}
         self.texts: dict[Any, int] = {}
         self.sizes: dict[Any, int] = {None: 0}
+
+    def joined(self, table: str, columns: int) -> list[NDArray[Any]]:
+        """Return the columns of a table."""
+        none = (np.zeros(0, dtype=np.int64),) * columns
+        return [np.concatenate(column) for column in zip(*(self.parts[table] or [none]), strict=True)]
 
     def add(self, events: Sequence[Any]) -> None:
         """Add the events of a piece.
@@ -333,7 +334,7 @@ class _Columns:
             )
             start_ns = _nanoseconds(start_us[usable])
             text = _codes([event.name for event in named], self.texts)[usable].astype(np.int64)
-            self.annotations.append((text, start_ns, start_ns + _nanoseconds(duration_us[usable])))
+            self.parts["annotations"].append((text, start_ns, start_ns + _nanoseconds(duration_us[usable])))
         self.events += len(events)
 
     def _add_launches(self, kernels: Sequence[Any], events: Sequence[Any]) -> None:
@@ -355,7 +356,7 @@ class _Columns:
                     column=column,
                     remedy="record the trace again",
                 )
-        self.launches.append(
+        self.parts["launches"].append(
             (
                 _codes(names, self.names),
                 _nanoseconds(start_us),
@@ -373,7 +374,7 @@ class _Columns:
         names = [event.name or "" for event in calls]
         correlation, start_us = _correlations(arguments), _numbers(calls, "ts")
         usable = (correlation >= 0) & (np.abs(start_us) < _LARGEST_MICROSECONDS)
-        self.calls.append((correlation[usable], _nanoseconds(start_us[usable])))
+        self.parts["calls"].append((correlation[usable], _nanoseconds(start_us[usable])))
         self.call_names.update(names)
         with_grid = [row for row, each in enumerate(arguments) if each.grid is not None]
         if with_grid:
@@ -384,10 +385,10 @@ class _Columns:
                 _codes([getattr(arguments[row], size) for row in with_grid], self.sizes)
                 for size in ("grid", "block")
             )
-            self.shapes.append((correlation[with_grid], *sizes, np.array(items)))
+            self.parts["shapes"].append((correlation[with_grid], *sizes, np.array(items)))
         graphs = [row for row, name in enumerate(names) if "GraphLaunch" in name]
         if graphs:
-            self.graph_launches.append(correlation[graphs][correlation[graphs] >= 0])
+            self.parts["graphs"].append((correlation[graphs][correlation[graphs] >= 0],))
 
 
 def _arguments(events: Sequence[Any]) -> list[Any]:
@@ -458,10 +459,6 @@ def _correlations(arguments: Sequence[Any]) -> IntArray:
 # --- columns as launches -----------------------------------------------------------------------------------
 
 
-def _joined(parts: Sequence[tuple[NDArray[Any], ...]]) -> list[NDArray[Any]]:
-    return [np.concatenate(column) for column in zip(*parts, strict=True)]
-
-
 def _places_of(wanted: IntArray, known: IntArray) -> IntArray:
     """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
     if len(known) == 0:
@@ -483,7 +480,7 @@ def _grids_and_blocks(
     """
     known = [size if _is_three_counts(size) else (0, 0, 0) for size in seen.sizes]
     sizes = np.array(known, dtype=np.int64).T
-    call, call_grid, call_block, call_in_items = _joined(seen.shapes)
+    call, call_grid, call_block, call_in_items = seen.joined("shapes", 4)
     place = _places_of(correlation, call)
     rows = np.flatnonzero(place >= 0)
     of_call = place[rows]
@@ -499,9 +496,9 @@ def _grids_and_blocks(
 def _ranges(
     seen: _Columns, sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None
 ) -> RangeSource:
-    if not seen.annotations:
+    if not seen.parts["annotations"]:
         return NO_RANGES
-    text, start_ns, end_ns = _joined(seen.annotations)
+    text, start_ns, end_ns = seen.joined("annotations", 3)
     process = np.full(len(text), sequences[0].process)
     return runs_of(RangeEvents(tuple(seen.texts), text, process, start_ns, end_ns), sequences, api_start_ns)
 

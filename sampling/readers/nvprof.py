@@ -29,13 +29,13 @@ from sampling.readers.csv_cells import (
     first_line,
     header_cells,
     lines_before,
+    nanoseconds,
     parse,
     pieces,
     texts,
     values,
 )
 from sampling.readers.input_file import HEAD_BYTES, InputFile
-from sampling.readers.nsys.csv_columns import nanoseconds
 from sampling.readers.text_lines import lines_of
 
 FORMAT = "nvprof"

@@ -23,13 +23,14 @@ from sampling.readers.csv_cells import (
     Table,
     first_line,
     header_cells,
+    names,
+    nanoseconds,
     parse,
     pieces,
     texts,
     values,
 )
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_columns import names, nanoseconds
 
 FORMAT = "pipit-csv"
 

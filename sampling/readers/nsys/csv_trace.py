@@ -1,5 +1,8 @@
 """`nsys stats` CSV: the GPU trace or the kernel execution trace, of Nsight Systems 2020.4 to 2026.2.
 
+Columns came, went and changed their units from version to version, so a header is known by the names in it
+and a column by its name, never by its place.
+
 One file may hold several reports. Of a GPU trace and a kernel execution trace of one run the latter is read,
 because it is in API order and names the process, unless it lists fewer launches: it leaves out kernels whose
 API call was not recorded. Two traces of the same kind are refused: they may be two runs or one run twice, and
@@ -9,30 +12,101 @@ the times of each start at 0.
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrow import to_arrow, to_numpy
 from sampling.errors import ProfileError
-from sampling.profile.profile import KernelTable, Profile, ProfileFile
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
+from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Part, Table, lines_before, parse_closely, parse_plain, pieces
-from sampling.readers.input_file import HEAD_BYTES, InputFile
-from sampling.readers.nsys.csv_dialect import (
-    TRACE_NAMES,
-    FoundHeader,
-    TraceKind,
-    find_trace_header,
-    first_line_of_content,
-    other_report,
-    report_end,
-    skipped_report,
+from sampling.readers.csv_cells import (
+    NULLS,
+    Kind,
+    Layout,
+    Part,
+    Table,
+    header_cells,
+    lines_before,
+    names,
+    nanoseconds,
+    parse_closely,
+    parse_plain,
+    pieces,
+    texts,
+    values,
 )
-from sampling.readers.nsys.csv_launches import Trace
+from sampling.readers.input_file import HEAD_BYTES, InputFile
 
 FORMAT = "nsys-csv"
 
+#: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace.
+TraceKind = Literal["gpu", "exec"]
+
+_TRACE_NAMES: Mapping[TraceKind, str] = {"gpu": "GPU trace", "exec": "kernel execution trace"}
+_GRID = ("GrdX", "GrdY", "GrdZ")
+_BLOCK = ("BlkX", "BlkY", "BlkZ")
+_REQUIRED: Mapping[TraceKind, frozenset[str]] = {
+    "gpu": frozenset({"Start", "Duration", *_GRID, *_BLOCK, "Name"}),
+    "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
+}
+# Read as times, in nanoseconds as integers and in larger units as fractions; as integers; as texts.
+_TIMES = {"gpu": ("Start", "Duration"), "exec": ("API Start", "Kernel Start", "Kernel Dur")}
+_WHOLE_NUMBERS = {"gpu": ("CorrId", *_GRID, *_BLOCK, "Strm"), "exec": ("PID", "DevId")}
+_TEXTS = {"gpu": ("Device", "Name"), "exec": ("GridXYZ", "BlockXYZ", "Kernel Name")}
+#: Other reports of `nsys stats`, by names in their headers; the first that fits is named.
+_OTHER_REPORTS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"RangeStack", "NumGPUOps"}), "NVTX projection trace"),
+    (frozenset({"RangeStack"}), "NVTX trace"),
+    (frozenset({"Start", "Duration", "Name", "Result"}), "CUDA API trace"),
+    (frozenset({"Start", "Duration", "Name", "T-Pri"}), "operating-system runtime trace"),
+    (frozenset({"Start", "Duration"}), "trace of something other than kernels"),
+    (frozenset({"Start", "End"}), "trace of something other than kernels"),
+    (frozenset({"Total Time"}), "summary"),
+    (frozenset({"Total", "Count"}), "summary"),
+    (frozenset({"Total", "Operations"}), "summary"),
+    (frozenset({"Count", "QCount"}), "summary"),
+)
+_NANOSECONDS = {
+    **dict.fromkeys(("", "ns", "nsec"), 1),
+    **dict.fromkeys(("us", "usec", "\N{MICRO SIGN}s"), 1_000),
+    **dict.fromkeys(("ms", "msec"), 1_000_000),
+    **dict.fromkeys(("s", "sec"), 1_000_000_000),
+}
+_TITLE = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
+_HEADER_MARK = re.compile(rb"GrdX|API Start")
+# Lines that nsys prints around its reports, by their first words.
+_CHATTER = (
+    rb"Processing |Using |Exporting |NOTICE: |SKIPPED: |Generat(?:ing|ed) |WARNING: |ERROR: "
+    rb"|\*\* |\[\d+/\d+\]"
+)
+_EMPTY_OR_CHATTER_LINES = re.compile(rb"(?:[ \t]*(?:(?:" + _CHATTER + rb")[^\n]*|\r?)(?:\n|\Z))*")
+# Chatter, a trace's header, what follows empty lines and is no row, or empty lines up to the end.
+_END = (
+    rb"(?:[ \t]*\r?\n)*(?=[ \t]*(?:" + _CHATTER + rb")|(?:API )?Start ?[(,])"
+    rb"|(?:[ \t]*\r?\n)+(?=[A-Za-z])"
+    rb"|[ \t\r\n]+\Z"
+)
+_END_AT_START = re.compile(_END)
+# It starts with a literal byte, which makes the search fast.
+_END_AFTER_LINE = re.compile(rb"\n(?P<end>" + _END + rb")")
+_FOLDERS = re.compile(r"\S*[/\\]")
+_NO_KERNEL = b"[CUDA "
+_DEVICE = re.compile(r"(?P<name>.*?)\s*\((?P<number>\d{1,9})\)\s*|\s*(?P<bare>\d{1,9})\s*")
+_SIZE = re.compile(r"[\s,;x()]*(\d{1,10})[\s,;x()]+(\d{1,10})[\s,;x()]+(\d{1,10})[\s,;x()]*", re.ASCII)
+
 _PARSED_AHEAD = min(4, os.cpu_count() or 1)
+# Signatures are found by hashing, which pays from about this many rows at a time.
+_ROWS_AT_ONCE = 1 << 19
+_WRITE_AGAIN = "write the report again"
 
 
 def recognise(file: InputFile) -> bool:
@@ -63,7 +137,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         raise file_error(file)
     if trace.launches == 0:
         raise ProfileError(
-            f"an nsys {TRACE_NAMES[trace.header.kind]} that lists no kernel launch"
+            f"an nsys {_TRACE_NAMES[trace.header.kind]} that lists no kernel launch"
             + (f", only {trace.others:,} copies and memsets" if trace.others else ""),
             path=file.path,
             remedy="record the program again with `nsys profile --trace cuda --cuda-graph-trace node`",
@@ -83,9 +157,9 @@ class _Reports:
         self._file = file
         self._kernels = kernels
         self._workers = workers
-        self._traces: dict[TraceKind, Trace] = {}
-        self._open: Trace | None = None
-        self._just_ended: Trace | None = None
+        self._traces: dict[TraceKind, _Trace] = {}
+        self._open: _Trace | None = None
+        self._just_ended: _Trace | None = None
         self._coming: deque[tuple[Part, Future[Table | None]]] = deque()
 
     def take(self, offset: int, text: bytes) -> None:
@@ -95,15 +169,16 @@ class _Reports:
             found = find_trace_header(text)
             if found is None:
                 return
-            self._open = self._begin(found, offset)
-            offset, text = offset + found.stop, text[found.stop :]
+            header, start, stop = found
+            self._open = self._begin(header, offset + start)
+            offset, text = offset + stop, text[stop:]
         if text:
             part = Part(self._file, self._open.layout, offset, text)
             self._coming.append((part, self._workers.submit(parse_plain, part)))
         while len(self._coming) > _PARSED_AHEAD:
             self._add_next()
 
-    def chosen(self) -> Trace | None:
+    def chosen(self) -> _Trace | None:
         """Return the trace with more launches; the kernel execution trace if both have as many."""
         while self._coming:
             self._add_next()
@@ -129,24 +204,24 @@ class _Reports:
         if end is not None:
             self._end_report(trace, replace(part, offset=part.offset + end[1], text=part.text[end[1] :]))
 
-    def _end_report(self, trace: Trace, rest: Part) -> None:
+    def _end_report(self, trace: _Trace, rest: Part) -> None:
         self._open, self._just_ended = None, trace
         parts = [rest, *(part for part, _ in self._coming)]
         self._coming.clear()
         for part in parts:
             self.take(part.offset, part.text)
 
-    def _begin(self, found: FoundHeader, offset: int) -> Trace:
-        kind, start = found.header.kind, offset + found.start
+    def _begin(self, header: TraceHeader, start: int) -> _Trace:
+        kind = header.kind
         if kind in self._traces:
             first = lines_before(self._file, self._traces[kind].offset) + 1
             raise ProfileError(
-                f"holds a second nsys {TRACE_NAMES[kind]} (the first is in line {first})",
+                f"holds a second nsys {_TRACE_NAMES[kind]} (the first is in line {first})",
                 path=self._file.path,
                 row=lines_before(self._file, start) + 1,
                 remedy="write each to a file of its own with `nsys stats --output`, and give one of each run",
             )
-        self._traces[kind] = Trace(self._file, found.header, start, self._kernels)
+        self._traces[kind] = _Trace(self._file, header, start, self._kernels)
         return self._traces[kind]
 
     def _refuse_further_rows(self, offset: int, text: bytes) -> None:
@@ -163,3 +238,284 @@ class _Reports:
                 row=lines_before(self._file, offset) + 1,
                 remedy="write the report to a file with `nsys stats --output`, not to the terminal",
             )
+
+
+class _Trace:
+    """One trace of a file while its rows come in.
+
+    Attributes
+    ----------
+    header, offset : the header, and where it starts in the decompressed bytes.
+    layout : the columns to read.
+    launches, others : rows so far that are kernel launches, and that are copies and memsets.
+    """
+
+    def __init__(self, file: InputFile, header: TraceHeader, offset: int, kernels: KernelTable) -> None:
+        self.header = header
+        self.offset = offset
+        self.launches = 0
+        self.others = 0
+        self._kernels = kernels
+        self._builder = LaunchTableBuilder(file.path, kernels)
+        self._waiting: list[LaunchColumns] = []
+        self._devices: dict[int, str] = {}
+        self._order: LaunchOrder = "correlation" if header.kind == "gpu" else "api-start"
+        kinds: dict[str, Kind] = {}
+        for column in _TIMES[header.kind]:
+            unit = _NANOSECONDS.get(header.units[column].strip().casefold())
+            if unit is None:
+                raise ProfileError(
+                    f"the unit {header.units[column]!r} is not known",
+                    path=file.path,
+                    row=lines_before(file, offset) + 1,
+                    column=column,
+                    remedy="write the report again with `nsys stats --timeunit nsec`",
+                )
+            kinds[column] = "integer" if unit == 1 else "number"
+        kinds |= dict.fromkeys(_WHOLE_NUMBERS[header.kind], "integer")
+        kinds |= dict.fromkeys(_TEXTS[header.kind], "text")
+        place = header.positions
+        self.layout = Layout(header.cells, {place[c]: kind for c, kind in kinds.items() if c in place})
+
+    @property
+    def builder(self) -> LaunchTableBuilder:
+        """The builder, with all rows in it."""
+        if self._waiting:
+            self._builder.append(joined_columns(self._waiting))
+            self._waiting.clear()
+        return self._builder
+
+    def facts(self) -> RecordingFacts:
+        """Return what the rows say of the recording."""
+        devices = tuple(Device(number, name) for number, name in sorted(self._devices.items()) if name)
+        return RecordingFacts(devices=devices, launch_order=self._order)
+
+    def add(self, part: Part, table: Table) -> None:
+        """Add the rows of a parsed part.
+
+        Raises
+        ------
+        ProfileError : a value is missing or makes no sense.
+        """
+        rows = None
+        if self.header.kind == "gpu":
+            # Launches have a grid and the name of no copy or memset.
+            grid = table.column(str(self.header.positions["GrdX"]))
+            distinct, codes = texts(table, self.header.positions["Name"])
+            no_kernel = np.array(
+                [name.startswith(_NO_KERNEL) for name in distinct.to_pylist()], dtype=np.bool_
+            )
+            if grid.null_count or no_kernel.any():
+                rows = np.flatnonzero(to_numpy(grid.is_valid()) & ~no_kernel[codes])
+                self.others += table.num_rows - len(rows)
+                table = table.take(to_arrow(rows))
+        if table.num_rows == 0:
+            return
+        self._waiting.append(self._launches(_Columns(self.header, part, table, rows)))
+        self.launches += table.num_rows
+        if sum(len(each.duration_ns) for each in self._waiting) >= _ROWS_AT_ONCE:
+            _ = self.builder
+
+    def _launches(self, columns: _Columns) -> LaunchColumns:
+        *_, start, duration = _TIMES[self.header.kind]
+        *_, name = _TEXTS[self.header.kind]
+        is_gpu = self.header.kind == "gpu"
+        start_ns = columns.times(start)
+        order = columns.whole_if_complete("CorrId") if is_gpu else columns.times("API Start")
+        if order is None:
+            self._order = "gpu-start"
+        grid, block = (
+            [[columns.values(axis) for axis in axes] for axes in (_GRID, _BLOCK)]
+            if is_gpu
+            else map(columns.dimensions, ("GridXYZ", "BlockXYZ"))
+        )
+        return LaunchColumns(
+            name=columns.names(name, self._kernels),
+            duration_ns=columns.durations(duration),
+            order=order,
+            process=columns.whole("PID"),
+            device=columns.devices(self._devices) if is_gpu else columns.whole("DevId"),
+            grid=grid,
+            block=block,
+            start_ns=start_ns,
+            stream=columns.whole_if_complete("Strm"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The launches of one part, column by column, (n,) each.
+
+    Attributes
+    ----------
+    table : the rows that are launches.
+    rows : (n,) their rows in ``part``; None if they are all of it.
+    """
+
+    header: TraceHeader
+    part: Part
+    table: Table
+    rows: IntArray | None
+
+    def values(self, column: str) -> AnyIntArray:
+        """Return the integers of a column that every launch has."""
+        return values(self.part, self.table, self.header.positions[column], self.rows)
+
+    def times(self, column: str) -> IntArray:
+        """Return nanoseconds, rounded where the report has larger units."""
+        unit = _NANOSECONDS[self.header.units[column].strip().casefold()]
+        return nanoseconds(self.part, self.table, self.header.positions[column], self.rows, unit=unit)
+
+    def durations(self, column: str) -> IntArray:
+        """Return nanoseconds, none of them negative."""
+        duration_ns = self.times(column)
+        if duration_ns.min() < 0:
+            row = int(np.argmax(duration_ns < 0))
+            raise self._error(
+                row, column, f"a launch lasts {duration_ns[row]:,} ns", "record the profile again"
+            )
+        return duration_ns
+
+    def whole(self, column: str) -> AnyIntArray | None:
+        """Return integers, in 32 bits where they fit; None where the report lacks the column."""
+        if self.header.positions.get(column) not in self.part.layout.kinds:
+            return None
+        numbers = self.values(column)
+        fits = numbers.min() >= -(1 << 31) and numbers.max() < 1 << 31
+        return numbers.astype(np.int32) if fits else numbers
+
+    def whole_if_complete(self, column: str) -> AnyIntArray | None:
+        """Return integers, None where the report lacks the column or any value in it."""
+        position = self.header.positions.get(column)
+        is_read = position in self.part.layout.kinds
+        return self.whole(column) if is_read and not self.table.column(str(position)).null_count else None
+
+    def dimensions(self, column: str) -> list[AnyIntArray] | None:
+        """Return x, y and z from one column of three numbers; zeros where it is empty."""
+        if column not in self.header.positions:
+            return None
+        distinct, codes = texts(self.table, self.header.positions[column])
+        sizes = np.zeros((len(distinct), 3), dtype=np.int64)
+        for code, cell in enumerate(distinct.to_pylist()):
+            text = cell.decode("utf-8", "replace")
+            if text not in NULLS:
+                match = _SIZE.fullmatch(text)
+                if match is None:
+                    row = int(np.argmax(codes == code))
+                    raise self._error(row, column, f"{text!r} is not three numbers", _WRITE_AGAIN)
+                sizes[code] = [int(axis) for axis in match.groups()]
+        return [sizes[:, axis][codes] for axis in range(3)]
+
+    def devices(self, known: dict[int, str]) -> NDArray[np.int32] | None:
+        """Return device numbers from ``NAME (id)``, ``(id)`` or a bare number; names go to ``known``."""
+        if "Device" not in self.header.positions:
+            return None
+        distinct, codes = texts(self.table, self.header.positions["Device"])
+        numbers = np.zeros(len(distinct), dtype=np.int32)
+        # A copy may stand on a device that no launch does.
+        for code in np.unique(codes).tolist():
+            text = distinct[code].as_py().decode("utf-8", "replace")
+            match = _DEVICE.fullmatch(text)
+            if match is None:
+                row = int(np.argmax(codes == code))
+                raise self._error(row, "Device", f"{text!r} does not say which GPU", _WRITE_AGAIN)
+            number = numbers[code] = int(match["number"] or match["bare"])
+            known[number] = (match["name"] or "").strip() or known.get(number, "")
+        return numbers[codes]
+
+    def names(self, column: str, kernels: KernelTable) -> NDArray[np.int32]:
+        """Return name codes; only the names of launches are interned."""
+        return names(self.part, self.table, self.header.positions[column], self.rows, kernels)
+
+    def _error(self, row: int, column: str, message: str, remedy: str) -> ProfileError:
+        row = row if self.rows is None else int(self.rows[row])
+        return self.part.error(row, message, position=self.header.positions[column], remedy=remedy)
+
+
+# --- what `nsys stats` prints around its rows --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TraceHeader:
+    """The header of a report that lists single launches.
+
+    Attributes
+    ----------
+    kind : which of the two traces.
+    cells : the header's cells as printed.
+    positions : the position of each column by its bare name, e.g. "Kernel Dur".
+    units : what is in parentheses after a name, "" where there is nothing.
+    """
+
+    kind: TraceKind
+    cells: tuple[str, ...]
+    positions: Mapping[str, int]
+    units: Mapping[str, str]
+
+
+def find_trace_header(text: bytes) -> tuple[TraceHeader, int, int] | None:
+    """Return the first header of a trace, where it starts (after a progress bar), and where it ends."""
+    start = 0
+    while mark := _HEADER_MARK.search(text, start):
+        line_start = max(text.rfind(b"\n", 0, mark.start()), text.rfind(b"\r", 0, mark.start())) + 1
+        line_end = text.find(b"\n", mark.end())
+        start = len(text) if line_end < 0 else line_end + 1
+        cells = header_cells(text[line_start:start])
+        titles = [_title(cell) for cell in cells]
+        names = [name for name, _ in titles]
+        for kind, required in _REQUIRED.items():
+            if required.issubset(names):
+                positions = {name: names.index(name) for name in names}
+                return TraceHeader(kind, cells, positions, dict(reversed(titles))), line_start, start
+    return None
+
+
+def _title(cell: str) -> tuple[str, str]:
+    match = _TITLE.fullmatch(cell)
+    return (match[1], match[2] or "") if match else (cell, "")
+
+
+def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of a header's columns without their units."""
+    return frozenset(_title(cell)[0] for cell in cells)
+
+
+def other_report(head: bytes) -> str | None:
+    """Return which other report of `nsys stats` the first known header in ``head`` is of, None if none is."""
+    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
+        if b"," not in line or not line[:1].isalpha():
+            continue
+        names = bare_names(header_cells(line))
+        for required, title in _OTHER_REPORTS:
+            if required <= names:
+                return title
+    return None
+
+
+def report_end(text: bytes) -> tuple[int, int] | None:
+    """Return where the rows of a report end in ``text`` and where what follows starts, None if they do not.
+
+    Empty lines alone do not end a report; what follows them ends it unless it is more rows.
+    """
+    match = _END_AT_START.match(text)
+    if match is not None:
+        return match.span()
+    match = _END_AFTER_LINE.search(text)
+    return None if match is None else match.span("end")
+
+
+def skipped_report(head: bytes) -> str | None:
+    """Return the line in which `nsys stats` says that it skipped a report, None if it does not.
+
+    Folders in it are left out: they name users and projects.
+    """
+    match = re.search(rb"^SKIPPED: [^\r\n]*", head, re.MULTILINE)
+    return None if match is None else _FOLDERS.sub("", match[0].decode("utf-8", "replace").strip())
+
+
+def first_line_of_content(text: bytes) -> tuple[str, ...] | None:
+    """Return the cells of the first line that is neither empty nor chatter, None if there is none."""
+    start = _EMPTY_OR_CHATTER_LINES.match(text)
+    assert start is not None
+    line = text[start.end() :].split(b"\n", 1)[0]
+    return header_cells(line) or None

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -35,6 +35,8 @@ FORMAT = "nsys-parquetdir"
 _SUFFIXES = (".arrows", ".arrow", ".parquet")
 _ARROW_FILE_MAGIC = b"ARROW1"
 _ROWS_AT_ONCE = 1 << 19
+
+_Batches: TypeAlias = "Callable[..., Iterator[pa.RecordBatch]]"
 
 
 def recognise(file: InputFile) -> bool:
@@ -63,14 +65,6 @@ def _table_files(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted(paths, key=lambda path: _SUFFIXES.index(path.suffix))}
 
 
-class _TableFile(NamedTuple):
-    """A table file that is open: its columns, what counts its rows, and what gives some columns."""
-
-    names: list[str]
-    row_count: Callable[[], int]
-    batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
-
-
 class _FolderTables(NsysTables):
     def __init__(self, path: str, files: Mapping[str, Path]) -> None:
         super().__init__(path, files.keys())
@@ -84,8 +78,11 @@ class _FolderTables(NsysTables):
         return None if stored is None else self._files[stored]
 
     @contextmanager
-    def _opened(self, path: Path) -> Iterator[_TableFile]:
-        """Open a Parquet file, or an Arrow stream, as nsys writes, or file, into which others turn it."""
+    def _opened(self, path: Path) -> Iterator[tuple[list[str], _Batches]]:
+        """Open a Parquet file, or an Arrow stream, as nsys writes, or file, into which others turn it.
+
+        What comes is the names of its columns, and what gives the rows of some columns batch by batch.
+        """
         import pyarrow as pa
         from pyarrow.parquet import ParquetFile
 
@@ -93,20 +90,14 @@ class _FolderTables(NsysTables):
         try:
             if is_parquet:
                 with ParquetFile(arrow_file(path), memory_map=False) as parquet:
-                    yield _TableFile(
-                        names=list(parquet.schema_arrow.names),
-                        row_count=lambda: int(parquet.metadata.num_rows),
-                        batches=lambda columns: parquet.iter_batches(_ROWS_AT_ONCE, columns=list(columns)),
-                    )
+                    yield parquet.schema_arrow.names, partial(parquet.iter_batches, _ROWS_AT_ONCE, columns=[])
                 return
             with path.open("rb") as stream:
                 is_file = stream.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
             with pa.OSFile(os.fsencode(path)) as source:
                 arrow = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
                 batches = map(arrow.get_batch, range(arrow.num_record_batches)) if is_file else iter(arrow)
-                yield _TableFile(
-                    arrow.schema.names, lambda: sum(len(batch) for batch in batches), lambda _: batches
-                )
+                yield arrow.schema.names, lambda **_: batches
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise ProfileError(
                 f"the table file {path.name} is damaged or cut short",
@@ -120,8 +111,8 @@ class _FolderTables(NsysTables):
         if path is None:
             return frozenset()
         if table not in self._columns:
-            with self._opened(path) as file:
-                self._columns[table] = frozenset(file.names)
+            with self._opened(path) as (names, _):
+                self._columns[table] = frozenset(names)
         return self._columns[table]
 
     def row_count(self, table: str) -> int:
@@ -129,8 +120,8 @@ class _FolderTables(NsysTables):
         path = self._file(table)
         if path is None:
             return 0
-        with self._opened(path) as file:
-            return file.row_count()
+        with self._opened(path) as (_, batches):
+            return sum(len(batch) for batch in batches())
 
     def _batches(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[pa.Array]]:
         """Yield the rows of a table in parts, one array for each column; texts are bytes.
@@ -143,8 +134,8 @@ class _FolderTables(NsysTables):
         if path is None:
             return
         size_bytes = path.stat().st_size
-        with self._opened(path) as file:
-            for batch in file.batches(columns):
+        with self._opened(path) as (_, batches):
+            for batch in batches(columns=list(columns)):
                 arrays = []
                 for name in columns:
                     places = batch.schema.get_all_field_indices(name)
@@ -205,15 +196,12 @@ class _FolderTables(NsysTables):
 
     def strings(self, ids: Sequence[int]) -> dict[int, str]:
         """Return texts by id."""
-        texts: dict[int, str] = {}
-        if not ids or not self.has(STRINGS, "id", "value"):
-            return texts
-        for numbers, values in self._batches(STRINGS, ["id", "value"]):
-            known = self._numbers(numbers, "id")
-            rows = np.flatnonzero(np.isin(known, ids))
-            found = zip(known[rows].tolist(), self._values(values.take(to_arrow(rows))), strict=True)
-            texts.update((number, text) for number, text in found if isinstance(text, str))
-        return texts
+        wanted = set(ids)
+        return {
+            number: text
+            for number, text in self.rows(STRINGS, ("id", "value"))
+            if isinstance(number, int) and number in wanted and isinstance(text, str)
+        }
 
 
 def _checked(array: pa.Array) -> pa.Array:

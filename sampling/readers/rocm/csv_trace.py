@@ -18,9 +18,18 @@ from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Part, Table, first_line, parse, pieces, texts, values
+from sampling.readers.csv_cells import (
+    Part,
+    Table,
+    first_line,
+    names,
+    nanoseconds,
+    parse,
+    pieces,
+    texts,
+    values,
+)
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_columns import names, nanoseconds
 from sampling.readers.rocm.csv_dialect import KernelList, Role, kernel_list
 from sampling.readers.rocm.kernels import bare_name, work_groups
 

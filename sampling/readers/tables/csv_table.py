@@ -24,13 +24,14 @@ from sampling.readers.csv_cells import (
     Table,
     first_line,
     header_cells,
+    names,
+    nanoseconds,
     parse,
     pieces,
     texts,
 )
 from sampling.readers.file_content import is_binary, is_json
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_columns import names, nanoseconds
 from sampling.readers.tables.column_map import DIMENSIONS, GRID, REQUIRED, TIMES, NamedColumn
 from sampling.readers.tables.dimension_cells import WRITTEN, dimensions_of
 from sampling.readers.tables.matched_columns import matched_columns
