@@ -364,7 +364,7 @@ def put_in_order(
     if len(set(numbers.values())) < len(numbers):
         numbers = {process: max(process, 0) for process in processes}
     for pid, *_ in parts:
-        for process, rows in list(by_process(pid.copy())):
+        for process, rows in by_process(pid.copy()):
             pid[rows] = numbers[process]
     return api_starts, next(kind for kind in _WEAKEST_FIRST if kind in kinds), numbers
 
