@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sampling.readers.csv_cells import header_cells
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_trace import bare_names
+from sampling.readers.nsys.csv_dialect import bare_names
 
 #: Whether a file has some property.
 Test = Callable[[InputFile], bool]

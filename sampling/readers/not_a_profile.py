@@ -26,7 +26,7 @@ from sampling.readers.file_content import (
     starts_with,
 )
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_trace import other_report, skipped_report
+from sampling.readers.nsys.csv_dialect import other_report, skipped_report
 from sampling.readers.tables.matched_columns import columns_remedy, shown_columns
 from sampling.text import joined_texts
 

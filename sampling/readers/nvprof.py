@@ -233,7 +233,8 @@ class _Trace:
         block, has_block = self._sizes(part, cells, "Block Size")
         if not has_block[rows].all():
             raise self._error(part, rows[np.argmin(has_block[rows])], "Block Size", "a kernel without blocks")
-        kept = {title: column.take(to_arrow(rows)) for title, column in cells.items()}
+        read = {"Start", "Duration", "Device", "Stream", "Name"}.intersection(cells)
+        kept = {title: cells[title].take(to_arrow(rows)) for title in read}
         name, order = self._numbered_names(kept["Name"])
         device = kept["Device"].dictionary_encode() if "Device" in kept else None
         stream = None

@@ -1,8 +1,5 @@
 """`nsys stats` CSV: the GPU trace or the kernel execution trace, of Nsight Systems 2020.4 to 2026.2.
 
-Columns came, went and changed their units from version to version, so a header is known by the names in it
-and a column by its name, never by its place.
-
 One file may hold several reports. Of a GPU trace and a kernel execution trace of one run the latter is read,
 because it is in API order and names the process, unless it lists fewer launches: it leaves out kernels whose
 API call was not recorded. Two traces of the same kind are refused: they may be two runs or one run twice, and
@@ -17,7 +14,6 @@ from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +30,6 @@ from sampling.readers.csv_cells import (
     Layout,
     Part,
     Table,
-    header_cells,
     lines_before,
     names,
     nanoseconds,
@@ -45,60 +40,31 @@ from sampling.readers.csv_cells import (
     values,
 )
 from sampling.readers.input_file import HEAD_BYTES, InputFile
+from sampling.readers.nsys.csv_dialect import (
+    TraceKind,
+    find_trace_header,
+    first_line_of_content,
+    other_report,
+    report_end,
+    skipped_report,
+    title_of,
+)
 
 FORMAT = "nsys-csv"
-
-#: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace.
-TraceKind = Literal["gpu", "exec"]
 
 _TRACE_NAMES: Mapping[TraceKind, str] = {"gpu": "GPU trace", "exec": "kernel execution trace"}
 _GRID = ("GrdX", "GrdY", "GrdZ")
 _BLOCK = ("BlkX", "BlkY", "BlkZ")
-_REQUIRED: Mapping[TraceKind, frozenset[str]] = {
-    "gpu": frozenset({"Start", "Duration", *_GRID, *_BLOCK, "Name"}),
-    "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
-}
 # Read as times, in nanoseconds as integers and in larger units as fractions; as integers; as texts.
 _TIMES = {"gpu": ("Start", "Duration"), "exec": ("API Start", "Kernel Start", "Kernel Dur")}
 _WHOLE_NUMBERS = {"gpu": ("CorrId", *_GRID, *_BLOCK, "Strm"), "exec": ("PID", "DevId")}
 _TEXTS = {"gpu": ("Device", "Name"), "exec": ("GridXYZ", "BlockXYZ", "Kernel Name")}
-#: Other reports of `nsys stats`, by names in their headers; the first that fits is named.
-_OTHER_REPORTS: tuple[tuple[frozenset[str], str], ...] = (
-    (frozenset({"RangeStack", "NumGPUOps"}), "NVTX projection trace"),
-    (frozenset({"RangeStack"}), "NVTX trace"),
-    (frozenset({"Start", "Duration", "Name", "Result"}), "CUDA API trace"),
-    (frozenset({"Start", "Duration", "Name", "T-Pri"}), "operating-system runtime trace"),
-    (frozenset({"Start", "Duration"}), "trace of something other than kernels"),
-    (frozenset({"Start", "End"}), "trace of something other than kernels"),
-    (frozenset({"Total Time"}), "summary"),
-    (frozenset({"Total", "Count"}), "summary"),
-    (frozenset({"Total", "Operations"}), "summary"),
-    (frozenset({"Count", "QCount"}), "summary"),
-)
 _NANOSECONDS = {
     **dict.fromkeys(("", "ns", "nsec"), 1),
     **dict.fromkeys(("us", "usec", "\N{MICRO SIGN}s"), 1_000),
     **dict.fromkeys(("ms", "msec"), 1_000_000),
     **dict.fromkeys(("s", "sec"), 1_000_000_000),
 }
-_TITLE = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
-_HEADER_MARK = re.compile(rb"GrdX|API Start")
-# Lines that nsys prints around its reports, by their first words.
-_CHATTER = (
-    rb"Processing |Using |Exporting |NOTICE: |SKIPPED: |Generat(?:ing|ed) |WARNING: |ERROR: "
-    rb"|\*\* |\[\d+/\d+\]"
-)
-_EMPTY_OR_CHATTER_LINES = re.compile(rb"(?:[ \t]*(?:(?:" + _CHATTER + rb")[^\n]*|\r?)(?:\n|\Z))*")
-# Chatter, a trace's header, what follows empty lines and is no row, or empty lines up to the end.
-_END = (
-    rb"(?:[ \t]*\r?\n)*(?=[ \t]*(?:" + _CHATTER + rb")|(?:API )?Start ?[(,])"
-    rb"|(?:[ \t]*\r?\n)+(?=[A-Za-z])"
-    rb"|[ \t\r\n]+\Z"
-)
-_END_AT_START = re.compile(_END)
-# It starts with a literal byte, which makes the search fast.
-_END_AFTER_LINE = re.compile(rb"\n(?P<end>" + _END + rb")")
-_FOLDERS = re.compile(r"\S*[/\\]")
 _NO_KERNEL = b"[CUDA "
 _DEVICE = re.compile(r"(?P<name>.*?)\s*\((?P<number>\d{1,9})\)\s*|\s*(?P<bare>\d{1,9})\s*")
 _SIZE = re.compile(r"[\s,;x()]*(\d{1,10})[\s,;x()]+(\d{1,10})[\s,;x()]+(\d{1,10})[\s,;x()]*", re.ASCII)
@@ -137,7 +103,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         raise file_error(file)
     if trace.launches == 0:
         raise ProfileError(
-            f"an nsys {_TRACE_NAMES[trace.header.kind]} that lists no kernel launch"
+            f"an nsys {_TRACE_NAMES[trace.kind]} that lists no kernel launch"
             + (f", only {trace.others:,} copies and memsets" if trace.others else ""),
             path=file.path,
             remedy="record the program again with `nsys profile --trace cuda --cuda-graph-trace node`",
@@ -169,8 +135,8 @@ class _Reports:
             found = find_trace_header(text)
             if found is None:
                 return
-            header, start, stop = found
-            self._open = self._begin(header, offset + start)
+            kind, cells, start, stop = found
+            self._open = self._begin(kind, cells, offset + start)
             offset, text = offset + stop, text[stop:]
         if text:
             part = Part(self._file, self._open.layout, offset, text)
@@ -184,7 +150,7 @@ class _Reports:
             self._add_next()
         return max(
             self._traces.values(),
-            key=lambda trace: (trace.launches, trace.header.kind == "exec"),
+            key=lambda trace: (trace.launches, trace.kind == "exec"),
             default=None,
         )
 
@@ -211,8 +177,7 @@ class _Reports:
         for part in parts:
             self.take(part.offset, part.text)
 
-    def _begin(self, header: TraceHeader, start: int) -> _Trace:
-        kind = header.kind
+    def _begin(self, kind: TraceKind, cells: tuple[str, ...], start: int) -> _Trace:
         if kind in self._traces:
             first = lines_before(self._file, self._traces[kind].offset) + 1
             raise ProfileError(
@@ -221,7 +186,7 @@ class _Reports:
                 row=lines_before(self._file, start) + 1,
                 remedy="write each to a file of its own with `nsys stats --output`, and give one of each run",
             )
-        self._traces[kind] = _Trace(self._file, header, start, self._kernels)
+        self._traces[kind] = _Trace(self._file, kind, cells, start, self._kernels)
         return self._traces[kind]
 
     def _refuse_further_rows(self, offset: int, text: bytes) -> None:
@@ -231,7 +196,7 @@ class _Reports:
         if trace is None or line is None:
             return
         self._just_ended = None
-        if line[0][:1].isdigit() and len(line) == len(trace.header.cells):
+        if line[0][:1].isdigit() and len(line) == len(trace.layout.header):
             raise ProfileError(
                 "the rows of a report are interrupted by a line that is none of them",
                 path=self._file.path,
@@ -245,13 +210,15 @@ class _Trace:
 
     Attributes
     ----------
-    header, offset : the header, and where it starts in the decompressed bytes.
+    kind, offset : which of the two traces, and where its header starts in the decompressed bytes.
     layout : the columns to read.
     launches, others : rows so far that are kernel launches, and that are copies and memsets.
     """
 
-    def __init__(self, file: InputFile, header: TraceHeader, offset: int, kernels: KernelTable) -> None:
-        self.header = header
+    def __init__(
+        self, file: InputFile, kind: TraceKind, cells: tuple[str, ...], offset: int, kernels: KernelTable
+    ) -> None:
+        self.kind = kind
         self.offset = offset
         self.launches = 0
         self.others = 0
@@ -259,23 +226,28 @@ class _Trace:
         self._builder = LaunchTableBuilder(file.path, kernels)
         self._waiting: list[LaunchColumns] = []
         self._devices: dict[int, str] = {}
-        self._order: LaunchOrder = "correlation" if header.kind == "gpu" else "api-start"
+        self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
+        # Of two columns with one name the first counts.
+        titles = {name: (place, unit) for place, (name, unit) in reversed([*enumerate(map(title_of, cells))])}
+        self._units: dict[str, int] = {}
         kinds: dict[str, Kind] = {}
-        for column in _TIMES[header.kind]:
-            unit = _NANOSECONDS.get(header.units[column].strip().casefold())
+        for column in _TIMES[kind]:
+            printed = titles[column][1]
+            unit = _NANOSECONDS.get(printed.strip().casefold())
             if unit is None:
                 raise ProfileError(
-                    f"the unit {header.units[column]!r} is not known",
+                    f"the unit {printed!r} is not known",
                     path=file.path,
                     row=lines_before(file, offset) + 1,
                     column=column,
                     remedy="write the report again with `nsys stats --timeunit nsec`",
                 )
+            self._units[column] = unit
             kinds[column] = "integer" if unit == 1 else "number"
-        kinds |= dict.fromkeys(_WHOLE_NUMBERS[header.kind], "integer")
-        kinds |= dict.fromkeys(_TEXTS[header.kind], "text")
-        place = header.positions
-        self.layout = Layout(header.cells, {place[c]: kind for c, kind in kinds.items() if c in place})
+        kinds |= dict.fromkeys(_WHOLE_NUMBERS[kind], "integer")
+        kinds |= dict.fromkeys(_TEXTS[kind], "text")
+        self._place = {column: titles[column][0] for column in kinds if column in titles}
+        self.layout = Layout(cells, {place: kinds[column] for column, place in self._place.items()})
 
     @property
     def builder(self) -> LaunchTableBuilder:
@@ -298,10 +270,10 @@ class _Trace:
         ProfileError : a value is missing or makes no sense.
         """
         rows = None
-        if self.header.kind == "gpu":
+        if self.kind == "gpu":
             # Launches have a grid and the name of no copy or memset.
-            grid = table.column(str(self.header.positions["GrdX"]))
-            distinct, codes = texts(table, self.header.positions["Name"])
+            grid = table.column(str(self._place["GrdX"]))
+            distinct, codes = texts(table, self._place["Name"])
             no_kernel = np.array(
                 [name.startswith(_NO_KERNEL) for name in distinct.to_pylist()], dtype=np.bool_
             )
@@ -311,15 +283,15 @@ class _Trace:
                 table = table.take(to_arrow(rows))
         if table.num_rows == 0:
             return
-        self._waiting.append(self._launches(_Columns(self.header, part, table, rows)))
+        self._waiting.append(self._launches(_Columns(self._place, self._units, part, table, rows)))
         self.launches += table.num_rows
         if sum(len(each.duration_ns) for each in self._waiting) >= _ROWS_AT_ONCE:
             _ = self.builder
 
     def _launches(self, columns: _Columns) -> LaunchColumns:
-        *_, start, duration = _TIMES[self.header.kind]
-        *_, name = _TEXTS[self.header.kind]
-        is_gpu = self.header.kind == "gpu"
+        *_, start, duration = _TIMES[self.kind]
+        *_, name = _TEXTS[self.kind]
+        is_gpu = self.kind == "gpu"
         start_ns = columns.times(start)
         order = columns.whole_if_complete("CorrId") if is_gpu else columns.times("API Start")
         if order is None:
@@ -348,23 +320,25 @@ class _Columns:
 
     Attributes
     ----------
+    place, units : the position of each column that is read, and the nanoseconds of a unit of each time.
     table : the rows that are launches.
     rows : (n,) their rows in ``part``; None if they are all of it.
     """
 
-    header: TraceHeader
+    place: Mapping[str, int]
+    units: Mapping[str, int]
     part: Part
     table: Table
     rows: IntArray | None
 
     def values(self, column: str) -> AnyIntArray:
         """Return the integers of a column that every launch has."""
-        return values(self.part, self.table, self.header.positions[column], self.rows)
+        return values(self.part, self.table, self.place[column], self.rows)
 
     def times(self, column: str) -> IntArray:
         """Return nanoseconds, rounded where the report has larger units."""
-        unit = _NANOSECONDS[self.header.units[column].strip().casefold()]
-        return nanoseconds(self.part, self.table, self.header.positions[column], self.rows, unit=unit)
+        unit = self.units[column]
+        return nanoseconds(self.part, self.table, self.place[column], self.rows, unit=unit)
 
     def durations(self, column: str) -> IntArray:
         """Return nanoseconds, none of them negative."""
@@ -378,7 +352,7 @@ class _Columns:
 
     def whole(self, column: str) -> AnyIntArray | None:
         """Return integers, in 32 bits where they fit; None where the report lacks the column."""
-        if self.header.positions.get(column) not in self.part.layout.kinds:
+        if column not in self.place:
             return None
         numbers = self.values(column)
         fits = numbers.min() >= -(1 << 31) and numbers.max() < 1 << 31
@@ -386,15 +360,15 @@ class _Columns:
 
     def whole_if_complete(self, column: str) -> AnyIntArray | None:
         """Return integers, None where the report lacks the column or any value in it."""
-        position = self.header.positions.get(column)
-        is_read = position in self.part.layout.kinds
-        return self.whole(column) if is_read and not self.table.column(str(position)).null_count else None
+        if column not in self.place or self.table.column(str(self.place[column])).null_count:
+            return None
+        return self.whole(column)
 
     def dimensions(self, column: str) -> list[AnyIntArray] | None:
         """Return x, y and z from one column of three numbers; zeros where it is empty."""
-        if column not in self.header.positions:
+        if column not in self.place:
             return None
-        distinct, codes = texts(self.table, self.header.positions[column])
+        distinct, codes = texts(self.table, self.place[column])
         sizes = np.zeros((len(distinct), 3), dtype=np.int64)
         for code, cell in enumerate(distinct.to_pylist()):
             text = cell.decode("utf-8", "replace")
@@ -408,9 +382,9 @@ class _Columns:
 
     def devices(self, known: dict[int, str]) -> NDArray[np.int32] | None:
         """Return device numbers from ``NAME (id)``, ``(id)`` or a bare number; names go to ``known``."""
-        if "Device" not in self.header.positions:
+        if "Device" not in self.place:
             return None
-        distinct, codes = texts(self.table, self.header.positions["Device"])
+        distinct, codes = texts(self.table, self.place["Device"])
         numbers = np.zeros(len(distinct), dtype=np.int32)
         # A copy may stand on a device that no launch does.
         for code in np.unique(codes).tolist():
@@ -425,97 +399,8 @@ class _Columns:
 
     def names(self, column: str, kernels: KernelTable) -> NDArray[np.int32]:
         """Return name codes; only the names of launches are interned."""
-        return names(self.part, self.table, self.header.positions[column], self.rows, kernels)
+        return names(self.part, self.table, self.place[column], self.rows, kernels)
 
     def _error(self, row: int, column: str, message: str, remedy: str) -> ProfileError:
         row = row if self.rows is None else int(self.rows[row])
-        return self.part.error(row, message, position=self.header.positions[column], remedy=remedy)
-
-
-# --- what `nsys stats` prints around its rows --------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TraceHeader:
-    """The header of a report that lists single launches.
-
-    Attributes
-    ----------
-    kind : which of the two traces.
-    cells : the header's cells as printed.
-    positions : the position of each column by its bare name, e.g. "Kernel Dur".
-    units : what is in parentheses after a name, "" where there is nothing.
-    """
-
-    kind: TraceKind
-    cells: tuple[str, ...]
-    positions: Mapping[str, int]
-    units: Mapping[str, str]
-
-
-def find_trace_header(text: bytes) -> tuple[TraceHeader, int, int] | None:
-    """Return the first header of a trace, where it starts (after a progress bar), and where it ends."""
-    start = 0
-    while mark := _HEADER_MARK.search(text, start):
-        line_start = max(text.rfind(b"\n", 0, mark.start()), text.rfind(b"\r", 0, mark.start())) + 1
-        line_end = text.find(b"\n", mark.end())
-        start = len(text) if line_end < 0 else line_end + 1
-        cells = header_cells(text[line_start:start])
-        titles = [_title(cell) for cell in cells]
-        names = [name for name, _ in titles]
-        for kind, required in _REQUIRED.items():
-            if required.issubset(names):
-                positions = {name: names.index(name) for name in names}
-                return TraceHeader(kind, cells, positions, dict(reversed(titles))), line_start, start
-    return None
-
-
-def _title(cell: str) -> tuple[str, str]:
-    match = _TITLE.fullmatch(cell)
-    return (match[1], match[2] or "") if match else (cell, "")
-
-
-def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
-    """Return the names of a header's columns without their units."""
-    return frozenset(_title(cell)[0] for cell in cells)
-
-
-def other_report(head: bytes) -> str | None:
-    """Return which other report of `nsys stats` the first known header in ``head`` is of, None if none is."""
-    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
-        if b"," not in line or not line[:1].isalpha():
-            continue
-        names = bare_names(header_cells(line))
-        for required, title in _OTHER_REPORTS:
-            if required <= names:
-                return title
-    return None
-
-
-def report_end(text: bytes) -> tuple[int, int] | None:
-    """Return where the rows of a report end in ``text`` and where what follows starts, None if they do not.
-
-    Empty lines alone do not end a report; what follows them ends it unless it is more rows.
-    """
-    match = _END_AT_START.match(text)
-    if match is not None:
-        return match.span()
-    match = _END_AFTER_LINE.search(text)
-    return None if match is None else match.span("end")
-
-
-def skipped_report(head: bytes) -> str | None:
-    """Return the line in which `nsys stats` says that it skipped a report, None if it does not.
-
-    Folders in it are left out: they name users and projects.
-    """
-    match = re.search(rb"^SKIPPED: [^\r\n]*", head, re.MULTILINE)
-    return None if match is None else _FOLDERS.sub("", match[0].decode("utf-8", "replace").strip())
-
-
-def first_line_of_content(text: bytes) -> tuple[str, ...] | None:
-    """Return the cells of the first line that is neither empty nor chatter, None if there is none."""
-    start = _EMPTY_OR_CHATTER_LINES.match(text)
-    assert start is not None
-    line = text[start.end() :].split(b"\n", 1)[0]
-    return header_cells(line) or None
+        return self.part.error(row, message, position=self.place[column], remedy=remedy)

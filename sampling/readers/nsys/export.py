@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -339,8 +340,7 @@ def put_in_order(
     kind : what the launches are ordered by, in the process where that is least reliable.
     numbers : the process number of every globalPid.
     """
-    processes = sorted({process for pid, *_ in parts for process, _ in by_process(pid)})
-    calls = _calls(processes, parts, tables, rows_read)
+    processes, calls = _calls(parts, tables, rows_read)
     api_starts = [_api_starts(pid, correlation, calls) for pid, correlation, _ in parts]
     kinds: set[LaunchOrder] = set()
     for process in processes:
@@ -364,29 +364,32 @@ def put_in_order(
     if len(set(numbers.values())) < len(numbers):
         numbers = {process: max(process, 0) for process in processes}
     for pid, *_ in parts:
-        for process, rows in list(by_process(pid.copy())):
+        for process, rows in by_process(pid.copy()):
             pid[rows] = numbers[process]
     return api_starts, next(kind for kind in _WEAKEST_FIRST if kind in kinds), numbers
 
 
 def _calls(
-    processes: Sequence[int], parts: Sequence[Keys], tables: NsysTables, rows_read: Callable[[int], None]
-) -> dict[int, _Calls]:
-    """Return the API calls of every process whose launches have correlation ids."""
-    calls: dict[int, _Calls] = {}
+    parts: Sequence[Keys], tables: NsysTables, rows_read: Callable[[int], None]
+) -> tuple[list[int], dict[int, _Calls]]:
+    """Return the processes, and the API calls of those of which some launches have correlation ids."""
+    ids: defaultdict[int, list[IntArray]] = defaultdict(list)
+    for pid, correlation, _ in parts:
+        for process, rows in by_process(pid):
+            ids[process].append(correlation[rows])
     if not tables.has(RUNTIME, *_CALL):
-        return calls
-    for process in processes:
-        ids = np.concatenate([correlation[pid == process] for pid, correlation, _ in parts])
-        ids = ids[ids != NULL]
-        if process != NULL and len(ids):
-            calls[process] = _Calls(ids)
+        return sorted(ids), {}
+    calls = {
+        process: _Calls(own)
+        for process, own in ids.items()
+        if process != NULL and any(part.max() > NULL for part in own)
+    }
     for start_ns, global_tid, correlation in tables.integers(RUNTIME, _CALL):
         for process, rows in by_process(process_of_thread(global_tid)):
             if process in calls:
                 calls[process].add(correlation[rows], start_ns[rows])
         rows_read(len(start_ns))
-    return calls
+    return sorted(ids), calls
 
 
 def _api_starts(pid: IntArray, correlation: IntArray, calls: Mapping[int, _Calls]) -> IntArray:
@@ -408,11 +411,12 @@ class _Calls:
     sorted list.
     """
 
-    def __init__(self, ids: IntArray) -> None:
-        self._lowest, self._highest = int(ids.min()), int(ids.max())
+    def __init__(self, ids: Sequence[IntArray]) -> None:
+        self._lowest = min(int(part.min(initial=NO_CALL, where=part > NULL)) for part in ids)
+        self._highest = max(int(part.max()) for part in ids)
         span = self._highest - self._lowest + 1
-        is_wide = span > max(_IDS_ALWAYS, _IDS_PER_LAUNCH * len(ids))
-        self._sorted = np.unique(ids) if is_wide else None
+        is_wide = span > max(_IDS_ALWAYS, _IDS_PER_LAUNCH * sum(map(len, ids)))
+        self._sorted = np.unique(np.concatenate(ids)) if is_wide else None
         self._start_ns = np.full(span if self._sorted is None else len(self._sorted), NO_CALL)
 
     def _slots(self, correlation: IntArray) -> tuple[IntArray, BoolArray]:
