@@ -3,21 +3,46 @@
 A drawn launch that is simulated alone finds an empty L2. Such totals came out 5 to 10 % longer than the whole
 run's on four programs, up to 40 % where launches live on a large working set: a bias, which no interval sees.
 With L2 filled beforehand they were within 1 %. (docs/methods.md, 6 Drawing and judging)
+
+**Cold check** (this project's own, with Hajek's ratio of totals and his variance of draws by size [Hajek
+1964]). Some of the drawn launches are simulated a second time, after 16 predecessors. They are drawn in
+proportion to what they stand for, x_i = w_i times duration, at most once each:
+
+    pi_i = min(1, c x_i),  sum pi_i = r              by a systematic draw over a random order
+    R = sum w_i warm_i / pi_i  /  sum w_i cold_i / pi_i
+    c_i = w_i cold_i / pi_i;  u_i = w_i warm_i / pi_i - R c_i
+    q = r/(r - 1) sum (1 - pi_i) u_i^2 / sum (1 - pi_i) c_i^2       the spread of warm/cold that was seen
+    v = (4 k^2 + (r - 1) q) / (4 + r - 1)  sum (1 - pi_i) c_i^2 / (sum c_i)^2,   k = 0.12 R declared
+
+The cycles of cold launches are multiplied by R, and t_nu sqrt(v) with nu = (4 + r - 1)/2 enters the interval,
+as in `interval`: a few pairs often miss the launch that is unlike the others. Where cycles follow durations R
+is the mean of warm/cold; of all launches it is exact.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from sampling.plan.plan_file import PlanFile
+import numpy as np
+
+from sampling.arrays import FloatArray
+from sampling.errors import OptionError
+from sampling.estimation.interval import student_t
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.simulators.measured_run import CYCLES, ENOUGH_BEFORE, CachesKind, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
-from sampling.text import counted
+from sampling.strata.cycle_spread import DECLARED_FREEDOM
+from sampling.text import Wording, counted
 
-#: With so many launches simulated before it, a launch finds what it would find: +0.1 % on average.
-ENOUGH_BEFORE = 8
-#: Where less of the time started cold, that is too little to make a total long.
+#: So many launches are simulated before one that is checked.
+PREDECESSORS = 16
+#: One pair tells no spread.
+FEWEST_PAIRS = 2
+# How much warm/cold varies by launch: by 0.116 of it over a PyTorch program, 0.08 to 0.09 in plans of it.
+_DECLARED = 0.12
+# Where less of the time started cold, that is too little to make a total long.
 _LITTLE = 0.05
 _SAID = {
     "warm": "launches began with L2 filled as those before them leave it: such totals were within 1 % of the "
@@ -28,7 +53,37 @@ _SAID = {
     "enough": "{} ran before each: such totals were within 1 % of the whole run's",
     "cold": "launches that started with nothing in L2: such totals were 5 to 10 % too long, up to 40 %, and "
     "say nothing of the whole run; `kernelpoint export --caches warm` fills L2",
+    "unknown": "how launches found the caches is not known: where each ran alone, such totals were 5 to 10 % "
+    "too long",
 }
+_KINDS: Mapping[CachesKind, str] = {
+    "cold": "cold",
+    "own": "with their own reads in L2",
+    "filled": "with filled caches",
+    "unknown": "in a way that is not known",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ColdCheck:
+    """How much less launches take that do not start cold, from some that were simulated both ways.
+
+    Attributes
+    ----------
+    ratio : R, their cycles after other launches over those from cold caches.
+    standard_error : sqrt v, as a fraction of R.
+    degrees_of_freedom : nu.
+    pairs : r.
+    """
+
+    ratio: float
+    standard_error: float
+    degrees_of_freedom: float
+    pairs: int
+
+    def half_width(self, confidence: float) -> float:
+        """Return how far R may be off, as a fraction of it."""
+        return float(student_t(confidence, np.array(self.degrees_of_freedom))) * self.standard_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,46 +93,174 @@ class Caches:
     Attributes
     ----------
     shares : by state: whole, warm, loads, own, after:N, cold; unknown where neither results nor manifest say.
+    check : of those that started cold; None where there is none.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
+    check: ColdCheck | None = None
+
+    def share(self, kind: str) -> float:
+        """Return how much of the time began so, see `kind_of_caches`."""
+        return sum(share for state, share in self.shares.items() if kind_of_caches(state) == kind)
 
     @property
     def state(self) -> str:
         """How most of the time began; cold where more than a little of it did."""
-        if self.is_cold:
-            cold = {state: share for state, share in self.shares.items() if _before(state) < ENOUGH_BEFORE}
-            return max(cold, key=lambda state: cold[state])
-        return max(self.shares, key=lambda state: self.shares[state], default="unknown")
+        cold = {state: share for state, share in self.shares.items() if kind_of_caches(state) == "cold"}
+        among = cold if self._began_cold else self.shares
+        return max(among, key=lambda state: among[state], default="unknown")
+
+    @property
+    def _began_cold(self) -> bool:
+        return self.share("cold") > _LITTLE
 
     @property
     def is_cold(self) -> bool:
-        """Whether more than a little of the time began with caches that those before had not filled."""
-        return sum(share for state, share in self.shares.items() if _before(state) < ENOUGH_BEFORE) > _LITTLE
+        """Whether more than a little of the time began with caches that nothing had filled, unchecked."""
+        return self._began_cold and self.check is None
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether more than a little of the time began with what launches read themselves."""
+        return not self.is_cold and self.share("own") > _LITTLE
+
+    @property
+    def is_of_whole_run(self) -> bool:
+        """Whether a total of them can be taken for the whole run's."""
+        return not self.is_cold and not self.is_lower_bound
+
+    @property
+    def kind(self) -> CachesKind:
+        """What that says of a total."""
+        if self.is_cold:
+            return "cold"
+        return "own" if self.is_lower_bound else "unknown" if self.state == "unknown" else "filled"
 
     def __str__(self) -> str:
+        if not self.shares:
+            return ""
+        if self._began_cold and self.check is not None:
+            return (
+                f"launches started cold, and {self.check.pairs} of them were simulated after others too: "
+                f"cycles are multiplied by {self.check.ratio:.3f}, as these show"
+            )
+        if self.is_lower_bound:
+            return _SAID["own"]
         if not self.state.startswith("after:"):
             return _SAID.get("warm" if self.state == "loads" else self.state, "")
-        before = int(_before(self.state))
+        before = int(self.state.removeprefix("after:"))
         said = _SAID["few" if before < ENOUGH_BEFORE else "enough"]
         return said.format(counted(before, "launch", "launches"))
 
 
-def _before(state: str) -> float:
-    """Return how many launches were simulated before one; as good as all where that is not what counts."""
-    if state.startswith("after:"):
-        return int(state.removeprefix("after:"))
-    return 0 if state == "cold" else float("inf")
-
-
 def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
-    """Return how the launches of a plan began that have results."""
+    """Return how the launches of a plan began that have results, and their cold check."""
     if not results.caches:
         return Caches()
     state_of = dict(zip(results.ids.tolist(), results.caches, strict=True))
     time: defaultdict[str, float] = defaultdict(float)
     for launch in plan.drawn:
         if launch.id in state_of:
-            time[state_of[launch.id]] += launch.weight * (launch.duration_ns or 1)
+            time[state_of[launch.id]] += _stands_for(launch)
     total = sum(time.values())
-    return Caches({state: part / total for state, part in time.items()} if total else {})
+    shares = {state: part / total for state, part in time.items()} if total else {}
+    return Caches(shares, _cold_check(plan, results))
+
+
+def warmed(results: SimulatedLaunches, check: ColdCheck | None) -> SimulatedLaunches:
+    """Return results with the cycles of launches that started cold as their check corrects them."""
+    if check is None or CYCLES not in results.metrics:
+        return results
+    is_cold = [kind_of_caches(state) == "cold" for state in results.caches]
+    cycles = results.metrics[CYCLES] * np.where(is_cold, check.ratio, 1.0)
+    return replace(results, metrics={**results.metrics, CYCLES: cycles})
+
+
+def unlike_caches(here: Caches, there: Caches) -> str:
+    """Return that two results differ in how their launches began, or that both began cold; else nothing."""
+    if not here.shares or not there.shares or (here.is_of_whole_run and there.is_of_whole_run):
+        return ""
+    if here.kind == there.kind:
+        return f"of launches that began {_KINDS[here.kind]}"
+    return (
+        f"its launches began {_KINDS[here.kind]}, those of the other results {_KINDS[there.kind]}: "
+        "that alone makes a difference"
+    )
+
+
+def cold_check_launches(plan: PlanFile, pairs: int, rng: np.random.Generator) -> tuple[PlannedLaunch, ...]:
+    """Draw the launches that are simulated once more, after `PREDECESSORS` others; in id order.
+
+    The first launch of a device has none before it, starts cold in the program too, and is never drawn. Fewer
+    launches than `pairs` are all of them.
+
+    Raises
+    ------
+    OptionError : fewer than two pairs, which tell no spread.
+    """
+    if pairs < FEWEST_PAIRS:
+        raise OptionError(
+            Wording("`cold_check` takes {} launches or more: one tells no spread", FEWEST_PAIRS)
+        )
+    launches = _checkable(plan)
+    chance = _chances(launches, pairs)
+    order = rng.permutation(len(launches))
+    passed = np.floor(np.cumsum(chance[order]) + rng.random() + 1e-9)
+    return tuple(launches[place] for place in np.sort(order[np.diff(passed, prepend=0.0) > 0]).tolist())
+
+
+def _checkable(plan: PlanFile) -> list[PlannedLaunch]:
+    return [launch for launch in plan.drawn if launch.ordinal > 0]
+
+
+def _stands_for(launch: PlannedLaunch) -> float:
+    return launch.weight * (launch.duration_ns or 1)
+
+
+def _chances(launches: list[PlannedLaunch], pairs: int) -> FloatArray:
+    """Return (n,) pi: in proportion to what launches stand for, at most 1, `pairs` in all."""
+    size = np.array([_stands_for(launch) for launch in launches], dtype=np.float64)
+    chance = np.ones(len(size))
+    if pairs >= len(size):
+        return chance
+    is_open = chance > 0
+    # What would be drawn more than once is drawn for certain, and the others share what is left.
+    while (over := is_open & (size * (pairs - (~is_open).sum()) > size[is_open].sum())).any():
+        is_open &= ~over
+    chance[is_open] = size[is_open] * (pairs - (~is_open).sum()) / size[is_open].sum()
+    return chance
+
+
+def _cold_check(plan: PlanFile, results: SimulatedLaunches) -> ColdCheck | None:
+    """Return what launches that are there both ways say; None where fewer than two are."""
+    if results.again is None:
+        return None
+    cold, warm = _cycles_of(results, "cold"), _cycles_of(results.again, "filled")
+    launches = _checkable(plan)
+    is_pair = np.array([launch.id in cold and launch.id in warm for launch in launches], dtype=np.bool_)
+    pairs = int(is_pair.sum())
+    if pairs < FEWEST_PAIRS:
+        return None
+    taken = [launch for launch, is_taken in zip(launches, is_pair, strict=True) if is_taken]
+    chance = _chances(launches, pairs)[is_pair]
+    weight = np.array([launch.weight for launch in taken]) / chance
+    of_cold = weight * np.array([cold[launch.id] for launch in taken])
+    of_warm = weight * np.array([warm[launch.id] for launch in taken])
+    ratio = float(of_warm.sum() / of_cold.sum())
+    left = of_warm - ratio * of_cold
+    unit, squares = (float(((1 - chance) * each**2).sum()) for each in (of_cold, left))
+    seen = pairs / (pairs - 1) * squares / unit if unit else 0.0
+    freedom = DECLARED_FREEDOM + pairs - 1
+    spread = (DECLARED_FREEDOM * (_DECLARED * ratio) ** 2 + (pairs - 1) * seen) / freedom
+    error = float(np.sqrt(spread * unit)) / float(of_warm.sum())
+    return ColdCheck(ratio, error, freedom / 2, pairs)
+
+
+def _cycles_of(results: SimulatedLaunches, kind: str) -> dict[int, float]:
+    """Return the cycles, where they are known, of the launches that began so, by id."""
+    cycles = results.metrics.get(CYCLES, np.full(len(results.ids), np.nan))
+    return {
+        launch_id: value
+        for launch_id, value, state in zip(results.ids.tolist(), cycles.tolist(), results.caches, strict=True)
+        if kind_of_caches(state) == kind and not np.isnan(value)
+    }

@@ -1,7 +1,8 @@
-"""One budget of errors: what was not simulated, what was projected, and what a scale model predicts.
+"""One budget of errors: what was not simulated, what was projected, corrected or predicted.
 
 A launch may be simulated in part, its cycles projected from where its IPC is stable, and on a smaller GPU,
-from which a scale model predicts the large one. Each adds an error of its own to that of sampling launches.
+from which a scale model predicts the large one; one that started cold is corrected by those that were
+simulated both ways. Each adds an error of its own to that of sampling launches.
 (docs/methods.md, 11 Back from the simulator)
 """
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray
 from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.caches import Caches
 from sampling.estimation.estimate import Estimate
 from sampling.estimation.sample import Sample
 from sampling.simulators.results import SimulatedLaunches
@@ -51,6 +53,7 @@ class ErrorParts:
     ----------
     sampling : which launches were simulated; None where there is no interval.
     projection, scale_model : 0 where there is none.
+    cold_check : of the ratio by which cycles of cold launches are multiplied; 0 where there is none.
     note : how the error of projections is known; empty where there are none.
     """
 
@@ -58,6 +61,7 @@ class ErrorParts:
     projection: float
     scale_model: float
     note: str
+    cold_check: float = 0.0
 
 
 def with_projections(results: SimulatedLaunches, declared_error: float | None) -> Projections:
@@ -98,17 +102,23 @@ def with_projections(results: SimulatedLaunches, declared_error: float | None) -
 
 
 def budgeted(
-    total: Estimate, sample: Sample, projected: BoolArray, projections: Projections, scale_error: float
+    total: Estimate,
+    sample: Sample,
+    projected: BoolArray,
+    projections: Projections,
+    scale_error: float,
+    caches: Caches,
 ) -> tuple[Estimate, ErrorParts]:
-    """Return a total whose interval covers all three errors, and its parts.
+    """Return a total whose interval covers all these errors, and its parts.
 
     Launches of one kernel group are taken to be projected wrongly alike, those of different groups not; the
-    three parts are independent of each other: half-widths add up as squares.
+    parts are independent of each other: half-widths add up as squares.
 
     Parameters
     ----------
     sample, projected : the sample that the total is of, and (n,) which of its launches are projected.
     scale_error : the half-width of the scale model's own interval at the total's confidence, as a fraction.
+    caches : how the launches began, with the check of those that started cold.
 
     Raises
     ------
@@ -120,10 +130,13 @@ def budgeted(
     z = normal_quantile(total.confidence)
     of_projection = z * (projections.error or 0.0) * _share_projected(sample, projected)
     note = _note(projections)
-    parts = ErrorParts(sampling, of_projection, scale_error, note)
+    check = caches.check
+    # The ratio is of the cold launches alone.
+    of_check = 0.0 if check is None else check.half_width(total.confidence) * caches.share("cold")
+    parts = ErrorParts(sampling, of_projection, scale_error, note, of_check)
     if sampling is None:
         return total, parts
-    half_width = total.total * float(np.sqrt(sampling**2 + of_projection**2 + scale_error**2))
+    half_width = total.total * float(np.sqrt(sampling**2 + of_projection**2 + scale_error**2 + of_check**2))
     low, high = max(0.0, total.total - half_width), total.total + half_width
     return replace(total, low=low, high=high), parts
 

@@ -7,13 +7,13 @@ cold caches of launches simulated alone, nor streams that overlap.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.caches import Caches, caches_of
+from sampling.estimation.caches import Caches, caches_of, unlike_caches, warmed
 from sampling.estimation.error_budget import ErrorParts, Projections, budgeted, with_projections
 from sampling.estimation.estimate import Estimate, estimate, estimate_groups
 from sampling.estimation.ratios import RatioEstimate, ratio_of_totals
@@ -21,6 +21,7 @@ from sampling.estimation.sample import Sample
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
+from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.target import Target
 from sampling.text import counted
@@ -32,6 +33,9 @@ _IS_PROJECTED = "is projected"
 COVERS = (
     "the intervals cover which launches were simulated; not the simulator's own error, cold caches of "
     "launches simulated alone, or streams that overlap"
+)
+OF_TOTAL_ALONE = (
+    "how far the cold check may be off is in the interval of all cycles, not in ratios' and groups'"
 )
 # Declared as none, a spread is still what others are measured by.
 LEAST_DECLARED = 1e-12
@@ -65,8 +69,11 @@ class PlanEstimate:
     speedup : cycles of these results over those of the other configuration; None where none was given.
     groups : of each kernel group its key and the total of the first metric.
     notes : gaps and what was left out, in words.
-    parts : of the interval of cycles; None where no launch was projected and no scale model was used.
-    results : what the totals are of, projected cycles among them.
+    parts : of the interval of cycles; None where no launch was projected or checked and no scale model used.
+    results : what the totals are of, with projected cycles and those that a cold check corrects.
+    caches : how the caches were when the launches began.
+    own : cycles of the same launches with what they read themselves in the caches, where the others started
+        cold: the whole run's lie between both. None where these are not all there.
     """
 
     plan: PlanFile
@@ -78,15 +85,12 @@ class PlanEstimate:
     groups: tuple[tuple[str, Estimate], ...]
     notes: tuple[str, ...]
     parts: ErrorParts | None = None
-
-    @property
-    def caches(self) -> Caches:
-        """How the caches were when the launches began."""
-        return caches_of(self.plan, self.results)
+    caches: Caches = field(default_factory=Caches)
+    own: Estimate | None = None
 
     def is_within(self, target: float, *, accept_cold: bool = False) -> bool:
-        """Return whether the main total is as narrow as asked for; one of cold launches never is, unasked."""
-        return self.main.is_within(target) and (accept_cold or not self.caches.is_cold)
+        """Return whether the main total is as narrow as asked for; unasked, one of cold launches never is."""
+        return self.main.is_within(target) and (accept_cold or self.caches.is_of_whole_run)
 
     @property
     def main(self) -> Estimate:
@@ -162,8 +166,9 @@ def estimate_plan(
     AnalysisError : no launch has a metric.
     """
     confidence = float(plan.options["confidence"]) if confidence is None else confidence
+    caches = caches_of(plan, results)
     projections = with_projections(results, projection_error)
-    results = projections.results
+    results = warmed(projections.results, caches.check)
     sample = sample_of(plan, results)
     is_random = plan.is_random
     known = tuple(name for name in sample.metrics if not np.isnan(sample.values(name)).all())
@@ -176,15 +181,15 @@ def estimate_plan(
         for name in known
     )
     parts = None
-    if CYCLES in known and (projections.is_projected.any() or scale_error):
+    if CYCLES in known and (projections.is_projected.any() or scale_error or caches.check):
         index = known.index(CYCLES)
-        of_cycles, parts = _budgeted(plan, totals[index], projections, scale_error)
+        of_cycles, parts = _budgeted(plan, totals[index], projections, scale_error, caches)
         totals = (*totals[:index], of_cycles, *totals[index + 1 :])
     main = CYCLES if CYCLES in known else known[0]
     pairs = ((INSTRUCTIONS, CYCLES),) if {CYCLES, INSTRUCTIONS} <= set(known) else ()
     groups = _groups(plan, sample, main, confidence) if is_random else ()
     found_ratios = [_ratio(sample, pair, confidence, is_random) for pair in (*pairs, *ratios)]
-    speedup = None if against is None else _speedup(plan, results, against, confidence)
+    speedup = None if against is None else _speedup(plan, (results, caches), against, confidence)
     if not partial:
         parts = None if totals[known.index(main)].is_incomplete else parts
         totals = tuple(total.withheld() for total in totals)
@@ -199,19 +204,42 @@ def estimate_plan(
         ratios=tuple(found_ratios),
         speedup=speedup,
         groups=groups,
-        notes=(*results.notes, *((against.notes) if against is not None else ()), COVERS),
+        notes=(
+            *results.notes,
+            *(against.notes if against is not None else ()),
+            *((OF_TOTAL_ALONE,) if caches.check else ()),
+            COVERS,
+        ),
         parts=parts,
+        caches=caches,
+        own=_with_own_reads(plan, results, caches, confidence),
     )
 
 
+def _with_own_reads(
+    plan: PlanFile, results: SimulatedLaunches, caches: Caches, confidence: float
+) -> Estimate | None:
+    """Return the cycles of the launches that were simulated again with their own reads in the caches."""
+    again = results.again
+    if not caches.is_cold or again is None or CYCLES not in again.metrics or not plan.is_random:
+        return None
+    if {kind_of_caches(state) for state in again.caches} != {"own"}:
+        return None
+    sample = sample_of(plan, again)
+    if np.isnan(sample.values(CYCLES)).all():
+        return None
+    total = estimate(sample, CYCLES, confidence, topped_up_to=plan.topped_up_to)
+    return None if total.is_incomplete else total
+
+
 def _budgeted(
-    plan: PlanFile, total: Estimate, projections: Projections, scale_error: float
+    plan: PlanFile, total: Estimate, projections: Projections, scale_error: float, caches: Caches
 ) -> tuple[Estimate, ErrorParts]:
-    """Return the total of cycles with the errors of projections and of the scale model in its interval."""
+    """Return the total of cycles with the errors of all that it rests on in its interval."""
     results = projections.results
     marked = {CYCLES: results.metrics[CYCLES], _IS_PROJECTED: projections.is_projected.astype(np.float64)}
     sample = sample_of(plan, SimulatedLaunches(results.ids, marked)).known(CYCLES, _IS_PROJECTED)
-    return budgeted(total, sample, sample.values(_IS_PROJECTED) > 0, projections, scale_error)
+    return budgeted(total, sample, sample.values(_IS_PROJECTED) > 0, projections, scale_error, caches)
 
 
 def _missing(plan: PlanFile, results: SimulatedLaunches, metric: str) -> tuple[int, ...]:
@@ -269,26 +297,31 @@ def _ratio(sample: Sample, pair: tuple[str, str], confidence: float, is_random: 
 
 def _speedup(
     plan: PlanFile,
-    results: SimulatedLaunches,
+    here: tuple[SimulatedLaunches, Caches],
     against: SimulatedLaunches,
     confidence: float,
 ) -> Ratio:
     """Return the cycles of these results over those of the other, on the launches that both have."""
+    results, caches = here
+    other_caches = caches_of(plan, against)
+    against = warmed(against, other_caches.check)
     for each in (results, against):
         if CYCLES not in each.metrics:
             raise OptionError("a speedup needs the cycles of both results")
-    both, here, there = np.intersect1d(results.ids, against.ids, return_indices=True)
+    both, row, there = np.intersect1d(results.ids, against.ids, return_indices=True)
     if not len(both):
         raise AnalysisError("the two results have no launch of the plan in common")
-    cycles = {CYCLES: results.metrics[CYCLES][here], _OTHER: against.metrics[CYCLES][there]}
+    cycles = {CYCLES: results.metrics[CYCLES][row], _OTHER: against.metrics[CYCLES][there]}
     sample = sample_of(plan, SimulatedLaunches(both, cycles)).known(CYCLES, _OTHER)
     is_there = sample.samples > 0
     if not is_there.any():
         raise AnalysisError("the two results have no launch in common whose cycles both know")
     value = ratio_of_totals(sample.of_strata(is_there), CYCLES, _OTHER, confidence)
     gone = int((~is_there).sum())
-    reason = f"{gone} strata without a launch in both are left out" if gone else None
-    return Ratio("speedup", value, reason, is_incomplete=gone > 0)
+    reasons = [f"{gone} strata without a launch in both are left out"] if gone else []
+    if unlike := unlike_caches(caches, other_caches):
+        reasons.append(unlike)
+    return Ratio("speedup", value, "; ".join(reasons) or None, is_incomplete=gone > 0)
 
 
 def _groups(

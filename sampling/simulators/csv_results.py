@@ -1,6 +1,7 @@
 """Results as CSV, for simulators without a module of their own: ``id``, a launch id, and one column a metric.
 
-An empty cell is a value that is not known. All columns are metrics but those that say which launch it is.
+An empty cell is a value that is not known. All columns are metrics but those that say which launch it is, and
+``caches``, which says how it found them: cold, own, warm, after:16.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ from sampling.readers.csv_cells import (
     header_cells,
     parse,
     pieces,
+    texts,
     values,
 )
 from sampling.readers.input_file import InputFile
-from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, MeasuredRun
+from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, STATE, MeasuredRun
 from sampling.text import nearest
 
-_ID = "id"
+_ID, _CACHES = "id", "caches"
 _NO_METRICS = frozenset(
     {
-        *(_ID, "simulator_id", "process", "device", "ordinal", "occurrence", "stratum", "weight"),
+        *(_ID, _CACHES, "simulator_id", "process", "device", "ordinal", "occurrence", "stratum", "weight"),
         *("duration_ns", "grid", "block", "name", "kernel", "launch", "stream"),
         *(f"{shape}_{axis}" for shape in ("grid", "block") for axis in "xyz"),
     }
@@ -70,12 +72,14 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     if not names:
         raise ProfileError("has no column of a metric", path=file.path, row=1, remedy=_REMEDY)
     kinds: dict[int, Kind] = {columns[name]: "number" for name in (_ID, *names)}
-    ids, known = _read(file, Layout(header, kinds), columns, names)
+    if _CACHES in columns:
+        kinds[columns[_CACHES]] = "text"
+    ids, known, told = _read(file, Layout(header, kinds), columns, names)
     missing = {
         int(place): _UNKNOWN.format(", ".join(name for name in names if np.isnan(known[name][place])))
         for place in np.flatnonzero(np.any([np.isnan(known[name]) for name in names], axis=0))
     }
-    return MeasuredRun(file.path, ids, None, known, missing=missing)
+    return MeasuredRun(file.path, ids, None, known, missing=missing, told=told)
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
@@ -109,8 +113,9 @@ def _is_number(cell: str) -> bool:
 
 def _read(
     file: InputFile, layout: Layout, columns: dict[str, int], names: Sequence[str]
-) -> tuple[IntArray, dict[str, FloatArray]]:
+) -> tuple[IntArray, dict[str, FloatArray], list[str]]:
     ids: list[IntArray] = []
+    told: list[str] = []
     known: dict[str, list[FloatArray]] = {name: [] for name in names}
     for start, text in pieces(file):
         skipped = len(first_line(text)) if start == 0 else 0
@@ -125,9 +130,15 @@ def _read(
         ids.append(number.astype(np.int64))
         for name, arrays in known.items():
             arrays.append(_metric(part, table, columns[name], name))
+        if _CACHES in columns:
+            distinct, code = texts(table, columns[_CACHES])
+            states = [(cell or b"").decode("utf-8", "replace").strip() for cell in distinct.to_pylist()]
+            wrong = np.array([STATE.fullmatch(state) is None for state in states])
+            _refuse(part, wrong[code], columns[_CACHES], "is no way to find the caches")
+            told += [states[each] or "unknown" for each in code.tolist()]
     if not ids:
         raise ProfileError(_NO_ROW, path=file.path, remedy=_REMEDY)
-    return np.concatenate(ids), {name: np.concatenate(arrays) for name, arrays in known.items()}
+    return np.concatenate(ids), {name: np.concatenate(arrays) for name, arrays in known.items()}, told
 
 
 def _metric(part: Part, table: Table, position: int, name: str) -> FloatArray:

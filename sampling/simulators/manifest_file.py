@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import ProfileError
 from sampling.readers.input_file import InputFile
-from sampling.simulators.measured_run import UNNUMBERED
+from sampling.simulators.measured_run import STATE, UNNUMBERED
 
 _OTHERS = (("shard", "1"), ("order", "0"), ("warm_up", "0"))
 _COUNT = re.compile(r"[0-9]{1,18}")
@@ -33,7 +32,7 @@ class Manifest:
     ----------
     id, number : (n,) launch id in the profile, and number in the simulator; `UNNUMBERED` where it has none.
     shard : (n,) which machine runs it.
-    caches : how each launch finds them, by its id; of exports that say so.
+    caches : (n,) how each launch finds them; "" where the export does not say.
     is_warm_up : (n,) whether it runs for the caches' sake alone, and its result counts for nothing.
     """
 
@@ -42,7 +41,7 @@ class Manifest:
     number: IntArray
     shard: IntArray
     is_warm_up: BoolArray
-    caches: Mapping[int, str]
+    caches: tuple[str, ...]
 
 
 def manifests_in(folder: Path) -> list[Path]:
@@ -65,7 +64,7 @@ def read_manifest(file: InputFile) -> Manifest:
         if column not in (reader.fieldnames or ()):
             raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=_REMEDY)
     rows: list[tuple[int, ...]] = []
-    caches = {}
+    caches: list[str] = []
     for row in reader:
         cells = [row["id"], *(row.get(column) or default for column, default in _OTHERS)]
         if not all(_COUNT.fullmatch(cell or "") for cell in cells):
@@ -76,11 +75,19 @@ def read_manifest(file: InputFile) -> Manifest:
                 remedy=_REMEDY,
             )
         found = _NUMBER.fullmatch(row["simulator_id"] or "")
-        if row.get("caches"):
-            caches[int(row["id"] or 0)] = row["caches"]
+        caches.append(row.get("caches") or "")
+        if not STATE.fullmatch(caches[-1]):
+            raise ProfileError(
+                f"{caches[-1]!r} is no way to find the caches",
+                path=file.path,
+                row=reader.line_num,
+                column="caches",
+                remedy=_REMEDY,
+            )
         rows.append((*map(int, cells), UNNUMBERED if found is None else int(found[1])))
     if not rows:
         raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
     launch, shard, order, warm_up, number = np.array(rows, dtype=np.int64).T
     run = np.lexsort((order, shard))
-    return Manifest(file.path, launch[run], number[run], shard[run], warm_up[run] > 0, caches)
+    states = tuple(caches[row] for row in run.tolist())
+    return Manifest(file.path, launch[run], number[run], shard[run], warm_up[run] > 0, states)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +14,13 @@ from sampling.profile.profile import Dimensions
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
 UNNUMBERED = -1
+#: With so many launches simulated before it, a launch finds what it would find: +0.1 % on average.
+ENOUGH_BEFORE = 8
+
+#: How a manifest or a table may say that a launch found the caches; nothing is unknown.
+STATE = re.compile(r"whole|warm|loads|own|cold|unknown|after:[1-9][0-9]{0,5}|")
+
+CachesKind = Literal["cold", "unknown", "own", "filled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,7 @@ class MeasuredRun:
     kernels : (n,) what the file says of each launch; empty where it says nothing of any.
     missing : why a launch, by its place, has no metrics, or not all.
     filled : the places of launches before which L2 was filled.
+    told : (n,) how each launch found the caches, where the file says so itself; else empty.
     """
 
     path: str
@@ -52,6 +62,15 @@ class MeasuredRun:
     kernels: Sequence[SeenKernel] = ()
     missing: Mapping[int, str] = field(default_factory=dict)
     filled: frozenset[int] = frozenset()
+    told: Sequence[str] = ()
+
+
+def kind_of_caches(state: str) -> CachesKind:
+    """Return what a launch that began so says: with too few launches before it, it began as good as cold."""
+    if state.startswith("after:"):
+        return "filled" if int(state.removeprefix("after:")) >= ENOUGH_BEFORE else "cold"
+    kinds: dict[str, CachesKind] = {"cold": "cold", "own": "own", "unknown": "unknown"}
+    return kinds.get(state, "filled")
 
 
 def caches_of_run(run: MeasuredRun) -> list[str]:
@@ -60,6 +79,8 @@ def caches_of_run(run: MeasuredRun) -> list[str]:
     ``whole`` after all launches of the program that come before it, ``warm`` after copies that fill L2,
     ``after:N`` after the N launches before it, else ``cold``; ``unknown`` where launches have no numbers.
     """
+    if run.told:
+        return list(run.told)
     if run.first_number is None:
         return ["unknown"] * len(run.number)
     states, before, last = [], 0, UNNUMBERED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.watched_input import watched
+from sampling.simulators.exporting.choices import FILLED
 from sampling.simulators.kernel_identity import differs, kernels_apart
 from sampling.simulators.launch_numbers import ids_of
 from sampling.simulators.manifest_file import Manifest, read_manifest
-from sampling.simulators.measured_run import MeasuredRun, caches_of_run
+from sampling.simulators.measured_run import CachesKind, MeasuredRun, caches_of_run, kind_of_caches
 from sampling.simulators.result_readers import recognised_reader, result_reader
 from sampling.text import Wording, counted, listed
 
@@ -38,12 +39,15 @@ class SimulatedLaunches:
         simulator does not tell it of a launch.
     notes : gaps and what was left out, in words.
     caches : (n,) how each launch found the caches, see `caches_of_run`; empty where nobody asked.
+    again : the launches that were simulated twice, as they were with the caches that the others did not find;
+        None where none were.
     """
 
     ids: IntArray
     metrics: Mapping[str, FloatArray] = field(repr=False)
     notes: tuple[str, ...] = ()
     caches: tuple[str, ...] = ()
+    again: SimulatedLaunches | None = None
 
 
 def read_result_files(
@@ -87,7 +91,8 @@ def read_results(
     """Return what a simulator measured of a plan's launches, from one file of results or several.
 
     Launches that the plan does not draw are left out, which a note says, as are gaps. A launch that was cut
-    off in one file and simulated whole in another has what the latter says.
+    off in one file and simulated whole in another has what the latter says. One may be there with caches of
+    two kinds, see `SimulatedLaunches.again`.
 
     Parameters
     ----------
@@ -101,7 +106,7 @@ def read_results(
     ------
     OptionError : there is no such reader, or it cannot give a metric.
     ProfileError : a file is damaged, of no known format, or of another program or plan; a launch is there
-        twice; none of the plan's launches is there.
+        twice with caches of one kind; none of the plan's launches is there.
     """
     if not files:
         raise OptionError("no file of results is given")
@@ -121,6 +126,7 @@ class _Place:
 
     run: MeasuredRun
     row: int
+    caches: str
 
     @property
     def is_whole(self) -> bool:
@@ -133,7 +139,11 @@ def results_of(
     """Return what files of results that are read say of a plan's launches, see `read_results`."""
     drawn = {launch.id: launch for launch in plan.drawn}
     wanted = np.array(list(drawn), dtype=np.int64)
-    places: dict[int, _Place] = {}
+    places: defaultdict[int, dict[CachesKind, _Place]] = defaultdict(dict)
+    told: defaultdict[int, set[str]] = defaultdict(set)
+    for each in manifests:
+        for launch_id, state in zip(each.id.tolist(), each.caches, strict=True):
+            told[launch_id] |= {state} - {""}
     unsure: list[int] = []
     in_all = 0
     are_pairs = len(manifests) == len(runs)
@@ -141,29 +151,66 @@ def results_of(
         ids = ids_of(plan, run, manifests, manifests[number] if are_pairs else None)
         is_drawn: BoolArray = np.isin(ids, wanted)
         in_all += len(ids)
+        seen = caches_of_run(run)
         for row in np.flatnonzero(is_drawn).tolist():
             launch = drawn[int(ids[row])]
             if _check_kernel(run, row, launch) is None:
                 unsure.append(launch.id)
-            _take(places, launch.id, _Place(run, row))
+            _take(places[launch.id], launch.id, _Place(run, row, _caches(seen[row], told[launch.id])))
     if not places:
         raise ProfileError(
             f"none of the plan's {counted(len(drawn), 'launch', 'launches')} is there",
             path=", ".join(run.path for run in runs),
             remedy=_REMEDY_OTHER,
         )
-    ids = np.array(sorted(places), dtype=np.int64)
-    told = {launch: state for each in manifests for launch, state in each.caches.items()}
-    states = {id(run): caches_of_run(run) for run in runs}
+    counting, others = _counting(places)
+    of_plan = _launches_at(runs, counting)
+    others_left_out = in_all - len(counting) - len(others)
+    return replace(
+        of_plan,
+        notes=tuple(_notes(drawn, counting, others_left_out, unsure)),
+        again=_launches_at(runs, others) if others else None,
+    )
+
+
+def _caches(seen: str, told: set[str]) -> str:
+    """Return how a launch found the caches: as its manifest says, or of several rows the one that was seen.
+
+    What runs as a whole is so whatever was exported; what was seen to be filled may be so in any way.
+    """
+    if seen == "whole" or not told or (len(told) > 1 and seen in told):
+        return seen
+    possible = told if len(told) == 1 else {each for each in told if each in FILLED and seen == "warm"}
+    return next(iter(possible)) if len(possible) == 1 else seen
+
+
+def _counting(
+    places: Mapping[int, Mapping[CachesKind, _Place]],
+) -> tuple[dict[int, _Place], dict[int, _Place]]:
+    """Return the place that counts of each launch, and the other one of those that have two.
+
+    Filled caches count where all launches found them; else what most found: of some they are a check.
+    """
+    whole = {
+        launch_id: {kind: place for kind, place in of_launch.items() if place.is_whole} or of_launch
+        for launch_id, of_launch in places.items()
+    }
+    is_filled = all("filled" in of_launch for of_launch in whole.values())
+    order: list[CachesKind] = ["cold", "unknown", "own", "filled"]
+    counting, others = {}, {}
+    for launch_id, of_launch in whole.items():
+        here = [of_launch[kind] for kind in order if kind in of_launch]
+        counting[launch_id] = here.pop(-1 if is_filled else 0)
+        if here:
+            others[launch_id] = here[-1]
+    return counting, others
+
+
+def _launches_at(runs: Sequence[MeasuredRun], places: Mapping[int, _Place]) -> SimulatedLaunches:
+    ids = sorted(places)
+    ordered = [places[each] for each in ids]
     return SimulatedLaunches(
-        ids=ids,
-        metrics=_metrics(runs, [places[each] for each in ids.tolist()]),
-        notes=tuple(_notes(drawn, places, in_all, unsure)),
-        # What runs as a whole is so whatever was exported.
-        caches=tuple(
-            seen if (seen := states[id(place.run)][place.row]) == "whole" else told.get(launch, seen)
-            for launch, place in sorted(places.items())
-        ),
+        np.array(ids, dtype=np.int64), _metrics(runs, ordered), caches=tuple(each.caches for each in ordered)
     )
 
 
@@ -189,9 +236,10 @@ def _check_kernel(run: MeasuredRun, row: int, launch: PlannedLaunch) -> bool | N
     return is_other
 
 
-def _take(places: dict[int, _Place], launch_id: int, place: _Place) -> None:
+def _take(places: dict[CachesKind, _Place], launch_id: int, place: _Place) -> None:
     """Note where a launch is measured; a whole measurement stands before one that was cut off."""
-    before = places.get(launch_id)
+    kind = kind_of_caches(place.caches)
+    before = places.get(kind)
     if before is not None and before.is_whole and place.is_whole:
         files = before.run.path
         if place.run.path != before.run.path:
@@ -202,7 +250,7 @@ def _take(places: dict[int, _Place], launch_id: int, place: _Place) -> None:
             remedy="give each launch once",
         )
     if before is None or place.is_whole:
-        places[launch_id] = place
+        places[kind] = place
 
 
 def _metrics(runs: Sequence[MeasuredRun], places: Sequence[_Place]) -> dict[str, FloatArray]:
@@ -216,10 +264,10 @@ def _metrics(runs: Sequence[MeasuredRun], places: Sequence[_Place]) -> dict[str,
 
 
 def _notes(
-    drawn: Mapping[int, PlannedLaunch], places: Mapping[int, _Place], in_all: int, unsure: Sequence[int]
+    drawn: Mapping[int, PlannedLaunch], places: Mapping[int, _Place], left_out: int, unsure: Sequence[int]
 ) -> Iterator[str]:
-    if in_all > len(places):
-        others = counted(in_all - len(places), "launch", "launches")
+    if left_out:
+        others = counted(left_out, "launch", "launches")
         yield f"{others} of the results left out: not drawn by the plan, or simulated once more"
     gone = sorted(set(drawn) - set(places))
     if gone:

@@ -36,5 +36,5 @@ def check_target(simulated: SimulatedTotals | None, options: ReportOptions) -> N
     """Raise CheckFailedError where the simulated total is not as narrow as asked for."""
     if simulated is None or options.target is None:
         return
-    if not simulated.found.is_within(options.target):
+    if not simulated.found.is_within(options.target, accept_cold=options.accept_cold):
         raise CheckFailedError(unmet_text(simulated.found, options.target))

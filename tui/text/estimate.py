@@ -51,7 +51,7 @@ def estimate_results(
         "promise_met": None
         if options.target is None
         else found.is_within(options.target, accept_cold=options.accept_cold),
-        "caches": {"state": found.caches.state, "shares": dict(found.caches.shares)},
+        "caches": _caches(found),
         "seen": None if found.main.seen is None else asdict(found.main.seen),
         "declared": {
             "noise": found.plan.options.get("noise_floor"),
@@ -63,9 +63,25 @@ def estimate_results(
             "sampling": found.parts.sampling,
             "projection": found.parts.projection,
             "scale_model": found.parts.scale_model,
+            "cold_check": found.parts.cold_check,
         },
         "next": [] if larger is None else [launch.as_json() for launch in larger.to_run],
         "covers": found.notes[-1],
+    }
+
+
+def _caches(found: PlanEstimate) -> dict[str, Any]:
+    caches, check, ends = found.caches, found.caches.check, _bracket(found)
+    return {
+        "state": caches.state,
+        "shares": dict(caches.shares),
+        "is_of_whole_run": caches.is_of_whole_run,
+        "cold_check": None
+        if check is None
+        else {"ratio": check.ratio, "standard_error": check.standard_error, "pairs": check.pairs},
+        "bracket": None
+        if found.own is None or ends is None
+        else {"own": found.own.total, "low": ends[0], "high": ends[1]},
     }
 
 
@@ -214,12 +230,26 @@ def first_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[str]
         what = "no total yet" if math.isnan(main.total) else "what follows is of that part alone"
         yield f"INCOMPLETE: results of {known}; {what}. Still to run: {_launches_text(to_run)} ({there})"
     if words := str(found.caches):
-        yield f"COLD: {words}" if found.caches.is_cold else words
+        heads = {"cold": "COLD: ", "own": "LOWER BOUND: "}
+        yield heads.get(found.caches.kind, "") + words
+    if found.own is not None and (ends := _bracket(found)) is not None:
+        yield (
+            f"the whole run's {main.metric} lie between {found.own.total:,.0f}, with L2 filled by what "
+            f"launches read themselves, and {main.total:,.0f}: {ends[0]:,.0f} to {ends[1]:,.0f} with both "
+            "intervals"
+        )
     yield (
         f"{len(plan.drawn) - len(missing):,} of the plan's "
         f"{counted(len(plan.drawn), 'launch', 'launches')} simulated, for "
         f"{counted(plan.launches, 'launch', 'launches')}"
     )
+
+
+def _bracket(found: PlanEstimate) -> tuple[float, float] | None:
+    """Return where the whole run's cycles lie between those with own reads and those of cold launches."""
+    if found.own is None or found.own.low is None or found.main.high is None:
+        return None
+    return found.own.low, found.main.high
 
 
 def _launches_text(launches: Sequence[PlannedLaunch]) -> str:
@@ -282,6 +312,7 @@ def part_lines(found: PlanEstimate) -> Iterator[str]:
         ("sampling", parts.sampling),
         ("projection", parts.projection),
         ("scale model", parts.scale_model),
+        *((("cold check", parts.cold_check),) if parts.cold_check else ()),
     )
     shares = ", ".join(
         f"{name} {'unknown' if part is None else quantities.share(part)}" for name, part in named
@@ -344,5 +375,8 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
     if not total.total:
         return f"{asked}: the total is 0"
     if total.is_within(target):
-        return f"{asked} of the whole run: launches started cold (`--accept-cold` takes their total)"
+        began = "with their own reads in L2" if found.caches.is_lower_bound else "cold"
+        return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
+    if found.parts is not None and found.parts.cold_check > target:
+        return f"{asked}: the cold check alone reaches {quantities.share(found.parts.cold_check)}; check more"
     return f"{asked}: the interval reaches {quantities.share(total.half_width / total.total)} to either side"

@@ -48,7 +48,7 @@ def seen(plan: PlanFile, *states: str) -> SimulatedLaunches:
         (("warm",) * 5, "warm", False, "within 1 %"),
         (("own",) * 5, "own", False, "a lower bound"),
         (("whole",) * 5, "whole", False, ""),
-        (("unknown",) * 5, "unknown", False, ""),
+        (("unknown",) * 5, "unknown", False, "is not known"),
         ((), "unknown", False, ""),
         (("after:1",) * 5, "after:1", True, "only 1 launch ran before each"),
         (("after:16",) * 5, "after:16", False, "16 launches ran before each: such totals were within 1 %"),

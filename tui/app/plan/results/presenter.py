@@ -115,10 +115,10 @@ def _verdict(known: Known | None) -> str:
     if known is None or target is None:
         return ""
     asked = quantities.share(target)
-    if known.found.is_within(target):
+    if known.found.is_within(target, accept_cold=known.asked.accept_cold):
         return f"within {asked}"
     if known.found.main.is_within(target):
-        return f"within {asked}, but cold"
+        return f"within {asked}, but {'a lower bound' if known.found.caches.is_lower_bound else 'cold'}"
     return f"not within {asked}" + (", t what is next" if known.larger is not None else "")
 
 
