@@ -144,7 +144,9 @@ def _by_identity(rows: FeatureRows, launches: ProfileLaunches, position: FilePos
     placed = np.argsort(of_launch, kind="stable")
     there = np.bincount(of_launch, minlength=total)
     start = np.cumsum(there) - there
-    occurrence = occurrences(of_row) if rows.occurrence is None else rows.occurrence[known]
+    # A shape that the profile lacks has a label beyond its own, which may be another process's.
+    counted_as = np.where(own_label < kinds, of_row, _UNKNOWN)
+    occurrence = occurrences(counted_as) if rows.occurrence is None else rows.occurrence[known]
     has = (own_label < kinds) & (occurrence < there[np.where(own_label < kinds, of_row, 0)])
     found = np.full(len(rows), _UNKNOWN, dtype=np.int64)
     found[known[has]] = placed[start[of_row[has]] + occurrence[has]]

@@ -92,13 +92,11 @@ def _joined(parts: list[_Ranges]) -> _Ranges:
     return every.rows(np.argsort(every.start))
 
 
-def _best_sizes(
-    price: FloatArray, launches: IntArray, mean_ns: FloatArray, b: FloatArray, least: int
-) -> IntArray:
-    """Return the m of least m mu + lambda b / m: one more pays while lambda b / mu > m (m + 1)."""
-    worth = price * b / np.maximum(mean_ns, _NO_TIME)
-    m = np.clip(np.floor(np.sqrt(worth)), np.minimum(least, launches), launches)
-    return np.asarray((m + ((worth > m * (m + 1)) & (m < launches))).astype(np.int64))
+def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray:
+    """Return the whole m of least m mu + lambda b / m: the least with m (m + 1) >= worth = lambda b / mu."""
+    m = np.sqrt(worth + 0.25)
+    m -= 0.5
+    return np.clip(np.ceil(m, out=m), np.minimum(least, launches), launches, out=m)
 
 
 _Measured = tuple[IntArray, FloatArray, FloatArray]
@@ -158,7 +156,9 @@ class _Cutter:
                 k = max(len(bounds[group]) for group in some)
                 padded = np.stack([np.pad(bounds[g], (0, k - len(bounds[g])), mode="edge") for g in some])
                 j, i = np.tril_indices(k, -1)
-                measured = moments.of(some[:, np.newaxis], padded[:, i], padded[:, j])
+                n, mean_ns, b = moments.of(some[:, np.newaxis], padded[:, i], padded[:, j])
+                # An empty range counts as a launch that takes no time, which divides nothing by 0.
+                measured = np.maximum(n, 1), mean_ns, b
                 # Of fixed ranges none may be joined with the next.
                 barred = np.isin(some, list(fixed))[:, np.newaxis] & (j - i > 1)
                 self._batches.append((some, padded, measured, barred))
@@ -166,12 +166,16 @@ class _Cutter:
     def cheapest(self, prices: FloatArray, least: int) -> list[_Ranges]:
         """Return for each of the prices (groups, prices) the ranges that cost least, with their sizes."""
         found = []
-        for done, (some, bounds, (n, mean_ns, b), barred) in enumerate(self._batches):
+        for done, (some, bounds, measured, barred) in enumerate(self._batches):
             price = prices[some][:, :, np.newaxis]
-            launches = n[:, np.newaxis]
-            m = _best_sizes(price, launches, mean_ns[:, np.newaxis], b[:, np.newaxis], least)
-            variance = b[:, np.newaxis] * left_out(np.maximum(m, 1), np.maximum(launches, 1))
-            cost = np.where(barred[:, np.newaxis], np.inf, m * mean_ns[:, np.newaxis] + price * variance)
+            n, (mean_ns, b) = measured[0][:, np.newaxis], (each[:, np.newaxis] for each in measured[1:])
+            m = _best_sizes(price * (b / np.maximum(mean_ns, _NO_TIME)), n, least)
+            # m mu + lambda b (1/m - 1/N), which is to the digit m mu where all are simulated.
+            cost = n - m
+            cost /= m
+            cost *= price * (b / n)
+            cost += m * mean_ns
+            np.copyto(cost, np.inf, where=barred[:, np.newaxis])
             found.append(self._ways(some, bounds, m, cost))
             if self._progress is not None:
                 self._progress(done + 1, len(self._batches), "pricing")
@@ -182,7 +186,7 @@ class _Cutter:
         return [every.rows(slice(*ends[p : p + 2])) for p in range(prices.shape[1])]
 
     @staticmethod
-    def _ways(some: IntArray, bounds: IntArray, m: IntArray, cost: FloatArray) -> IntArray:
+    def _ways(some: IntArray, bounds: IntArray, m: FloatArray, cost: FloatArray) -> IntArray:
         """Return (5, ranges) price, group, start, stop and size on the cheapest ways of some groups."""
         k, ways = bounds.shape[1], cost.shape[:2]
         least, came = np.zeros((*ways, k)), np.zeros((*ways, k), dtype=np.int64)
@@ -190,13 +194,14 @@ class _Cutter:
             row = j * (j - 1) // 2
             costs = least[..., :j] + cost[..., row : row + j]
             came[..., j] = costs.argmin(axis=-1)
-            least[..., j] = np.take_along_axis(costs, came[..., j, np.newaxis], -1)[..., 0]
+            least[..., j] = costs.min(axis=-1)
         g, p = (each.ravel() for each in np.indices(ways))
         last, found = np.full(len(g), k - 1), []
         while len(g):
             i = came[g, p, last]
             start, stop = bounds[g, i], bounds[g, last]
-            rows = np.stack([p, some[g], start, stop, m[g, p, last * (last - 1) // 2 + i]])
+            size = m[g, p, last * (last - 1) // 2 + i].astype(np.int64)
+            rows = np.stack([p, some[g], start, stop, size])
             found.append(rows[:, start < stop])
             g, p, last = g[i > 0], p[i > 0], i[i > 0]
         return np.concatenate(found, axis=1)
@@ -306,7 +311,8 @@ class _Planner:
         own_price = np.divide(b * mean_ns, self._own**2, out=np.zeros(len(n)), where=self._own > 0)
         alone = np.maximum(guess, own_price)[:, np.newaxis]
         # A group that would get m samples uncut is not worth more than a few times as many cuts.
-        most = np.minimum(MOST_CUTS, 4 + 4 * _best_sizes(alone[:, 0], n, mean_ns, b, 1))
+        worth = alone[:, 0] * b / np.maximum(mean_ns, _NO_TIME)
+        most = np.minimum(MOST_CUTS, 4 + 4 * _best_sizes(worth, n, 1)).astype(np.int64)
         cutter = _Cutter(counts, moments, most, fixed, progress)
         # Groups that are not cut, but for fixed ranges, with few launches each and with all: of few launches
         # no price may be the best.

@@ -241,6 +241,18 @@ def test_processes_with_the_same_numbers_are_the_same(launch_table: Build, tmp_p
     equal(only.metrics["m"], [NAN, NAN, 0, 1])
 
 
+def test_rows_of_a_grid_that_the_profile_lacks_are_counted_as_no_others(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    rows = [(5, 9), (9, 8), (9, 8), (5, 8)]
+    page = raw_page(
+        tmp_path, [(process, 0, "f", f"({x}, 1, 1)", "(8, 1, 1)", at) for at, (process, x) in enumerate(rows)]
+    )
+    features, _ = joined(profile, page)
+    equal(features.metrics["m"], [3, NAN, 1, 2])
+
+
 def test_as_many_processes_of_another_run_go_in_order_and_the_report_says_so(
     launch_table: Build, tmp_path: Path
 ) -> None:
