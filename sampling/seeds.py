@@ -19,6 +19,7 @@ class Stream(IntEnum):
     CALIBRATE = 3
     CONFIRM = 4
     EXPORT = 5
+    COLD_CHECK = 6
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:

@@ -27,19 +27,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sampling.arrays import FloatArray
-from sampling.errors import OptionError
 from sampling.estimation.interval import student_t
-from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.exporting.choices import FEWEST_PAIRS
+from sampling.simulators.exporting.run_order import check_chances, checkable, stands_for_ns
 from sampling.simulators.measured_run import CYCLES, ENOUGH_BEFORE, CachesKind, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.cycle_spread import DECLARED_FREEDOM
-from sampling.text import Wording, counted
+from sampling.text import counted
 
-#: So many launches are simulated before one that is checked.
-PREDECESSORS = 16
-#: One pair tells no spread.
-FEWEST_PAIRS = 2
 # How much warm/cold varies by launch: by 0.116 of it over a PyTorch program, 0.08 to 0.09 in plans of it.
 _DECLARED = 0.12
 # Where less of the time started cold, that is too little to make a total long.
@@ -161,7 +157,7 @@ def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
     time: defaultdict[str, float] = defaultdict(float)
     for launch in plan.drawn:
         if launch.id in state_of:
-            time[state_of[launch.id]] += _stands_for(launch)
+            time[state_of[launch.id]] += stands_for_ns(launch)
     total = sum(time.values())
     shares = {state: part / total for state, part in time.items()} if total else {}
     return Caches(shares, _cold_check(plan, results))
@@ -188,61 +184,18 @@ def unlike_caches(here: Caches, there: Caches) -> str:
     )
 
 
-def cold_check_launches(plan: PlanFile, pairs: int, rng: np.random.Generator) -> tuple[PlannedLaunch, ...]:
-    """Draw the launches that are simulated once more, after `PREDECESSORS` others; in id order.
-
-    The first launch of a device has none before it, starts cold in the program too, and is never drawn. Fewer
-    launches than `pairs` are all of them.
-
-    Raises
-    ------
-    OptionError : fewer than two pairs, which tell no spread.
-    """
-    if pairs < FEWEST_PAIRS:
-        raise OptionError(
-            Wording("`cold_check` takes {} launches or more: one tells no spread", FEWEST_PAIRS)
-        )
-    launches = _checkable(plan)
-    chance = _chances(launches, pairs)
-    order = rng.permutation(len(launches))
-    passed = np.floor(np.cumsum(chance[order]) + rng.random() + 1e-9)
-    return tuple(launches[place] for place in np.sort(order[np.diff(passed, prepend=0.0) > 0]).tolist())
-
-
-def _checkable(plan: PlanFile) -> list[PlannedLaunch]:
-    return [launch for launch in plan.drawn if launch.ordinal > 0]
-
-
-def _stands_for(launch: PlannedLaunch) -> float:
-    return launch.weight * (launch.duration_ns or 1)
-
-
-def _chances(launches: list[PlannedLaunch], pairs: int) -> FloatArray:
-    """Return (n,) pi: in proportion to what launches stand for, at most 1, `pairs` in all."""
-    size = np.array([_stands_for(launch) for launch in launches], dtype=np.float64)
-    chance = np.ones(len(size))
-    if pairs >= len(size):
-        return chance
-    is_open = chance > 0
-    # What would be drawn more than once is drawn for certain, and the others share what is left.
-    while (over := is_open & (size * (pairs - (~is_open).sum()) > size[is_open].sum())).any():
-        is_open &= ~over
-    chance[is_open] = size[is_open] * (pairs - (~is_open).sum()) / size[is_open].sum()
-    return chance
-
-
 def _cold_check(plan: PlanFile, results: SimulatedLaunches) -> ColdCheck | None:
     """Return what launches that are there both ways say; None where fewer than two are."""
     if results.again is None:
         return None
     cold, warm = _cycles_of(results, "cold"), _cycles_of(results.again, "filled")
-    launches = _checkable(plan)
+    launches = checkable(plan)
     is_pair = np.array([launch.id in cold and launch.id in warm for launch in launches], dtype=np.bool_)
     pairs = int(is_pair.sum())
     if pairs < FEWEST_PAIRS:
         return None
     taken = [launch for launch, is_taken in zip(launches, is_pair, strict=True) if is_taken]
-    chance = _chances(launches, pairs)[is_pair]
+    chance = check_chances(launches, pairs)[is_pair]
     weight = np.array([launch.weight for launch in taken]) / chance
     of_cold = weight * np.array([cold[launch.id] for launch in taken])
     of_warm = weight * np.array([warm[launch.id] for launch in taken])

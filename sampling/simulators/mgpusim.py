@@ -17,7 +17,7 @@ from sampling.simulators.exporting.readme import Handed, readme
 from sampling.simulators.exporting.run_order import Part, run_parts
 from sampling.simulators.exporting.scripts import script, slurm
 
-TAKES = frozenset({"shards", "traces", "caches", "drop_copies"})
+TAKES = frozenset({"shards", "traces", "caches", "cold_check", "drop_copies"})
 NOTE = (
     "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
     "profile has one of each. MGPUSim's reader of lists and traces (d01e70d) was run against such a folder, "

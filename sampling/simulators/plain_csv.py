@@ -1,6 +1,7 @@
 """CSV, for simulators without a module of their own and for scripts: a plan's launches, and interval logs.
 
-A plan becomes one row a drawn launch, in the order in which they are best simulated. An interval log has
+A plan becomes one row a drawn launch, in the order in which they are best simulated; with a cold check there
+is a column ``caches``, and a second row of what runs once more after the launches before it. An interval log has
 one row an interval, with columns in any order: ``cycle``, and ``instructions`` and ``ctas`` within the
 interval, or ``cumulative_instructions`` and ``cumulative_ctas`` since the kernel's start. ``cycle`` is
 where the interval ends, counted from the kernel's start; if it is the same number in every row it is the
@@ -38,12 +39,12 @@ from sampling.readers.csv_cells import (
     values,
 )
 from sampling.readers.input_file import InputFile
-from sampling.simulators.exporting.choices import ExportChoices, Exported
+from sampling.simulators.exporting.choices import PREDECESSORS, ExportChoices, Exported
 from sampling.simulators.exporting.manifest import dimensions_text
-from sampling.simulators.exporting.run_order import Shard, Step, informative_order, shared_out
+from sampling.simulators.exporting.run_order import Shard, Step, checks, informative_order, shared_out
 
 NOTE = "ids, ordinals and occurrences count from 0, as in the plan"
-TAKES = frozenset({"shards"})
+TAKES = frozenset({"shards", "cold_check"})
 _LAUNCH_IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
 _LAUNCH_COLUMNS = (*_LAUNCH_IDENTITY, "weight", "duration_ns", "grid", "block", "name", "stratum")
 
@@ -87,32 +88,33 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     ------
     OptionError : there are more shards than launches.
     """
-    steps = [
-        (Step(launch.id, launch.ordinal, launch, stratum),) for stratum, launch in informative_order(plan)
-    ]
-    shards = shared_out(steps, choices.shards)
+    steps = [Step(launch.id, launch.ordinal, launch, stratum) for stratum, launch in informative_order(plan)]
+    steps += [step for each in checks(plan, choices.cold_check).values() for step in each]
+    shards = shared_out([(step,) for step in steps], choices.shards)
+    are_checked = choices.cold_check > 0
     return tuple(
-        (f"launches{'' if len(shards) == 1 else f'-{number}'}.csv", _launches_text(shard))
+        (f"launches{'' if len(shards) == 1 else f'-{number}'}.csv", _launches_text(shard, are_checked))
         for number, shard in enumerate(shards, start=1)
     )
 
 
-def _launches_text(shard: Shard) -> str:
+def _launches_text(shard: Shard, are_checked: bool) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_LAUNCH_COLUMNS)
+    writer.writerow((*_LAUNCH_COLUMNS, *(("caches",) if are_checked else ())))
     for step in shard:
         launch = step.launch
         assert launch is not None
         writer.writerow(
             (
                 *(getattr(launch, name) for name in _LAUNCH_IDENTITY),
-                repr(launch.weight),
+                0 if step.is_check else repr(launch.weight),
                 launch.duration_ns,
                 dimensions_text(launch.grid),
                 dimensions_text(launch.block),
                 launch.name,
                 step.stratum,
+                *((f"after:{PREDECESSORS}" if step.is_check else "cold",) if are_checked else ()),
             )
         )
     return text.getvalue()

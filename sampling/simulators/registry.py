@@ -86,7 +86,8 @@ def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = Non
     Raises
     ------
     AnalysisError : all launches of the plan were simulated already.
-    OptionError : there is no such target, or a choice means nothing to it or asks for too much.
+    OptionError : there is no such target, or a choice means nothing to it or asks for too much; a check of a
+        part of a plan.
     ProfileError : traces were given that are not those of the plan's launches.
     """
     exporter, choices = exporter_named(target), choices or ExportChoices()
@@ -94,6 +95,11 @@ def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = Non
     new = plan.to_simulate()
     if not new.drawn:
         raise AnalysisError("all launches of the plan were simulated already")
+    if choices.cold_check and plan.simulated:
+        raise OptionError(
+            Wording("`cold_check` is drawn of a whole plan; launches of this one were simulated already"),
+            remedy="the check of the plan that this one came from holds here too",
+        )
     return exporter.export(new, choices)
 
 

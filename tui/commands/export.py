@@ -31,6 +31,7 @@ def run(options: ExportOptions) -> None:
             shards=options.shards,
             traces=options.traces,
             caches=options.caches,
+            cold_check=options.cold_check,
             config=options.config,
             trace_before=options.trace_before,
             drop_copies=options.drop_copies,

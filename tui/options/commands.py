@@ -293,6 +293,14 @@ class ExportOptions(OutputOptions):
         "--caches",
         metavar="HOW",
     )
+    cold_check: int = option(
+        0,
+        "Simulate R of the launches, which start cold, once more after the 16 before each: `estimate` corrects"
+        " the total by these.",
+        "--cold-check",
+        metavar="R",
+        least=0,
+    )
     config: InputFile | None = option(
         None, "accel-sim: the gpgpusim.config, for the size of its L2.", "--config", metavar="FILE"
     )

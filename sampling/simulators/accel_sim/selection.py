@@ -28,7 +28,9 @@ from sampling.simulators.exporting.scripts import quoted, script, slurm, then_es
 from sampling.simulators.trace_list import read_trace_list
 from sampling.text import counted
 
-TAKES = frozenset({"shards", "apart", "traces", "caches", "config", "trace_before", "drop_copies"})
+TAKES = frozenset(
+    {"shards", "apart", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies"}
+)
 NOTE = (
     "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
     "profile has one of each. The grammar of the list was run against Accel-Sim (73f9fac); the tracer's "
@@ -142,7 +144,8 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     ProfileError : the traces are not those of the plan's launches.
     OptionError : there are more shards than launches, or an L2 that cannot be filled.
     """
-    choices = replace(choices, caches=choices.caches or ("warm" if choices.traces is not None else "cold"))
+    can_fill = choices.traces is not None and not choices.cold_check
+    choices = replace(choices, caches=choices.caches or ("warm" if can_fill else "cold"))
     files: list[tuple[str, Content]] = []
     parts = run_parts(plan, choices)
     added = untraced = 0

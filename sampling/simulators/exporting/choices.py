@@ -15,6 +15,10 @@ from sampling.text import Wording
 Content = str | Callable[[IO[bytes]], None]
 Exported = tuple[tuple[str, Content], ...]
 
+#: So many launches are simulated before one that checks what cold caches cost.
+PREDECESSORS = 16
+#: One pair tells no spread.
+FEWEST_PAIRS = 2
 #: L2 is filled before each drawn launch: with what those before left, by copies or by a kernel of loads, or
 #: with what the launch itself will load.
 FILLED = ("warm", "loads", "own")
@@ -33,6 +37,8 @@ class ExportChoices:
         there.
     caches : what a drawn launch finds in the caches: one of `FILLED`, ``cold``, or ``after:N``, where the N
         launches before it are simulated first and count for nothing; None: as warm as the target can be made.
+    cold_check : so many of the drawn launches, which start cold, are simulated a second time, after
+        `PREDECESSORS` others.
     config : the simulator's configuration, which says how large L2 is.
     trace_before : so many launches before each drawn one are recorded too.
     drop_copies : leave out the memory copies of the traces' list.
@@ -40,12 +46,14 @@ class ExportChoices:
 
     Raises
     ------
-    OptionError : fewer than one shard, no such way to fill the caches, or no traces where they are needed.
+    OptionError : fewer than one shard, no such way to fill the caches, no traces where they are needed, a check
+        of caches that are not cold, or of one launch.
     """
 
     shards: int = 1
     traces: str | None = None
     caches: str | None = None
+    cold_check: int = 0
     config: str | None = None
     trace_before: int = 16
     drop_copies: bool = False
@@ -67,6 +75,14 @@ class ExportChoices:
         if self.caches in FILLED and self.traces is None:
             raise OptionError(
                 Wording(f"`caches={self.caches}` reads what launches touch in `traces`, and there are none")
+            )
+        if self.cold_check and self.caches not in {None, "cold"}:
+            raise OptionError(
+                Wording("`cold_check` is of launches that start cold, not of `caches={}`", self.caches)
+            )
+        if self.cold_check and self.cold_check < FEWEST_PAIRS:
+            raise OptionError(
+                Wording("`cold_check` takes {} launches or more: one tells no spread", FEWEST_PAIRS)
             )
         if self.config is not None and (self.traces is None or self.caches not in {None, *FILLED}):
             raise OptionError(Wording("`config` says how much of L2 is filled, and nothing is filled"))

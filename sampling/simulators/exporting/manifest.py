@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping
 
 from sampling.profile.profile import Dimensions
+from sampling.simulators.exporting.choices import PREDECESSORS
 from sampling.simulators.exporting.run_order import Part
 
 COLUMNS = (
@@ -19,7 +20,8 @@ def manifest(part: Part, simulator_ids: Mapping[int, object], caches: str = "") 
     """Return ``manifest.csv`` of a part: one row a launch that is run, in the order of each shard.
 
     ``shard`` and ``order`` count from 1. What is run for the caches' sake has ``warm_up`` 1, weighs 0 and has
-    no stratum; what the plan does not say of it is empty.
+    no stratum; what the plan does not say of it is empty. A launch that is checked has a second row, which
+    weighs 0 too and says after how many others it runs.
 
     Parameters
     ----------
@@ -37,7 +39,8 @@ def manifest(part: Part, simulator_ids: Mapping[int, object], caches: str = "") 
                 writer.writerow((*head, "", 0, 1, "", number, order, *place, "", "", "", "", ""))
                 continue
             sizes = (dimensions_text(launch.grid), dimensions_text(launch.block))
-            weighed = (step.stratum, repr(launch.weight), 0, caches, number, order)
+            weight, state = (0, f"after:{PREDECESSORS}") if step.is_check else (repr(launch.weight), caches)
+            weighed = (step.stratum, weight, 0, state, number, order)
             known = (launch.occurrence, launch.duration_ns, *sizes, launch.name)
             writer.writerow((*head, *weighed, *place, *known))
     return f"{part.folder}manifest.csv", text.getvalue()

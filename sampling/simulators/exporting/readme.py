@@ -9,7 +9,7 @@ from textwrap import fill
 
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import is_communication
-from sampling.simulators.exporting.choices import FILLED, ExportChoices
+from sampling.simulators.exporting.choices import FILLED, PREDECESSORS, ExportChoices
 from sampling.simulators.exporting.run_order import Part
 from sampling.simulators.exporting.scripts import logs_of
 from sampling.text import counted, shortened
@@ -37,6 +37,10 @@ _CACHES = {
     "cold": "A launch finds in the caches what the one before it here left; in the program that is another.\n"
     "Totals of launches simulated like this were 5 to 10 % too long, of some 40 %.\n",
 }
+_CHECK = """\
+{checks} of them run a second time, last, after the {before} launches before each: `caches` is after:{before} and the weight
+0 in manifest.csv. `estimate` corrects the cycles of the others by these.
+"""
 _SHARDS = """\
 There are {shards} shards of about the same {of_what}, run-1.sh to run-{shards}.sh, for as many machines
 or as one job array of Slurm: cd here, then sbatch slurm.sh.
@@ -88,8 +92,11 @@ def readme(
     is_estimated : whether `estimate` reads what its script leaves.
     """
     parts, choices = handed.parts, handed.choices
-    launches = sum(step.launch is not None for part in parts for step in part.steps)
-    pieces = [f"{counted(launches, 'launch', 'launches')} of a plan of KernelPoint, for {target}.\n"]
+    steps = [step for part in parts for step in part.steps if step.launch is not None]
+    checks = sum(step.is_check for step in steps)
+    pieces = [
+        f"{counted(len(steps) - checks, 'launch', 'launches')} of a plan of KernelPoint, for {target}.\n"
+    ]
     pieces += [
         fill(f"{note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
         _MANIFEST.format(target=target),
@@ -104,6 +111,8 @@ def readme(
         pieces.append(_AFTER.format(words if several else "launch", "are" if several else "is"))
     elif choices.caches is not None:
         pieces.append(_CACHES[choices.caches])
+    if checks:
+        pieces.append(_CHECK.format(checks=checks, before=PREDECESSORS))
     if choices.shards > 1:
         of_what = "sampled time" if handed.plan.has_durations else "number of launches"
         pieces.append(_SHARDS.format(shards=choices.shards, of_what=of_what))

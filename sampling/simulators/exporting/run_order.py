@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sampling.arrays import FloatArray
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.seeds import Stream, generator
-from sampling.simulators.exporting.choices import FILLED, ExportChoices
+from sampling.simulators.exporting.choices import FILLED, PREDECESSORS, ExportChoices
 from sampling.text import Wording, counted
 
 #: The ordinal of a kernel of loads is this much more than that of the drawn launch after it.
@@ -33,12 +34,14 @@ class Step:
     id, ordinal : of the launch in the whole profile, and within its process and device; from 0.
     launch : as it was drawn; None for a launch that is run for the caches' sake and counts for nothing.
     stratum : 0-based index of its stratum in the plan; None where it counts for nothing.
+    is_check : whether it is run a second time, after `PREDECESSORS` others.
     """
 
     id: int
     ordinal: int
     launch: PlannedLaunch | None
     stratum: int | None
+    is_check: bool = False
 
 
 Shard = tuple[Step, ...]
@@ -86,6 +89,9 @@ def run_parts(
     for stratum, launch in informative_order(plan):
         steps[launch.process, launch.device].append(Step(launch.id, launch.ordinal, launch, stratum))
     bundles = {place: _bundles(steps[place], choices, together) for place in sorted(steps)}
+    # A run that is stopped before its checks has simulated the plan.
+    for place, checked in checks(plan, choices.cold_check).items():
+        bundles[place] += _after_predecessors(checked, PREDECESSORS)
     return tuple(
         Part(
             process,
@@ -166,6 +172,51 @@ def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
         behind = range(step.ordinal - first, 0, -1)
         runs[-1] += [*(Step(step.id - each, step.ordinal - each, None, None) for each in behind), step]
     return [tuple(run) for run in runs]
+
+
+def checks(plan: PlanFile, count: int) -> dict[tuple[int, int], list[Step]]:
+    """Draw the launches that are simulated a second time: of each process and device, in their order.
+
+    Drawn in proportion to what they stand for, systematically over a random order. Fewer launches than
+    `count` are all of them. (docs/methods.md, 11 Back from the simulator)
+    """
+    launches = checkable(plan)
+    if not count:
+        return {}
+    random = generator(int(plan.options.get("seed", 0)), Stream.COLD_CHECK)
+    order = random.permutation(len(launches))
+    passed = np.floor(np.cumsum(check_chances(launches, count)[order]) + random.random() + 1e-9)
+    stratum_of = {launch.id: stratum for stratum, launch in informative_order(plan)}
+    drawn: defaultdict[tuple[int, int], list[Step]] = defaultdict(list)
+    for place in np.sort(order[np.diff(passed, prepend=0.0) > 0]).tolist():
+        launch = launches[place]
+        step = Step(launch.id, launch.ordinal, launch, stratum_of[launch.id], is_check=True)
+        drawn[launch.process, launch.device].append(step)
+    return {place: sorted(each, key=lambda step: step.ordinal) for place, each in drawn.items()}
+
+
+def checkable(plan: PlanFile) -> list[PlannedLaunch]:
+    """Return the launches that a check may be drawn of; a device's first starts cold in the program too."""
+    return [launch for launch in plan.drawn if launch.ordinal > 0]
+
+
+def stands_for_ns(launch: PlannedLaunch) -> float:
+    """Return the time that a launch stands for; its weight alone where the profile has no durations."""
+    return launch.weight * (launch.duration_ns or 1)
+
+
+def check_chances(launches: Sequence[PlannedLaunch], count: int) -> FloatArray:
+    """Return (n,) the chance to be checked: by what launches stand for, at most 1, `count` in all."""
+    size = np.array([stands_for_ns(launch) for launch in launches], dtype=np.float64)
+    chance = np.ones(len(size))
+    if count >= len(size):
+        return chance
+    is_open = chance > 0
+    # What would be drawn more than once is drawn for certain, and the others share what is left.
+    while (over := is_open & (size * (count - (~is_open).sum()) > size[is_open].sum())).any():
+        is_open &= ~over
+    chance[is_open] = size[is_open] * (count - (~is_open).sum()) / size[is_open].sum()
+    return chance
 
 
 def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:

@@ -18,7 +18,7 @@ from sampling.simulators.exporting.run_order import Part, Shard, run_parts
 from sampling.simulators.exporting.scripts import quoted, script, slurm, then_estimate
 from sampling.simulators.macsim.trace_folder import check_traces
 
-TAKES = frozenset({"shards", "apart", "traces", "caches"})
+TAKES = frozenset({"shards", "apart", "traces", "caches", "cold_check"})
 NOTE = (
     "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
     "id where the profile has one process. run.sh and kernel_config.txt were run against MacSim "
@@ -105,13 +105,12 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
                 (f"{part.folder}{name}", kernel_config(shard)),
                 (f"{part.folder}run{suffix}.sh", script(comment, body + then_estimate(part))),
             ]
-        comment = [f"Traces {len(part.steps)} launches: sh trace.sh PROGRAM [ARGUMENT...]"]
+        names = {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}
+        comment = [f"Traces {len(names)} launches: sh trace.sh PROGRAM [ARGUMENT...]"]
         files += [
             (f"{part.folder}sampled_kernels_info.txt", sampled_kernels_info(plan, part)),
             (f"{part.folder}trace.sh", script(comment, _TRACE, takes_program=True)),
-            manifest(
-                part, {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}, choices.caches or ""
-            ),
+            manifest(part, names, choices.caches or ""),
             *slurm(part),
         ]
     text = _README.format(config="kernel_config.txt" if choices.shards == 1 else "kernel_config-N.txt")
@@ -128,7 +127,9 @@ def kernel_config(shard: Shard) -> str:
 
 def sampled_kernels_info(plan: PlanFile, part: Part) -> str:
     """Return the launches that the tracer records, in its grammar: a line a stratum with its size."""
-    drawn = sum(step.launch is not None for step in part.steps)
+    # What is checked is recorded once, and may run before another that is.
+    steps = {step.ordinal: step for step in sorted(part.steps, key=lambda each: each.launch is not None)}
+    drawn = sum(step.launch is not None for step in steps.values())
     lines = [
         f"KernelPoint: {drawn} drawn launches of process {part.process}, device {part.device}.",
         f"Method {plan.options['method']}, epsilon {plan.options['epsilon']}.",
@@ -136,7 +137,7 @@ def sampled_kernels_info(plan: PlanFile, part: Part) -> str:
     sizes = [stratum.size for stratum in plan.strata]
     # What runs for the caches alone, of no stratum, stands last.
     numbers: list[list[int]] = [[] for _ in (*sizes, 0)]
-    for step in sorted(part.steps, key=lambda each: each.ordinal):
+    for _, step in sorted(steps.items()):
         numbers[len(sizes) if step.stratum is None else step.stratum].append(step.ordinal)
     lines += [
         " ".join(map(str, (size, len(each), *each)))
