@@ -100,7 +100,8 @@ def simulated(folder: Path, options: argparse.Namespace) -> float:
         "TRACE_CONFIG": options.config[1],
     }
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(["sh", folder / "run.sh"], check=True, env=os.environ | environ, stdout=subprocess.DEVNULL)
+    for script in sorted(folder.glob("run*.sh")):
+        subprocess.run(["sh", script], check=True, env=os.environ | environ, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
@@ -118,16 +119,20 @@ def simulate(options: argparse.Namespace) -> None:
                 plan, folder = Path(place) / "plan.json", Path(place) / "chosen"
                 columns = "name=name,duration_ns=duration_ns"
                 kernelpoint("sample", options.table, "--columns", columns, "--seed", seed, "-o", plan)
-                size = (
-                    () if caches == "cold" or caches.startswith("after") else ("--config", options.config[0])
+                fills = caches in {"warm", "loads", "own"}
+                size = ("--config", options.config[0]) if fills else ()
+                way = (
+                    ("--cold-check", caches[6:])
+                    if caches.startswith("check:")
+                    else ("--caches", caches, *size)
                 )
-                words = ("--traces", options.traces, "--caches", caches, *size)
+                words = ("--traces", options.traces, *way)
                 kernelpoint("export", plan, "--to", "accel-sim", *words, "-o", folder)
                 seconds = simulated(folder, options)
-                words = (plan, folder / "run" / "run.log", "--manifest", folder / "manifest.csv")
-                results = json.loads(kernelpoint("estimate", *words, "--format", "json"))["results"]
+                words = (folder, *sorted(folder.glob("run*/run.log")), "--format", "json")
+                results = json.loads(kernelpoint("estimate", *words))["results"]
                 total = next(each for each in results["metrics"] if each["metric"] == "cycles")
-                ran = (folder / "kernelslist.g").read_text().count("kernel-")
+                ran = sum(list.read_text().count("kernel-") for list in folder.glob("kernelslist*.g"))
             error = total["total"] / truth - 1
             errors[caches].append(error)
             half = (total["high"] - total["low"]) / 2 / total["total"]

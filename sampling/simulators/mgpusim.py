@@ -61,7 +61,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     files: list[tuple[str, str]] = []
     for part in parts:
         files += _part_files(part, choices, plan)
-    folder = "run/" if choices.shards == 1 else "run-N/"
+    folder = "run/" if all(len(part.shards) == 1 for part in parts) else "run-N/"
     return (*files, readme("MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices)))
 
 

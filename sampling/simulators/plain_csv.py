@@ -1,9 +1,10 @@
 """CSV, for simulators without a module of their own and for scripts: a plan's launches, and interval logs.
 
 A plan becomes one row a drawn launch, in the order in which they are best simulated; with a cold check there
-is a column ``caches``, and a second row of what runs once more after the launches before it. An interval log has
-one row an interval, with columns in any order: ``cycle``, and ``instructions`` and ``ctas`` within the
-interval, or ``cumulative_instructions`` and ``cumulative_ctas`` since the kernel's start. ``cycle`` is
+is a column ``caches``, and a second row of what runs once more after the launches before it.
+
+An interval log has one row an interval, with columns in any order: ``cycle``, and ``instructions`` and
+``ctas`` within the interval, or ``cumulative_instructions`` and ``cumulative_ctas`` since the kernel's start. ``cycle`` is
 where the interval ends, counted from the kernel's start; if it is the same number in every row it is the
 length of the intervals (the last of a kernel may be shorter), as ``interval_cycles`` always is. If only
 some rows repeat a number it could be either, and is refused.

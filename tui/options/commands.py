@@ -295,8 +295,8 @@ class ExportOptions(OutputOptions):
     )
     cold_check: int = option(
         0,
-        "Simulate R of the launches, which start cold, once more after the 16 before each: `estimate` corrects"
-        " the total by these.",
+        "Launches start cold, and R of them run once more after the 16 before each: `estimate` corrects the"
+        " total by these.",
         "--cold-check",
         metavar="R",
         least=0,

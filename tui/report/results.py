@@ -140,7 +140,7 @@ def _groups(found: PlanEstimate, top: int) -> Iterator[Block]:
 def _next(simulated: SimulatedTotals, options: ReportOptions) -> Iterator[Block]:
     if options.target is None:
         return
-    yield f"{_begun(target_text(simulated.found, options.target, accept_cold=False))}."
+    yield f"{_begun(target_text(simulated.found, options.target, accept_cold=options.accept_cold))}."
     if simulated.larger is None:
         yield from (f"{_begun(simulated.why_no_larger)}.",) if simulated.why_no_larger else ()
         return

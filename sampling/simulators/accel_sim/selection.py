@@ -170,7 +170,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             *slurm(part),
         ]
     text = _README.format(
-        list=LIST if choices.shards == 1 else "kernelslist-N.g",
+        list=LIST if all(len(part.shards) == 1 for part in parts) else "kernelslist-N.g",
         copies=_copies_text(choices, untraced),
         before=counted(choices.trace_before, "launch", "launches"),
         bridged=f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"

@@ -46,8 +46,8 @@ class ExportChoices:
 
     Raises
     ------
-    OptionError : fewer than one shard, no such way to fill the caches, no traces where they are needed, a check
-        of caches that are not cold, or of one launch.
+    OptionError : fewer than one shard, no such way to fill the caches, no traces where they are needed, a
+        check of caches that are not cold, or of one launch.
     """
 
     shards: int = 1

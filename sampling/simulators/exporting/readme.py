@@ -38,8 +38,9 @@ _CACHES = {
     "Totals of launches simulated like this were 5 to 10 % too long, of some 40 %.\n",
 }
 _CHECK = """\
-{checks} of them run a second time, last, after the {before} launches before each: `caches` is after:{before} and the weight
-0 in manifest.csv. `estimate` corrects the cycles of the others by these.
+{checks} of them run a second time, after the {before} launches before each: `caches` is after:{before} and the
+weight 0 in manifest.csv. `estimate` corrects the cycles of the others by these. They have a list and a run-N.sh
+of their own, the last, for after the others they would find their own data in L2.
 """
 _SHARDS = """\
 There are {shards} shards of about the same {of_what}, run-1.sh to run-{shards}.sh, for as many machines
@@ -94,9 +95,8 @@ def readme(
     parts, choices = handed.parts, handed.choices
     steps = [step for part in parts for step in part.steps if step.launch is not None]
     checks = sum(step.is_check for step in steps)
-    pieces = [
-        f"{counted(len(steps) - checks, 'launch', 'launches')} of a plan of KernelPoint, for {target}.\n"
-    ]
+    launches = len(steps) - checks
+    pieces = [f"{counted(launches, 'launch', 'launches')} of a plan of KernelPoint, for {target}.\n"]
     pieces += [
         fill(f"{note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
         _MANIFEST.format(target=target),

@@ -89,15 +89,19 @@ def run_parts(
     for stratum, launch in informative_order(plan):
         steps[launch.process, launch.device].append(Step(launch.id, launch.ordinal, launch, stratum))
     bundles = {place: _bundles(steps[place], choices, together) for place in sorted(steps)}
-    # A run that is stopped before its checks has simulated the plan.
-    for place, checked in checks(plan, choices.cold_check).items():
-        bundles[place] += _after_predecessors(checked, PREDECESSORS)
+    checked = {
+        place: _after_predecessors(each, PREDECESSORS)
+        for place, each in checks(plan, choices.cold_check).items()
+    }
     return tuple(
         Part(
             process,
             device,
             "" if len(plan.places or steps) == 1 else f"process-{process}-device-{device}/",
-            shared_out(each, len(each) if choices.apart else choices.shards),
+            (
+                *shared_out(each, len(each) if choices.apart else choices.shards),
+                *_by_themselves(checked.get((process, device), []), choices),
+            ),
         )
         for (process, device), each in bundles.items()
     )
@@ -172,6 +176,11 @@ def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
         behind = range(step.ordinal - first, 0, -1)
         runs[-1] += [*(Step(step.id - each, step.ordinal - each, None, None) for each in behind), step]
     return [tuple(run) for run in runs]
+
+
+def _by_themselves(checked: Sequence[Shard], choices: ExportChoices) -> Sequence[Shard]:
+    """Return what is checked as a shard, in program order: others would leave its own data in L2."""
+    return checked if choices.apart or not checked else [tuple(step for each in checked for step in each)]
 
 
 def checks(plan: PlanFile, count: int) -> dict[tuple[int, int], list[Step]]:

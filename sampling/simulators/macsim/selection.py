@@ -113,7 +113,9 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             manifest(part, names, choices.caches or ""),
             *slurm(part),
         ]
-    text = _README.format(config="kernel_config.txt" if choices.shards == 1 else "kernel_config-N.txt")
+    text = _README.format(
+        config="kernel_config.txt" if all(len(part.shards) == 1 for part in parts) else "kernel_config-N.txt"
+    )
     return (
         *files,
         readme("MacSim", NOTE, text, Handed(plan, parts, choices), uses_nvbit=True, is_estimated=True),
