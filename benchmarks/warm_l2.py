@@ -132,7 +132,7 @@ def simulate(options: argparse.Namespace) -> None:
                 words = (folder, *sorted(folder.glob("run*/run.log")), "--format", "json")
                 results = json.loads(kernelpoint("estimate", *words))["results"]
                 total = next(each for each in results["metrics"] if each["metric"] == "cycles")
-                ran = sum(list.read_text().count("kernel-") for list in folder.glob("kernelslist*.g"))
+                ran = sum(each.read_text().count("kernel-") for each in folder.glob("kernelslist*.g"))
             error = total["total"] / truth - 1
             errors[caches].append(error)
             half = (total["high"] - total["low"]) / 2 / total["total"]

@@ -4,10 +4,10 @@ A plan becomes one row a drawn launch, in the order in which they are best simul
 is a column ``caches``, and a second row of what runs once more after the launches before it.
 
 An interval log has one row an interval, with columns in any order: ``cycle``, and ``instructions`` and
-``ctas`` within the interval, or ``cumulative_instructions`` and ``cumulative_ctas`` since the kernel's start. ``cycle`` is
-where the interval ends, counted from the kernel's start; if it is the same number in every row it is the
-length of the intervals (the last of a kernel may be shorter), as ``interval_cycles`` always is. If only
-some rows repeat a number it could be either, and is refused.
+``ctas`` within the interval, or ``cumulative_instructions`` and ``cumulative_ctas`` since the kernel's start.
+``cycle`` is where the interval ends, counted from the kernel's start; if it is the same number in every row
+it is the length of the intervals (the last of a kernel may be shorter), as ``interval_cycles`` always is. If
+only some rows repeat a number it could be either, and is refused.
 
 ``kernel`` names the kernel. A new one starts where the name changes or the cycle does not rise. What is known
 of the whole kernel may stand in ``total_cycles``, ``total_instructions``, ``total_ctas``, ``ctas_per_sm`` and

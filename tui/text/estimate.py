@@ -231,7 +231,7 @@ def first_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[str]
         yield f"INCOMPLETE: results of {known}; {what}. Still to run: {_launches_text(to_run)} ({there})"
     if words := str(found.caches):
         heads = {"cold": "COLD: ", "own": "LOWER BOUND: "}
-        yield heads.get(found.caches.kind, "") + words
+        yield heads.get(found.caches.kind, "") + words + _grown(found)
     if found.own is not None and (ends := _bracket(found)) is not None:
         yield (
             f"the whole run's {main.metric} lie between {found.own.total:,.0f}, with L2 filled by what "
@@ -243,6 +243,16 @@ def first_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[str]
         f"{counted(len(plan.drawn), 'launch', 'launches')} simulated, for "
         f"{counted(plan.launches, 'launch', 'launches')}"
     )
+
+
+def _grown(found: PlanEstimate) -> str:
+    """Return how far a cold check widens the interval."""
+    main, parts = found.main, found.parts
+    if parts is None or not parts.cold_check or main.half_width is None or not main.total:
+        return ""
+    now = main.half_width / main.total
+    before = math.sqrt(max(0.0, now**2 - parts.cold_check**2))
+    return f", which widens the interval from {quantities.share(before)} to {quantities.share(now)}"
 
 
 def _bracket(found: PlanEstimate) -> tuple[float, float] | None:
@@ -304,7 +314,7 @@ def ratio_text(ratio: Ratio) -> str:
 
 
 def part_lines(found: PlanEstimate) -> Iterator[str]:
-    """Yield what the interval consists of, where some cycles are projected."""
+    """Yield what the interval consists of, where it covers more than which launches were drawn."""
     parts = found.parts
     if parts is None:
         return
@@ -312,10 +322,10 @@ def part_lines(found: PlanEstimate) -> Iterator[str]:
         ("sampling", parts.sampling),
         ("projection", parts.projection),
         ("scale model", parts.scale_model),
-        *((("cold check", parts.cold_check),) if parts.cold_check else ()),
+        ("cold check", parts.cold_check),
     )
     shares = ", ".join(
-        f"{name} {'unknown' if part is None else quantities.share(part)}" for name, part in named
+        f"{name} {'unknown' if part is None else quantities.share(part)}" for name, part in named if part != 0
     )
     yield f"  parts of that: {shares}"
     if parts.note:
@@ -378,5 +388,6 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
         began = "with their own reads in L2" if found.caches.is_lower_bound else "cold"
         return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
     if found.parts is not None and found.parts.cold_check > target:
-        return f"{asked}: the cold check alone reaches {quantities.share(found.parts.cold_check)}; check more"
+        reached = quantities.share(found.parts.cold_check)
+        return f"{asked}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
     return f"{asked}: the interval reaches {quantities.share(total.half_width / total.total)} to either side"

@@ -38,9 +38,9 @@ _CACHES = {
     "Totals of launches simulated like this were 5 to 10 % too long, of some 40 %.\n",
 }
 _CHECK = """\
-{checks} of them run a second time, after the {before} launches before each: `caches` is after:{before} and the
-weight 0 in manifest.csv. `estimate` corrects the cycles of the others by these. They have a list and a run-N.sh
-of their own, the last, for after the others they would find their own data in L2.
+{checks} of them run a second time, after the {before} launches before each: `caches` is after:{before} and
+the weight 0 in manifest.csv. `estimate` corrects the cycles of the others by these. They have a list and a
+run-N.sh of their own, the last, for after the others they would find their own data in L2.
 """
 _SHARDS = """\
 There are {shards} shards of about the same {of_what}, run-1.sh to run-{shards}.sh, for as many machines
