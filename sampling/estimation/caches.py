@@ -99,6 +99,11 @@ class Caches:
         """Return how much of the time began so, see `kind_of_caches`."""
         return sum(share for state, share in self.shares.items() if kind_of_caches(state) == kind)
 
+    def check_error(self, confidence: float) -> float:
+        """Return how far their check may be off, as a fraction of the total; 0 where there is none."""
+        # The ratio is of the cold launches alone.
+        return 0.0 if self.check is None else self.check.half_width(confidence) * self.share("cold")
+
     @property
     def state(self) -> str:
         """How most of the time began; cold where more than a little of it did."""

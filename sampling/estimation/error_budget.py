@@ -14,7 +14,6 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.caches import Caches
 from sampling.estimation.estimate import Estimate
 from sampling.estimation.sample import Sample
 from sampling.simulators.results import SimulatedLaunches
@@ -63,6 +62,11 @@ class ErrorParts:
     note: str
     cold_check: float = 0.0
 
+    @property
+    def beside_sampling(self) -> float:
+        """What no other launches would narrow."""
+        return float(np.sqrt(self.projection**2 + self.scale_model**2 + self.cold_check**2))
+
 
 def with_projections(results: SimulatedLaunches, declared_error: float | None) -> Projections:
     """Return the cycles with projected ones where a launch was not simulated to its end.
@@ -107,7 +111,8 @@ def budgeted(
     projected: BoolArray,
     projections: Projections,
     scale_error: float,
-    caches: Caches,
+    check_error: float = 0.0,
+    topped_up_to: float | None = None,
 ) -> tuple[Estimate, ErrorParts]:
     """Return a total whose interval covers all these errors, and its parts.
 
@@ -118,7 +123,8 @@ def budgeted(
     ----------
     sample, projected : the sample that the total is of, and (n,) which of its launches are projected.
     scale_error : the half-width of the scale model's own interval at the total's confidence, as a fraction.
-    caches : how the launches began, with the check of those that started cold.
+    check_error : the same of the check of launches that started cold.
+    topped_up_to : see `estimate`, where the total was not given it.
 
     Raises
     ------
@@ -130,13 +136,12 @@ def budgeted(
     z = normal_quantile(total.confidence)
     of_projection = z * (projections.error or 0.0) * _share_projected(sample, projected)
     note = _note(projections)
-    check = caches.check
-    # The ratio is of the cold launches alone.
-    of_check = 0.0 if check is None else check.half_width(total.confidence) * caches.share("cold")
-    parts = ErrorParts(sampling, of_projection, scale_error, note, of_check)
+    parts = ErrorParts(sampling, of_projection, scale_error, note, check_error)
     if sampling is None:
         return total, parts
-    half_width = total.total * float(np.sqrt(sampling**2 + of_projection**2 + scale_error**2 + of_check**2))
+    # What is waited for is the whole interval, not the part of sampling alone.
+    waited_for = topped_up_to or 0.0 if sampling else 0.0
+    half_width = total.total * max(float(np.hypot(sampling, parts.beside_sampling)), waited_for)
     low, high = max(0.0, total.total - half_width), total.total + half_width
     return replace(total, low=low, high=high), parts
 

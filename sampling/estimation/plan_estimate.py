@@ -93,6 +93,11 @@ class PlanEstimate:
         return self.main.is_within(target) and (accept_cold or self.caches.is_of_whole_run)
 
     @property
+    def beside_sampling(self) -> float:
+        """The part of the main total's half-width that no other launches would narrow, as a fraction."""
+        return 0.0 if self.parts is None else self.parts.beside_sampling
+
+    @property
     def main(self) -> Estimate:
         """The total that a target is asked of: cycles, or the first metric where there are none."""
         return next((total for total in self.totals if total.metric == CYCLES), self.totals[0])
@@ -174,14 +179,20 @@ def estimate_plan(
     known = tuple(name for name in sample.metrics if not np.isnan(sample.values(name)).all())
     if not known:
         raise AnalysisError("the results tell no metric of any launch of the plan")
+    is_budgeted = CYCLES in known and bool(projections.is_projected.any() or scale_error or caches.check)
     totals = tuple(
-        estimate(sample, name, confidence, topped_up_to=plan.topped_up_to)
+        estimate(
+            sample,
+            name,
+            confidence,
+            topped_up_to=None if is_budgeted and name == CYCLES else plan.topped_up_to,
+        )
         if is_random
         else _picked_total(plan, results, name, confidence)
         for name in known
     )
     parts = None
-    if CYCLES in known and (projections.is_projected.any() or scale_error or caches.check):
+    if is_budgeted:
         index = known.index(CYCLES)
         of_cycles, parts = _budgeted(plan, totals[index], projections, scale_error, caches)
         totals = (*totals[:index], of_cycles, *totals[index + 1 :])
@@ -239,7 +250,9 @@ def _budgeted(
     results = projections.results
     marked = {CYCLES: results.metrics[CYCLES], _IS_PROJECTED: projections.is_projected.astype(np.float64)}
     sample = sample_of(plan, SimulatedLaunches(results.ids, marked)).known(CYCLES, _IS_PROJECTED)
-    return budgeted(total, sample, sample.values(_IS_PROJECTED) > 0, projections, scale_error, caches)
+    is_projected = sample.values(_IS_PROJECTED) > 0
+    check_error = caches.check_error(total.confidence)
+    return budgeted(total, sample, is_projected, projections, scale_error, check_error, plan.topped_up_to)
 
 
 def _missing(plan: PlanFile, results: SimulatedLaunches, metric: str) -> tuple[int, ...]:

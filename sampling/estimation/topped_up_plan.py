@@ -6,6 +6,7 @@ was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -53,6 +54,7 @@ def top_up(
     found: Estimate,
     epsilon: float,
     *,
+    beside: float = 0.0,
     progress: Progress | None = None,
 ) -> ToppedUp:
     """Return the plan with what one more round should simulate, at most a quarter of its sampled time more.
@@ -60,19 +62,31 @@ def top_up(
     Parameters
     ----------
     found : the total that is to come within epsilon.
+    beside : how much of epsilon is taken by what launches do not narrow, see `PlanEstimate.beside_sampling`.
 
     Raises
     ------
     AnalysisError : the plan's launches were picked, or drawn in another order than here; its profile is not
-        what it was made from.
+        what it was made from; nothing of epsilon is left.
     ProfileError : its profile cannot be read.
     """
     _refuse_picked(plan)
-    wanted = next_sizes(sample_of(plan, results), found.metric, epsilon, found.confidence)
+    left = sampling_left(epsilon, beside)
+    if not left:
+        raise AnalysisError(
+            f"no launches bring the total within {epsilon:g}: beside them there are errors of {beside:.3f}",
+            remedy="check more launches of a cold check, or project and predict less",
+        )
+    wanted = next_sizes(sample_of(plan, results), found.metric, left, found.confidence)
     # A launch that the simulator began and did not end has an id in the results, and is to be run again.
     has_value = np.isfinite(results.metrics[found.metric])
     unfinished, finished = (set(results.ids[rows].tolist()) for rows in (~has_value, has_value))
     return enlarged(plan, wanted, epsilon, (set(plan.simulated) - unfinished) | finished, progress)
+
+
+def sampling_left(epsilon: float, beside: float) -> float:
+    """Return what which launches are drawn may add to a half-width of epsilon; 0 where nothing is left."""
+    return math.sqrt(max(0.0, epsilon**2 - beside**2))
 
 
 def enlarged(

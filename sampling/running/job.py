@@ -52,6 +52,8 @@ class Job:
     traces : the folder of its traces.
     place, result : its working folder, and the file of its finished result.
     duration_ns : of the launches that count, in the profile.
+    caches : (n,) how each launch finds them; empty where no manifest says.
+    is_check : whether these are launches of another job once more, and so of no stratum.
     measured, failure : what came of it; neither yet: None and "".
     is_put_away : whether that has its name among the results.
     """
@@ -64,6 +66,8 @@ class Job:
     place: Path
     result: Path
     duration_ns: int
+    caches: tuple[str, ...] = ()
+    is_check: bool = False
     measured: MeasuredRun | None = field(default=None, repr=False)
     failure: str = ""
     is_put_away: bool = False
@@ -89,7 +93,7 @@ def jobs_of(plan: PlanFile, handed: Path, folder: Path, to: str, traces: str | N
     """
     drawn = {launch.id: (stratum, launch) for stratum, launch in informative_order(plan)}
     order = {launch: place for place, launch in enumerate(drawn)}
-    runs: list[tuple[IntArray, Path | None, Path | None]] = []
+    runs: list[tuple[IntArray, tuple[str, ...], Path | None, Path | None]] = []
     for path in manifests_in(handed):
         with open_input(str(path)) as file:
             manifest = read_manifest(file)
@@ -99,25 +103,33 @@ def jobs_of(plan: PlanFile, handed: Path, folder: Path, to: str, traces: str | N
             inside = manifest.shard == shard
             name = _LISTS[to].format("" if len(shards) == 1 else f"-{shard}")
             ids = np.where(manifest.is_warm_up[inside], NOT_WANTED, manifest.id[inside])
-            runs.append((ids, path.parent / name, None if traces is None else Path(traces, part).absolute()))
+            states = tuple(np.array(manifest.caches)[inside].tolist())
+            where = None if traces is None else Path(traces, part).absolute()
+            runs.append((ids, states, path.parent / name, where))
     if not runs:
-        runs = [(np.array([launch]), None, None) for launch in drawn]
+        runs = [(np.array([launch]), (), None, None) for launch in drawn]
     jobs = []
-    for ids, listed, where in runs:
+    known: set[int] = set()
+    for ids, states, listed, where in runs:
         wanted = sorted(ids[ids != NOT_WANTED].tolist(), key=order.__getitem__)
+        is_check = wanted[0] in known
+        known.update(wanted)
+        name = f"{wanted[0]}{'-again' if is_check else ''}"
         jobs.append(
             Job(
                 id=wanted[0],
                 ids=ids,
-                strata=frozenset(drawn[each][0] for each in wanted),
+                strata=frozenset() if is_check else frozenset(drawn[each][0] for each in wanted),
                 list=listed,
                 traces=where,
-                place=folder / "launches" / str(wanted[0]),
-                result=folder / "results" / f"launch-{wanted[0]}{'.csv' if to == 'csv' else '.log'}",
+                place=folder / "launches" / name,
+                result=folder / "results" / f"launch-{name}{'.csv' if to == 'csv' else '.log'}",
                 duration_ns=sum(drawn[each][1].duration_ns or 0 for each in wanted),
+                caches=states,
+                is_check=is_check,
             )
         )
-    return sorted(jobs, key=lambda job: order[job.id])
+    return sorted(jobs, key=lambda job: (job.is_check, order[job.id]))
 
 
 def words_of(command: str, to: str) -> list[str]:
@@ -281,7 +293,12 @@ def _read(job: Job, to: str, path: Path) -> None:
     ]:
         job.failure = measured.missing.get(lacking[0], "it took 0 cycles")
         return
-    job.measured = replace(measured, number=ids, first_number=None)
+    told = tuple(
+        state
+        for state, launch in zip(job.caches, job.ids, strict=False)
+        if len(ids) == len(job.ids) or launch != NOT_WANTED
+    )
+    job.measured = replace(measured, number=ids, first_number=None, told=told)
 
 
 def _why_failed(job: Job, code: str) -> str:

@@ -25,7 +25,7 @@ from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.estimate import Estimate, next_sizes
 from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan, sample_of
-from sampling.estimation.topped_up_plan import enlarged
+from sampling.estimation.topped_up_plan import enlarged, sampling_left
 from sampling.json_text import json_rows_text, read_json_object
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.readers.input_file import open_input
@@ -226,6 +226,9 @@ class _Loop:
         part.mkdir(parents=True)
         _write(part / IN_FOLDER, text)
         choices = replace(self.asked.choices, apart=self.asked.to != "csv")
+        if number > 1:
+            # The check is drawn of the plan once, and holds for what is added.
+            choices = replace(choices, cold_check=0)
         for name, content in exported_folder(read_plan(str(part)), self.asked.to, choices):
             file = part / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -280,7 +283,9 @@ class _Loop:
         """Return whether the total is within the target, by what is finished."""
         self.update()
         target, found = self.asked.target, self.found
-        return target is not None and found is not None and found.main.is_within(target)
+        if target is None or found is None or any(job.is_check and not job.has_ended for job in self.jobs):
+            return False
+        return found.main.is_within(target)
 
     def left(self) -> list[Job]:
         """Return the jobs that have not ended, those that run included."""
@@ -393,7 +398,8 @@ class _Loop:
         wanted, target = planned, self.asked.target
         if self.found is not None and target is not None and self.plan.is_random:
             sample = replace(sample_of(self.plan, self.found.results), planned=planned)
-            wanted = next_sizes(sample, self.found.main.metric, target, self.found.main.confidence)
+            if left := sampling_left(target, self.found.beside_sampling):
+                wanted = next_sizes(sample, self.found.main.metric, left, self.found.main.confidence)
         wanted = np.maximum(drawn, np.minimum(wanted + self._failed_by_stratum(), sizes))
         if not self.plan.is_random or not (wanted > drawn).any():
             return False
@@ -470,6 +476,12 @@ eval "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {list})"
 def _refuse(asked: Asked) -> None:
     if asked.to not in NEEDED:
         raise OptionError(f"nothing runs {asked.to} here", remedy=f"there is {', '.join(NEEDED)}")
+    if asked.to == "csv" and asked.choices.cold_check:
+        raise OptionError(
+            Wording(
+                "a command that is told an id runs no launches before it: `cold_check` means nothing here"
+            )
+        )
     if asked.to != "csv" and asked.choices.traces is None:
         raise OptionError(Wording(f"{asked.to} runs `traces`, and there are none"))
     if asked.target is not None and not asked.plan.is_random:

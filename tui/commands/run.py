@@ -82,7 +82,13 @@ def _asked(options: RunOptions, progress: ProgressMeter) -> loop.Asked:
         options.target,
         options.jobs,
         None if options.timeout is None else written_seconds(options.timeout, "timeout"),
-        ExportChoices(traces=traces, caches=options.caches, config=config, progress=progress),
+        ExportChoices(
+            traces=traces,
+            caches=options.caches,
+            cold_check=options.cold_check,
+            config=config,
+            progress=progress,
+        ),
     )
 
 

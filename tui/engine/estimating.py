@@ -95,4 +95,5 @@ def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: P
     # Needs a reader of profiles, which most estimates do not.
     from sampling.estimation.topped_up_plan import top_up
 
-    return top_up(found.plan, found.results, main, options.target, progress=progress)
+    beside = found.beside_sampling
+    return top_up(found.plan, found.results, main, options.target, beside=beside, progress=progress)

@@ -342,6 +342,13 @@ class RunOptions(OutputOptions):
     caches: str | None = option(
         None, "What launches find in the caches, as for `export`.", "--caches", metavar="STATE"
     )
+    cold_check: int = option(
+        0,
+        "Launches start cold, and R of them run once more, as for `export`.",
+        "--cold-check",
+        metavar="R",
+        least=0,
+    )
     config: InputFile | None = option(
         None, "accel-sim: gpgpusim.config, for the size of L2.", "--config", metavar="FILE"
     )
