@@ -27,6 +27,7 @@ from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.exporting.choices import ExportChoices, Exported
 from sampling.simulators.lines_so_far import LinesSoFar
+from sampling.simulators.measured_run import kind_of_caches
 from sampling.text import Wording, nearest
 
 _TOO_LARGE = 2**62
@@ -101,6 +102,19 @@ def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = Non
             remedy="the check of the plan that this one came from holds here too",
         )
     return exporter.export(new, choices)
+
+
+def starts_cold(target: str, choices: ExportChoices) -> bool:
+    """Return whether launches start with nothing in the caches, and nothing checks what that costs.
+
+    Raises
+    ------
+    OptionError : there is no such target.
+    """
+    if choices.cold_check or "caches" not in exporter_named(target).TAKES:
+        return False
+    # Accel-Sim's L2 is filled unless it is said otherwise, as soon as there are traces to do so.
+    return target != "accel-sim" if choices.caches is None else kind_of_caches(choices.caches) == "cold"
 
 
 def exported_folder(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:

@@ -7,13 +7,14 @@ from pathlib import Path
 from sampling.errors import OptionError
 from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.registry import exported_folder, exporter_named
+from sampling.simulators.registry import exported_folder, exporter_named, starts_cold
 from tui.engine.studies import progress_of
 from tui.options.commands import ExportOptions
 from tui.options.places import check_folder
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, write_stdout
 from tui.terminal.diagnostics import note
+from tui.text.running import COLD
 from tui.text.selection import part_of_plan, stated
 
 
@@ -37,6 +38,8 @@ def run(options: ExportOptions) -> None:
             drop_copies=options.drop_copies,
             progress=progress,
         )
+        if starts_cold(options.to, choices):
+            note(COLD, quiet=options.quiet)
         files = exported_folder(plan, options.to, choices)
     if options.output == STDOUT or Path(plan.path).resolve() == (folder / IN_FOLDER).resolve():
         files = tuple(file for file in files if file[0] != IN_FOLDER)

@@ -12,7 +12,9 @@ from sampling.estimation.plan_estimate import PlanEstimate
 from sampling.plan.budget import written_seconds
 from sampling.plan.plan_file import read_plan
 from sampling.running import loop
+from sampling.running.job import NEEDED
 from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.registry import starts_cold
 from tui.engine.studies import progress_of
 from tui.options.commands import RunOptions
 from tui.options.estimate import EstimateOptions
@@ -22,7 +24,7 @@ from tui.output.writer import emit
 from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note
 from tui.text.estimate import missing_text, unmet_text
-from tui.text.running import news_line, progress_line, run_answer
+from tui.text.running import COLD, news_line, progress_line, run_answer
 from tui.text.selection import part_of_plan, stated
 
 
@@ -31,6 +33,9 @@ def run(options: RunOptions) -> None:
     with progress_of(options) as meter:
         asked = _asked(options, meter)
         part = part_of_plan(asked.plan)
+        wants_warm = asked.target is not None and not options.accept_cold
+        if wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
+            note(COLD, quiet=options.quiet)
         try:
             ran = (loop.write_job_array if options.slurm else loop.run)(
                 asked, lambda now: _show(now, options, meter)

@@ -15,6 +15,12 @@ from tui.options.estimate import EstimateOptions
 from tui.output.writer import Answer, Canvas
 from tui.text.estimate import estimate_answer, missing_text, wrapped
 
+#: Said before anything is simulated.
+COLD = (
+    "launches start cold here, and a total of these keeps no --target: --caches after:16 or --cold-check 8 "
+    "mends that; --accept-cold, of `run` and `estimate`, takes it as it is"
+)
+
 
 def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
     """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
