@@ -168,7 +168,7 @@ def results_of(
     others_left_out = in_all - len(counting) - len(others)
     return replace(
         of_plan,
-        notes=tuple(_notes(drawn, counting, others_left_out, unsure)),
+        notes=(*_notes(drawn, counting, others_left_out, unsure), *_half_pairs(told, places)),
         again=_launches_at(runs, others) if others else None,
     )
 
@@ -281,6 +281,16 @@ def _notes(
         yield f"not all is known of {counted(len(ids), 'launch', 'launches')} ({_ids(ids)}): {why}"
     if unsure:
         yield f"names of {counted(len(unsure), 'launch', 'launches')} cannot be compared here: {_ids(unsure)}"
+
+
+def _half_pairs(
+    told: Mapping[int, set[str]], places: Mapping[int, Mapping[CachesKind, _Place]]
+) -> Iterator[str]:
+    """Yield which launches are to run with caches of two kinds and have one of the results."""
+    pairs = [each for each, states in sorted(told.items()) if len(set(map(kind_of_caches, states))) > 1]
+    if half := [each for each in pairs if len(places.get(each, ())) < 2]:
+        of = f"{len(half)} of {counted(len(pairs), 'launch that runs', 'launches that run')} twice"
+        yield f"{of} {'has' if len(half) == 1 else 'have'} one result or none: {_ids(half)}"
 
 
 def _ids(ids: Sequence[int]) -> str:

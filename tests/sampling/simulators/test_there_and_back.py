@@ -10,6 +10,7 @@ import pytest
 
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.registry import export_plan
 from sampling.simulators.results import read_result_files
 
@@ -99,3 +100,47 @@ def test_csv(ten: PlanFile, tmp_path: Path) -> None:
     found = read_result_files(ten, [str(tmp_path / "results.csv")])
     assert list(found.metrics) == ["cycles"]
     assert len(found.ids) == len(ten.drawn)
+
+
+@pytest.mark.parametrize("target", ["accel-sim", "macsim", "csv"])
+def test_launches_that_are_checked_come_back_both_ways(ten: PlanFile, tmp_path: Path, target: str) -> None:
+    """Cold ones took 1,001 cycles and more in the order of their list, the same of the check 2,001."""
+    files = dict(export_plan(ten, target, ExportChoices(cold_check=3)))
+    truth: dict[str, dict[int, int]] = {"0": {}, "1": {}}
+    paths = [str(tmp_path / "1"), str(tmp_path / "2")]
+    manifests = [str(tmp_path / "manifest.csv")]
+    if target == "csv":
+        head, *rows = files["launches.csv"].splitlines()
+        cells = [dict(zip(head.split(","), row.split(","), strict=True)) for row in rows]
+        for place, row in enumerate(cells):
+            truth["1" if row["weight"] == "0" else "0"][int(row["id"])] = 1001 + place
+        lines = [f"{row},{1001 + place}" for place, row in enumerate(rows)]
+        Path(paths[0]).write_text("\n".join([f"{head},cycles", *lines, ""]))
+        paths, manifests = paths[:1], []
+    else:
+        cells = list(csv.DictReader(files["manifest.csv"].splitlines()))
+        Path(manifests[0]).write_text(files["manifest.csv"])
+        for shard, path in enumerate(paths, start=1):
+            rows_of = [row for row in cells if row["shard"] == str(shard)]
+            numbers = [int(re.sub(r"\D", "", row["simulator_id"])) for row in rows_of]
+            if target == "accel-sim":
+                Path(path).write_text(accel_sim(numbers, 1000 * shard))
+                cycles = range(1000 * shard + 1, 1000 * shard + 99)
+            else:
+                warps = [{"a": 32, "b": 16, "c": 8}[NAMES[number]] for number in numbers]
+                Path(path).write_text(macsim(numbers, warps))
+                cycles = range(100, 199)
+            for row, count in zip(rows_of, cycles, strict=False):
+                if row["warm_up"] == "0":
+                    truth[str(shard - 1)][int(row["id"])] = count
+    weighed = [row for row in cells if row.get("warm_up", "0") == "0"]
+    assert sorted(row["caches"] for row in weighed) == ["after:16"] * 3 + ["cold"] * 5
+    assert all(float(row["weight"]) == 0 for row in weighed if row["caches"] == "after:16")
+    found = read_result_files(ten, paths, manifests=manifests)
+    assert dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True)) == truth["0"]
+    again = found.again
+    assert again is not None
+    assert dict(zip(again.ids.tolist(), again.metrics["cycles"].tolist(), strict=True)) == truth["1"]
+    assert set(found.caches) == {"cold"}
+    assert {kind_of_caches(state) for state in again.caches} == {"filled"}
+    assert len(truth["1"]) == 3

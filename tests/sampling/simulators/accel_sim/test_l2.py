@@ -296,9 +296,12 @@ def test_an_access_that_is_cut_off_is_named(tmp_path: Path, line: str) -> None:
         ({"caches": "after:0"}, "not after:0"),
         ({"caches": "warm"}, "`caches=warm` reads what launches touch in `traces`"),
         ({"config": "c"}, "`config` says how much of L2 is filled"),
+        ({"cold_check": 1}, "`cold_check` takes 2 launches or more"),
+        ({"cold_check": 6, "caches": "after:16"}, "launches that start cold, not of `caches=after:16`"),
+        ({"cold_check": 6, "caches": "warm", "traces": "t"}, "start cold, not of `caches=warm`"),
     ],
 )
-def test_ways_that_are_none_are_refused(choices: dict[str, str], words: str) -> None:
+def test_ways_that_are_none_are_refused(choices: dict[str, object], words: str) -> None:
     with pytest.raises(OptionError, match=words):
         ExportChoices(**choices)  # type: ignore[arg-type]
 

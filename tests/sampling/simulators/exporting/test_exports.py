@@ -7,6 +7,7 @@ import dataclasses
 import io
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.profile.fingerprint import SequenceFingerprint
 from sampling.simulators.exporting.choices import ExportChoices
 from sampling.simulators.exporting.name_pattern import name_pattern
-from sampling.simulators.registry import export_plan, exporter_named, exporter_names
+from sampling.simulators.registry import export_plan, exporter_named, exporter_names, starts_cold
 from tests.sampling.simulators.conftest import Write, launch, plan_of, shell, stratum
 
 FOLDERS = [name for name in exporter_names() if name != "csv"]
@@ -173,3 +174,39 @@ def test_communication_kernels_are_pointed_out_where_they_hang(target: str, writ
     nccl = [launch(place, place, "ncclDevKernel_SendRecv(args)") for place in (3, 7)]
     page = written(plan_of(stratum("nccl", 8, 1, 1, nccl)), target)["README.txt"]
     assert ("2 of them are of communication kernels" in page) == (target in {"accel-sim", "macsim", "nvbit"})
+
+
+def test_a_check_is_drawn_of_a_whole_plan(ten: PlanFile) -> None:
+    with pytest.raises(OptionError, match="`cold_check` is drawn of a whole plan"):
+        export_plan(dataclasses.replace(ten, simulated=(2,)), "macsim", ExportChoices(cold_check=3))
+
+
+@pytest.mark.parametrize(
+    ("target", "chosen", "is_cold"),
+    [
+        ("macsim", {}, True),
+        ("macsim", {"caches": "after:16"}, False),
+        ("macsim", {"caches": "after:2"}, True),
+        ("macsim", {"cold_check": 6}, False),
+        ("accel-sim", {"traces": "t"}, False),
+        ("accel-sim", {"traces": "t", "caches": "cold"}, True),
+        ("csv", {}, False),
+        ("ncu", {}, False),
+    ],
+)
+def test_what_starts_cold_is_known_beforehand(target: str, chosen: dict[str, Any], is_cold: bool) -> None:
+    assert starts_cold(target, ExportChoices(**chosen)) == is_cold
+
+
+def test_what_is_checked_is_recorded_once(ten: PlanFile, written: Write) -> None:
+    files = written(ten, "macsim", cold_check=99)
+    assert "Traces 10 launches" in files["trace.sh"]
+    assert files["sampled_kernels_info.txt"].split("\n")[2:-1] == [
+        "6 3 2 8 9",
+        "3 1 4",
+        "1 1 5",
+        "0 5 0 1 3 6 7",
+    ]
+    page = " ".join(files["README.txt"].split())
+    assert "5 launches of a plan" in page
+    assert "5 of them run a second time, after the 16 launches before each" in page

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.exporting.run_order import Shard, Step, informative_order, run_parts, shared_out
+from sampling.simulators.exporting.run_order import (
+    Shard,
+    Step,
+    check_chances,
+    checkable,
+    checks,
+    informative_order,
+    run_parts,
+    shared_out,
+)
 from tests.sampling.simulators.conftest import launch, plan_of, stratum
 
 
@@ -172,3 +181,37 @@ def test_each_process_and_device_is_a_part_of_its_own() -> None:
 def test_what_belongs_together_stays_on_one_machine(ten: PlanFile) -> None:
     (part,) = run_parts(ten, ExportChoices(shards=3), together=lambda each: each.name)
     assert sorted(map(ids, part.shards)) == [[2, 8, 9], [4], [5]]
+
+
+def test_what_is_checked_is_drawn_by_the_time_it_stands_for(ten: PlanFile) -> None:
+    """5,000 of 8,600 ns are c's, 3,000 b's: both are certain, and 8 and 9 of a share the third with 2."""
+    chance = dict(zip([each.id for each in checkable(ten)], check_chances(checkable(ten), 3), strict=True))
+    assert chance == pytest.approx({2: 1 / 3, 4: 1, 5: 1, 8: 1 / 3, 9: 1 / 3})
+    seeds = 300
+    drawn = [
+        [step.id for each in checks(plan_of(*ten.strata, seed=seed), 3).values() for step in each]
+        for seed in range(seeds)
+    ]
+    assert all(len(set(each)) == len(each) == 3 for each in drawn)
+    for launch_id, expected in chance.items():
+        share = sum(launch_id in each for each in drawn) / seeds
+        assert share == pytest.approx(expected, abs=0.1)
+    everything = checks(ten, 99)
+    assert [step.id for step in everything[0, 0]] == [2, 4, 5, 8, 9]
+    assert checks(ten, 0) == {}
+
+
+def test_the_first_launch_of_a_device_starts_cold_in_the_program_too() -> None:
+    plan = plan_of(stratum("a", 3, 1, 0, [launch(0, 0, "a"), launch(1, 1, "a"), launch(2, 2, "a")]))
+    assert [step.id for step in checks(plan, 99)[0, 0]] == [1, 2]
+
+
+@pytest.mark.parametrize(("apart", "shards"), [(False, [[5, 4, 2, 8, 9]]), (True, [[5], [4], [2], [8], [9]])])
+def test_what_is_checked_runs_by_itself_after_those_before_it(
+    ten: PlanFile, apart: bool, shards: list[list[int]]
+) -> None:
+    """Among those that start cold its own data would lie in L2."""
+    (part,) = run_parts(ten, ExportChoices(apart=apart, cold_check=99))
+    assert [ids(shard) for shard in part.shards] == [*shards, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]
+    assert [step.id for step in part.shards[-1] if step.is_check] == [2, 4, 5, 8, 9]
+    assert all(step.launch is not None and not step.is_check for shard in part.shards[:-1] for step in shard)
