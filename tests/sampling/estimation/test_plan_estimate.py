@@ -274,3 +274,20 @@ def test_a_plan_of_a_changed_profile_is_not_topped_up(
     copy.write_text("".join(lines[:-1]))
     with pytest.raises(AnalysisError, match="has changed since"):
         top_up(plan, simulated(plan, 0.2), found.main, 0.001)
+
+
+def test_what_no_launches_narrow_leaves_less_of_the_target_for_them(written: Written) -> None:
+    plan = written(epsilon=0.05)
+    results = simulated(plan, 0.05)
+    found = estimate_plan(plan, results, scale_error=0.03)
+    assert found.parts is not None
+    assert found.parts.sampling is not None
+    assert found.beside_sampling == pytest.approx(0.03)
+    target = 0.9 * float(np.hypot(found.parts.sampling, 0.03))
+    alone, beside = (
+        top_up(plan, results, found.main, target, beside=part).launches
+        for part in (0.0, found.beside_sampling)
+    )
+    assert beside > alone > len(plan.drawn)
+    with pytest.raises(AnalysisError, match=r"no launches bring the total within 0\.02"):
+        top_up(plan, results, found.main, 0.02, beside=found.beside_sampling)

@@ -251,10 +251,11 @@ done
 """
 
 
-@pytest.mark.parametrize("caches", [None, "cold", "loads", "after:2"])
+@pytest.mark.parametrize("caches", [None, "cold", "loads", "after:2", "check:6", "check:2"])
 def test_accel_sim_runs_a_list_of_its_own_for_each_launch(
     asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caches: str | None
 ) -> None:
+    pairs = (caches or "").partition("check:")[2]
     traces = tmp_path / "traces"
     traces.mkdir()
     names = [f"kernel-{number}.traceg" for number in range(1, LAUNCHES + 1)]
@@ -271,7 +272,9 @@ def test_accel_sim_runs_a_list_of_its_own_for_each_launch(
     asked = asking(
         to="accel-sim",
         command="./accel-sim.out -trace {list} -config gpgpusim.config",
-        choices=ExportChoices(traces="traces", caches=caches),
+        choices=ExportChoices(traces="traces", cold_check=int(pairs))
+        if pairs
+        else ExportChoices(traces="traces", caches=caches),
         target=0.1 if caches else 0.005,
     )
     found = ran(asked).found
@@ -284,6 +287,15 @@ def test_accel_sim_runs_a_list_of_its_own_for_each_launch(
     assert len(manifests) > 1 or caches
     again = read_result_files(read_plan(str(tmp_path / "run")), logs, manifests=manifests)
     assert again.metrics["cycles"].tolist() == found.results.metrics["cycles"].tolist()
+    # A check is done before a total is believed; one that leaves nothing of the target ends the run.
+    check = found.caches.check
+    assert (0 if check is None else check.pairs) == int(pairs or 0)
+    assert found.is_within(0.1) == (caches in {None, "loads", "check:6"})
+
+
+def test_a_command_that_is_told_an_id_can_check_nothing(asking: Asking) -> None:
+    with pytest.raises(OptionError, match="`cold_check` means nothing here"):
+        ran(asking(choices=ExportChoices(cold_check=3)))
 
 
 def test_macsim_finds_what_it_looks_for_in_its_folder(

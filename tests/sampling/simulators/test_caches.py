@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sampling.estimation.caches import caches_of
+from sampling.estimation.caches import Caches, ColdCheck, caches_of, unlike_caches
+from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.run_order import LOADS_FROM
+from sampling.simulators.exporting.run_order import LOADS_FROM, checks
 from sampling.simulators.measured_run import MeasuredRun, caches_of_run
 from sampling.simulators.results import SimulatedLaunches, read_result_files
+from tests.sampling.simulators.conftest import launch, plan_of, stratum
 from tests.sampling.simulators.test_there_and_back import accel_sim
+from tui.text.estimate import first_lines, unmet_text
 
 
 def run_of(numbers: list[int], *, filled: tuple[int, ...] = (), first: int | None = 1) -> MeasuredRun:
@@ -93,3 +97,152 @@ def test_copies_and_kernels_of_loads_fill_what_comes_after_them(ten: PlanFile, t
     found = read_result_files(ten, [str(log)])
     assert found.ids.tolist() == [2, 4, 5, 8, 9]
     assert found.caches == ("warm", "warm", "after:1", "cold", "after:1")
+
+
+def made(seed: int, launches: int = 40) -> PlanFile:
+    """A plan of launches that stand for very different times."""
+    random = np.random.default_rng(seed)
+    strata = []
+    for key, (place, duration_ns) in enumerate(enumerate(random.lognormal(7, 1.2, launches).astype(int) + 1)):
+        weight = float(random.integers(1, 20))
+        one = launch(place + 1, 0, f"k{key}", weight=weight, duration_ns=int(duration_ns))
+        strata.append(stratum(f"k{key}", int(weight), int(duration_ns), 1, [one]))
+    return plan_of(*strata, method="root", seed=seed)
+
+
+def both_ways(plan: PlanFile, pairs: int, spread: float, seed: int) -> tuple[SimulatedLaunches, float]:
+    """What is simulated of a plan with a check, and by how much less time all its launches take than cold."""
+    random = np.random.default_rng([seed, 1])
+    drawn = sorted(plan.drawn, key=lambda each: each.id)
+    ids = np.array([each.id for each in drawn])
+    cold = 3.0 * np.array([each.duration_ns for each in drawn]) * random.lognormal(0, 0.1, len(ids))
+    warm = cold * 0.93 * random.lognormal(0, spread, len(ids))
+    weight = np.array([each.weight for each in drawn])
+    is_checked = np.isin(ids, [step.id for each in checks(plan, pairs).values() for step in each])
+    again = SimulatedLaunches(
+        ids[is_checked], {"cycles": warm[is_checked]}, caches=("after:16",) * int(is_checked.sum())
+    )
+    found = SimulatedLaunches(ids, {"cycles": cold}, caches=("cold",) * len(ids), again=again)
+    return found, float((weight * warm).sum() / (weight * cold).sum())
+
+
+@pytest.mark.parametrize(("pairs", "spread"), [(3, 0.1), (6, 0.1), (12, 0.1), (6, 0.25)])
+def test_a_check_has_no_bias_and_its_interval_holds(pairs: int, spread: float) -> None:
+    errors, held = [], 0
+    for seed in range(150):
+        plan = made(seed)
+        results, truth = both_ways(plan, pairs, spread, seed)
+        check = caches_of(plan, results).check
+        assert check is not None
+        assert check.pairs == pairs
+        errors.append(check.ratio / truth - 1)
+        held += abs(errors[-1]) <= check.half_width(0.95)
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(len(errors)) + 0.005
+    assert held >= 0.9 * len(errors)
+
+
+def test_a_check_of_all_launches_is_exact_and_of_one_is_none() -> None:
+    plan = made(0, launches=5)
+    results, truth = both_ways(plan, 5, 0.2, 0)
+    check = caches_of(plan, results).check
+    assert check is not None
+    assert (check.ratio, check.standard_error) == (pytest.approx(truth), 0.0)
+    assert results.again is not None
+    one = SimulatedLaunches(
+        results.again.ids[:1], {"cycles": results.again.metrics["cycles"][:1]}, caches=("after:16",)
+    )
+    alone = caches_of(plan, replace(results, again=one))
+    assert alone.check is None
+    assert alone.is_cold
+
+
+def checked(plan: PlanFile) -> PlanEstimate:
+    return estimate_plan(plan, both_ways(plan, 6, 0.1, 0)[0])
+
+
+def test_the_total_of_a_checked_plan_is_corrected_and_keeps_a_target() -> None:
+    plan = made(0)
+    results, _ = both_ways(plan, 6, 0.1, 0)
+    cold, found = estimate_plan(plan, replace(results, again=None)), estimate_plan(plan, results)
+    check = found.caches.check
+    assert check is not None
+    assert found.main.total == pytest.approx(check.ratio * cold.main.total)
+    assert not cold.is_within(0.9)
+    assert found.is_within(0.9)
+    assert cold.main.half_width is not None
+    assert found.main.half_width is not None
+    before, now = (each.main.half_width / each.main.total for each in (cold, found))
+    assert now == pytest.approx(np.hypot(before, check.half_width(0.95)))
+    (said, *_) = first_lines(found)
+    assert said.startswith("launches started cold, and 6 of them were simulated after others too: cycles are")
+    assert f"multiplied by {check.ratio:.3f}" in said
+    assert said.endswith(f"widens the interval from {100 * before:.1f} % to {100 * now:.1f} %")
+    assert "the cold check alone reaches" in unmet_text(found, 0.001)
+
+
+def test_what_is_topped_up_to_a_target_can_keep_it_with_a_check() -> None:
+    """No narrower than what was waited for, which is the whole interval."""
+    found = checked(made(0))
+    assert found.main.half_width is not None
+    target = 1.2 * found.main.half_width / found.main.total
+    topped_up = checked(replace(made(0), rounds=1, topped_up_to=target))
+    assert topped_up.main.half_width == pytest.approx(target * topped_up.main.total)
+    assert topped_up.is_within(target)
+
+
+@pytest.mark.parametrize(("kind", "pairs"), [("cold", 2), ("after:16", 2), (None, 3)])
+def test_a_pair_of_which_one_is_missing_is_none(
+    ten: PlanFile, tmp_path: Path, kind: str | None, pairs: int
+) -> None:
+    """A launch that is there after others alone counts as it is, uncorrected."""
+    rows = [f"{each.id},{100 * each.id},cold" for each in ten.drawn]
+    rows += [f"{each},{90 * each},after:16" for each in (4, 5, 8)]
+    kept = [row for row in rows if kind is None or not (row.startswith("5,") and row.endswith(kind))]
+    results, manifest = tmp_path / "results.csv", tmp_path / "manifest.csv"
+    results.write_text("\n".join(["id,cycles,caches", *kept, ""]))
+    lines = [f"{id_},{int(id_) + 1},{state}" for id_, _, state in (row.split(",") for row in rows)]
+    manifest.write_text("\n".join(["id,simulator_id,caches", *lines, ""]))
+    found = read_result_files(ten, [str(results)], manifests=[str(manifest)])
+    check = caches_of(ten, found).check
+    assert check is not None
+    assert (check.pairs, check.ratio) == (pairs, pytest.approx(0.9))
+    said = [note for note in found.notes if "one result or none" in note]
+    assert said == ([] if kind is None else ["1 of 3 launches that run twice has one result or none: 5"])
+    assert dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True))[5] == (
+        450 if kind == "cold" else 500
+    )
+
+
+def test_cold_ones_and_those_with_their_own_reads_hold_the_whole_run_between_them() -> None:
+    plan = made(0)
+    cold, _ = both_ways(plan, 2, 0.1, 0)
+    own = SimulatedLaunches(
+        cold.ids, {"cycles": 0.8 * cold.metrics["cycles"]}, caches=("own",) * len(cold.ids)
+    )
+    found = estimate_plan(plan, replace(cold, again=own))
+    assert found.own is not None
+    assert found.own.total == pytest.approx(0.8 * found.main.total)
+    said = list(first_lines(found))
+    assert said[0].startswith("COLD: ")
+    assert said[1].startswith(f"the whole run's cycles lie between {found.own.total:,.0f}, with L2 filled by")
+    alone = estimate_plan(plan, own)
+    assert next(iter(first_lines(alone))).startswith("LOWER BOUND: ")
+    assert not alone.is_within(0.9)
+    assert alone.is_within(0.9, accept_cold=True)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "said"),
+    [
+        ("warm", "after:16", ""),
+        ("cold", "cold", "of launches that began cold"),
+        ("cold", "warm", "its launches began cold, those of the other results with filled caches"),
+        ("warm", "own", "those of the other results with their own reads in L2"),
+    ],
+)
+def test_results_that_are_compared_should_have_begun_alike(here: str, there: str, said: str) -> None:
+    found = unlike_caches(Caches({here: 1.0}), Caches({there: 1.0}))
+    assert said in found
+    assert bool(found) == bool(said)
+    checked = Caches({"cold": 1.0}, ColdCheck(0.9, 0.02, 4.0, 6))
+    assert unlike_caches(checked, Caches({"warm": 1.0})) == ""
