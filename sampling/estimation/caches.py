@@ -2,7 +2,7 @@
 
 A drawn launch that is simulated alone finds an empty L2. Such totals came out 5 to 10 % longer than the whole
 run's on four programs, up to 40 % where launches live on a large working set: a bias, which no interval sees.
-With L2 filled beforehand they were within 1 %. (docs/methods.md, 6 Drawing and judging)
+With L2 filled beforehand they were within 1 %. (docs/methods.md, 14 Launches simulated alone)
 
 **Cold check** (this project's own, with Hajek's ratio of totals and his variance of draws by size [Hajek
 1964]). Some of the drawn launches are simulated a second time, after 16 predecessors. They are drawn in

@@ -41,7 +41,7 @@ a range: use it where ncu spells names otherwise than the profile, or where shar
 launches of one size.
 
 The ID that ncu prints counts the launches that it profiled, from 0. It locks clocks and flushes caches unless
-told otherwise, so that its times are not those of the profile.
+told otherwise (--cache-control none, --clock-control none), so that its times are not those of the profile.
 """
 
 _SETTINGS = """\

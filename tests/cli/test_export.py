@@ -127,3 +127,11 @@ def test_traces_that_do_not_fit_are_refused_and_nothing_is_written(
     assert not (tmp_path / "made").exists()
     assert "is in the folder" in kernelpoint(*words, "-o", traces / "chosen").failed(2)
     assert list(traces.iterdir()) == [traces / "kernel-1.traceg"]
+
+
+def test_cold_launches_are_said_to_keep_no_target(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    words = ("export", plan_file, "--to", "macsim", "-o", tmp_path / "made", "--force")
+    assert kernelpoint(*words).err.startswith("kernelpoint: launches start cold here, and a total of these")
+    assert "start cold here" not in kernelpoint(*words, "--cold-check", "4").err

@@ -88,3 +88,23 @@ def test_what_is_missing_is_asked_for(
 ) -> None:
     assert said in kernelpoint("run", plan_file, "-o", tmp_path / "run", *words).failed(2)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "is_said"),
+    [
+        (("--target", "0.05"), True),
+        ((), False),
+        (("--target", "0.05", "--accept-cold"), False),
+        (("--target", "0.05", "--caches", "after:16"), False),
+        (("--target", "0.05", "--cold-check", "6"), False),
+    ],
+)
+def test_that_cold_launches_keep_no_target_is_said_before_anything_runs(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, words: tuple[str, ...], is_said: bool
+) -> None:
+    (tmp_path / "traces").mkdir()
+    asked = ("run", plan_file, "--to", "macsim", "--traces", tmp_path / "traces", "--simulator", "true")
+    error = kernelpoint(*asked, "-o", tmp_path / "run", *words).err
+    assert "which is not there" in error
+    assert error.startswith("kernelpoint: launches start cold here") == is_said

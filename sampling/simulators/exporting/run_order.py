@@ -187,7 +187,7 @@ def checks(plan: PlanFile, count: int) -> dict[tuple[int, int], list[Step]]:
     """Draw the launches that are simulated a second time: of each process and device, in their order.
 
     Drawn in proportion to what they stand for, systematically over a random order. Fewer launches than
-    `count` are all of them. (docs/methods.md, 11 Back from the simulator)
+    `count` are all of them. (docs/methods.md, 14 Launches simulated alone)
     """
     launches = checkable(plan)
     if not count:
