@@ -48,7 +48,8 @@ _SAID = {
     "few": "only {} ran before each: such totals were 2 to 5 % too long",
     "enough": "{} ran before each: such totals were within 1 % of the whole run's",
     "cold": "launches that started with nothing in L2: such totals were 5 to 10 % too long, up to 40 %, and "
-    "say nothing of the whole run; `kernelpoint export --caches warm` fills L2",
+    "say nothing of the whole run; `kernelpoint export --caches warm` or `after:16` fills L2, `--cold-check` "
+    "corrects",
     "unknown": "how launches found the caches is not known: where each ran alone, such totals were 5 to 10 % "
     "too long",
 }
