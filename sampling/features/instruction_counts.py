@@ -1,4 +1,4 @@
-"""How many instructions each launch executes, for the methods that need it of every launch."""
+"""How many instructions each launch executes, and what else simulating it costs: known of every launch."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from sampling.arrays import FloatArray
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import INSTRUCTIONS
+from sampling.reduction.duration_counts import LaunchCost
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import Wording, counted, listed
 
@@ -74,3 +75,45 @@ def instruction_counts(launches: LaunchList, method: str) -> InstructionCounts:
             remedy="correct the value; if a counter of 32 bits overflows there, count again with one of 64",
         )
     return InstructionCounts(metric, executed)
+
+
+def launch_cost(launches: LaunchList, metric: str | None) -> LaunchCost | None:
+    """Return what simulating each launch costs, by a metric that was asked for; by instructions if none was.
+
+    Parameters
+    ----------
+    metric : a metric of the features; "instructions" is whichever the files have.
+
+    Returns
+    -------
+    None where no metric was asked for and the instructions of some launch are not known.
+
+    Raises
+    ------
+    NotApplicableError : some launch lacks the metric that was asked for, or all have 0 of it.
+    """
+    metrics: Mapping[str, FloatArray] = {} if launches.features is None else launches.features.metrics
+    names = INSTRUCTIONS if metric in {None, "instructions"} else (metric,)
+    whole = (name for name in names if name in metrics and _can_be_paid(metrics[name]))
+    found = next(whole, None)
+    if found is not None:
+        return LaunchCost(found, metrics[found], decides=metric is not None)
+    if metric is None:
+        return None
+    unusable = next((name for name in names if name in metrics), None)
+    why = (
+        f"there {'is' if len(metrics) == 1 else 'are'} {listed(list(metrics))}"
+        if metrics
+        else "there are none"
+    )
+    if unusable is not None:
+        lacking = int((~(metrics[unusable] >= 0)).sum())
+        why = f"{lacking:,} of {len(launches):,} have none" if lacking else "all have 0"
+    raise NotApplicableError(
+        Wording(f"`cost={metric}` needs that metric of every launch, above 0 in all, and {why}"),
+        remedy=_REMEDY if metric == "instructions" else Wording("give `features` a file that has it"),
+    )
+
+
+def _can_be_paid(values: FloatArray) -> bool:
+    return bool((values >= 0).all() and 0 < values.sum() < np.inf)

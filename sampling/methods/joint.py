@@ -4,13 +4,14 @@ Allegro and ROOT bound every group by epsilon separately. Errors of groups are i
 then bounded far below epsilon and most samples are wasted. Here variance has a price: at lambda ns of sampled
 time for a ns^2 of variance, launches with consecutive durations cost together
 
-    J = min over m of  m mu + lambda b (1/m - 1/N),        b = N^2 S^2 of simulated time,
+    J = min over m of  m c + lambda b (1/m - 1/N),        b = N^2 S^2 of simulated time,
 
-and the cheapest way to cut a group, least(j) = min over i < j of least(i) + J(i, j), is found by dynamic
-programming over at most 64 cuts. So every group has a curve: a point (variance, time) for every price. One
-price for all meets the bound of the total, sum b (1/m - 1/N) <= (epsilon T / z)^2; a group takes no point
-beyond its own bound; what variance is left is spent along the curves, then on single samples. Small kernel
-groups of a process and device are pooled, one more group, where that is cheaper at the price.
+where a launch costs c, the time it takes or what a simulator pays for it. The cheapest way to cut a group,
+least(j) = min over i < j of least(i) + J(i, j), is found by dynamic programming over at most 64 cuts. So
+every group has a curve: a point (variance, cost) for every price. One price for all meets the bound of the
+total, sum b (1/m - 1/N) <= (epsilon T / z)^2; a group takes no point beyond its own bound; what variance is
+left is spent along the curves, then on single samples. Small kernel groups of a process and device are
+pooled, one more group, where that is cheaper at the price.
 
 The plan is then drawn thousands of times, and made for a smaller epsilon until its bounds hold, and until the
 interval that results of it will give is expected to be as narrow as epsilon. (this project; the allocation is
@@ -55,6 +56,8 @@ _FEW = 4
 # So many groups, with as many cuts each, are cut at once.
 _AT_ONCE = 64
 _BISECTIONS = 60
+# How many smaller epsilons are looked at.
+_SMALLER = 8
 # Below this a mean is no duration of a clock, and divides nothing.
 _NO_TIME = 1e-9
 
@@ -66,13 +69,13 @@ class Options(MethodOptions):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Ranges:
-    """Ranges ``start:stop`` of a group's pairs with N, mu, b of simulated time and m; all arrays (s,)."""
+    """Ranges ``start:stop`` of a group's pairs with N, cost of a launch, b of simulated time, m; all (s,)."""
 
     group: IntArray
     start: IntArray
     stop: IntArray
     launches: IntArray
-    mean_ns: FloatArray
+    cost_ns: FloatArray
     b: FloatArray
     samples: IntArray
 
@@ -93,7 +96,7 @@ def _joined(parts: list[_Ranges]) -> _Ranges:
 
 
 def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray:
-    """Return the whole m of least m mu + lambda b / m: the least with m (m + 1) >= worth = lambda b / mu."""
+    """Return the whole m of least m c + lambda b / m: the least with m (m + 1) >= worth = lambda b / c."""
     m = np.sqrt(worth + 0.25)
     m -= 0.5
     return np.clip(np.ceil(m, out=m), np.minimum(least, launches), launches, out=m)
@@ -103,7 +106,7 @@ _Measured = tuple[IntArray, FloatArray, FloatArray]
 
 
 class _Moments:
-    """N, mu and b = N^2 S^2 of simulated time of any ranges of a plan's pairs, by prefix sums."""
+    """N, cost of a launch and b = N^2 S^2 of simulated time of any ranges of pairs, by prefix sums."""
 
     def __init__(self, counts: DurationCounts, cycles: CycleSpread) -> None:
         self._counts, self._cycles = counts, cycles
@@ -121,7 +124,9 @@ class _Moments:
         variance = (self._squares[stop] - self._squares[start]) / np.maximum(n, 1) - off**2
         std_ns = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
         mean_ns = np.where(n > 0, self._centre[group] + off, 0)
-        return n, mean_ns, spread(n, self._cycles.variance(group, n, mean_ns, std_ns))
+        paid_ns = self._counts.paid_before_ns[stop] - self._counts.paid_before_ns[start]
+        b = spread(n, self._cycles.variance(group, n, mean_ns, std_ns))
+        return n, paid_ns / np.maximum(n, 1), b
 
 
 class _Cutter:
@@ -156,9 +161,9 @@ class _Cutter:
                 k = max(len(bounds[group]) for group in some)
                 padded = np.stack([np.pad(bounds[g], (0, k - len(bounds[g])), mode="edge") for g in some])
                 j, i = np.tril_indices(k, -1)
-                n, mean_ns, b = moments.of(some[:, np.newaxis], padded[:, i], padded[:, j])
+                n, cost_ns, b = moments.of(some[:, np.newaxis], padded[:, i], padded[:, j])
                 # An empty range counts as a launch that takes no time, which divides nothing by 0.
-                measured = np.maximum(n, 1), mean_ns, b
+                measured = np.maximum(n, 1), cost_ns, b
                 # Of fixed ranges none may be joined with the next.
                 barred = np.isin(some, list(fixed))[:, np.newaxis] & (j - i > 1)
                 self._batches.append((some, padded, measured, barred))
@@ -168,13 +173,13 @@ class _Cutter:
         found = []
         for done, (some, bounds, measured, barred) in enumerate(self._batches):
             price = prices[some][:, :, np.newaxis]
-            n, (mean_ns, b) = measured[0][:, np.newaxis], (each[:, np.newaxis] for each in measured[1:])
-            m = _best_sizes(price * (b / np.maximum(mean_ns, _NO_TIME)), n, least)
-            # m mu + lambda b (1/m - 1/N), which is to the digit m mu where all are simulated.
+            n, (cost_ns, b) = measured[0][:, np.newaxis], (each[:, np.newaxis] for each in measured[1:])
+            m = _best_sizes(price * (b / np.maximum(cost_ns, _NO_TIME)), n, least)
+            # m c + lambda b (1/m - 1/N), which is to the digit m c where all are simulated.
             cost = n - m
             cost /= m
             cost *= price * (b / n)
-            cost += m * mean_ns
+            cost += m * cost_ns
             np.copyto(cost, np.inf, where=barred[:, np.newaxis])
             found.append(self._ways(some, bounds, m, cost))
             if self._progress is not None:
@@ -222,7 +227,7 @@ class _Curves:
 
     def __init__(self, ranges: list[_Ranges], groups: int) -> None:
         self.ranges = ranges
-        times = [np.bincount(each.group, each.samples * each.mean_ns, groups) for each in ranges]
+        times = [np.bincount(each.group, each.samples * each.cost_ns, groups) for each in ranges]
         variances = [np.bincount(each.group, each.variance, groups) for each in ranges]
         self.time_ns, self.variance = np.stack(times, axis=1), np.stack(variances, axis=1)
 
@@ -271,7 +276,7 @@ def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> 
         own_spare = (own - np.bincount(group, variance, len(own)))[group]
         spare = budget - variance.sum()
         added = ranges.b * left_out(np.maximum(m - 1, 1), m)
-        order = np.argsort(added / np.maximum(ranges.mean_ns, _NO_TIME))
+        order = np.argsort(added / np.maximum(ranges.cost_ns, _NO_TIME))
         fits = (m > np.minimum(least, n)) & (added <= np.minimum(own_spare, spare))
         rows = order[fits[order]]
         # One of a group at a time, for they share what it may vary.
@@ -305,13 +310,13 @@ class _Planner:
         moments = _Moments(counts, cycles)
         number = np.arange(len(counts.groups))
         whole = number, counts.offsets[:-1], counts.offsets[1:]
-        n, mean_ns, b = moments.of(*whole)
-        guess = (np.sqrt(b * mean_ns).sum() / max(self._budget, 1e-300)) ** 2 + 1e-30
+        n, cost_ns, b = moments.of(*whole)
+        guess = (np.sqrt(b * cost_ns).sum() / max(self._budget, 1e-300)) ** 2 + 1e-30
         # What a group's own bound may ask of it.
-        own_price = np.divide(b * mean_ns, self._own**2, out=np.zeros(len(n)), where=self._own > 0)
+        own_price = np.divide(b * cost_ns, self._own**2, out=np.zeros(len(n)), where=self._own > 0)
         alone = np.maximum(guess, own_price)[:, np.newaxis]
         # A group that would get m samples uncut is not worth more than a few times as many cuts.
-        worth = alone[:, 0] * b / np.maximum(mean_ns, _NO_TIME)
+        worth = alone[:, 0] * b / np.maximum(cost_ns, _NO_TIME)
         most = np.minimum(MOST_CUTS, 4 + 4 * _best_sizes(worth, n, 1)).astype(np.int64)
         cutter = _Cutter(counts, moments, most, fixed, progress)
         # Groups that are not cut, but for fixed ranges, with few launches each and with all: of few launches
@@ -325,53 +330,70 @@ class _Planner:
         fine = np.broadcast_to(self.price * _FINE, (len(n), len(_FINE)))
         self._curves = _Curves([*cutter.cheapest(fine, least), *coarse.ranges], len(n))
         ranges = self._ranges(1.0, np.ones(len(n)))
-        self.sampled_ns = float(np.dot(ranges.samples, ranges.mean_ns))
+        self.sampled_ns = float(np.dot(ranges.samples, ranges.cost_ns))
 
     def _ranges(self, epsilon: float, share: FloatArray) -> _Ranges:
         """Return the ranges for a share of epsilon, and (groups,) of each group's own."""
         return self._curves.chosen(self._budget * epsilon**2, self._own * share**2, self.target.min_samples)
 
     def strata(self) -> Strata:
-        """Return strata whose bounds hold in the draws, and whose interval is expected to be within epsilon.
-
-        What is drawn is seeded with a number of its own: the seed of a plan must not change its strata.
-        """
-        counts, target, cycles = self._counts, self.target, self._cycles
-        epsilon, share = 1.0, np.ones(len(counts.groups))
-        total_ns = counts.group_duration_ns
-        limit_ns, confidence = target.epsilon * counts.total_duration_ns, target.confidence
+        """Return strata whose bounds hold in the draws, and whose interval is expected within epsilon."""
+        epsilon, share = 1.0, np.ones(len(self._counts.groups))
         while True:
-            ranges = self._ranges(epsilon, share)
-            clusters = measured_clusters(counts, ranges.group, ranges.start, ranges.stop)
-            strata = replace(clusters.with_samples(ranges.samples), least_samples=target.min_samples)
-            wide = expected_half_width(strata, cycles, confidence) / target.epsilon
-            if wide > 1:
-                epsilon *= min(STEP, wide**-0.5)
-                continue
-            if self._progress is not None:
-                self._progress(0, 0, "judging")
-            found = judged(counts, strata, cycles, generator(0, Stream.CALIBRATE))
-            holds = found.share_within(limit_ns) >= confidence
-            holds &= found.share_within(limit_ns, with_noise=True) >= confidence - NOISE_SLACK
-            over = np.zeros(len(share), dtype=np.bool_)
-            if target.group_epsilon is not None:
-                drawn = np.unique(strata.group[found.drawn])
-                for group in drawn[~self.groups.is_pool[drawn]].tolist():
-                    own_ns = target.group_epsilon * total_ns[group]
-                    over[group] = found.share_within(own_ns, with_noise=True, group=group) < confidence
-            if holds and not over.any():
-                return replace(strata, groups=self.groups if self.groups.is_pool.any() else None)
+            found, paid, step, over = self._tried(epsilon, share)
+            if step == 1 and not over.any():
+                break
+            epsilon *= step
             share[over] *= GROUP_STEP
-            epsilon *= 1 if holds else STEP
+        if share.min() < 1:
+            # A group of few launches meets its bound in leaps: a smaller epsilon may happen to, for less.
+            for smaller in STEP ** np.arange(1, _SMALLER + 1):
+                other, other_paid, step, over = self._tried(smaller, np.ones(len(share)), most=paid)
+                if step == 1 and not over.any():
+                    found, paid = other, other_paid
+        return replace(found, groups=self.groups if self.groups.is_pool.any() else None)
+
+    def _tried(
+        self, epsilon: float, share: FloatArray, most: float = np.inf
+    ) -> tuple[Strata, float, float, BoolArray]:
+        """Return the plan for a share of epsilon, what it costs, by what epsilon must shrink, and for whom.
+
+        That is 1 where the total's bounds hold in the draws, 0 where it costs as much as ``most``; and
+        (groups,) those whose own bound does not hold. What is drawn is seeded with a number of its own: the
+        seed of a plan must not change its strata.
+        """
+        counts, target, none = self._counts, self.target, np.zeros(len(share), dtype=np.bool_)
+        ranges = self._ranges(epsilon, share)
+        paid = float(np.dot(ranges.samples, ranges.cost_ns))
+        clusters = measured_clusters(counts, ranges.group, ranges.start, ranges.stop)
+        strata = replace(clusters.with_samples(ranges.samples), least_samples=target.min_samples)
+        if paid >= most:
+            return strata, paid, 0.0, none
+        wide = expected_half_width(strata, self._cycles, target.confidence) / target.epsilon
+        if wide > 1:
+            return strata, paid, min(STEP, wide**-0.5), none
+        if self._progress is not None:
+            self._progress(0, 0, "judging")
+        found = judged(counts, strata, self._cycles, generator(0, Stream.CALIBRATE))
+        limit_ns = target.epsilon * counts.total_duration_ns
+        holds = found.share_within(limit_ns) >= target.confidence
+        holds &= found.share_within(limit_ns, with_noise=True) >= target.confidence - NOISE_SLACK
+        over = none
+        if target.group_epsilon is not None:
+            drawn = np.unique(strata.group[found.drawn])
+            for group in drawn[~self.groups.is_pool[drawn]].tolist():
+                own_ns = target.group_epsilon * counts.group_duration_ns[group]
+                over[group] = found.share_within(own_ns, with_noise=True, group=group) < target.confidence
+        return strata, paid, 1.0 if holds else STEP, over
 
 
 def stratify(request: StrataRequest[Options]) -> Strata:
     """Return the strata of least sampled time that keep what is asked of the plan.
 
     Kernel groups below `POOL_BELOW` of the time are pooled, but for those that cost less on their own at the
-    price of the plan that pools them: with r = N sqrt(lambda mu) a kernel group costs 2 k r mu at best in the
-    pool, where k^2 = within^2 + between^2, and mu max(1 + (within r)^2, 2 within r) alone. The price changes
-    with who is pooled, so this is done a few times, and the cheapest plan is taken.
+    price of the plan that pools them: with r = N sqrt(lambda c) a kernel group whose launches cost c costs
+    2 k r c at best in the pool, where k^2 = within^2 + between^2, and c max(1 + (within r)^2, 2 within r)
+    alone. The price changes with who is pooled, so this is done a few times, and the cheapest plan is taken.
 
     Raises
     ------
@@ -379,7 +401,7 @@ def stratify(request: StrataRequest[Options]) -> Strata:
     """
     counts, target = request.counts, request.target
     cuts = _fixed_cuts(counts, target, request.overrides)
-    mean_ns = counts.group_duration_ns / counts.group_launches
+    cost_ns = np.diff(counts.paid_before_ns[counts.offsets]) / counts.group_launches
     small = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
     small &= target.pool & ~np.isin(np.arange(len(small)), list(cuts))
     in_pool, best = small, None
@@ -392,7 +414,7 @@ def stratify(request: StrataRequest[Options]) -> Strata:
         }
         planner = _Planner(groups, target, fixed, request.progress)
         best = planner if best is None or planner.sampled_ns < best.sampled_ns else best
-        r = counts.group_launches * np.sqrt(planner.price * mean_ns)
+        r = counts.group_launches * np.sqrt(planner.price * cost_ns)
         within = target.noise_floor * r
         alone = np.where(within < 1, 1 + within**2, 2 * within)
         again = small & (alone >= 2 * np.hypot(target.noise_floor, target.kernel_spread) * r)

@@ -77,6 +77,12 @@ class BernoulliDesign(Design):
         return self._mean_launches * float(self.strata.mean_ns[0])
 
     @cached_property
+    def cost_share(self) -> float | None:
+        """The share of the cost that a draw has on average: that of the launches, for all are as likely."""
+        known = self.counts is not None and self.counts.cost is not None
+        return self._mean_launches / float(self.strata.launches[0]) if known else None
+
+    @cached_property
     def _mean_launches(self) -> float:
         """How many launches a draw has on average."""
         numbers, chances = self.number.possible()

@@ -85,7 +85,11 @@ def what_binds(
     for done, step in enumerate(steps):
         if progress is not None:
             progress(done, len(steps), f"a plan with another {step.option}")
-        counts = _reduced(studied, _grouping(studied, step), reductions)
+        grouping = _grouping(studied, step)
+        if grouping not in reductions and studied.counts.cost is not None and studied.counts.cost.decides:
+            # What launches cost is known by the plan's own kernel groups.
+            continue
+        counts = _reduced(studied, grouping, reductions)
         if _most_speedup(counts, step) <= before * (1 + WORTH_TELLING):
             continue
         speedup = _planned_speedup(counts, step, studied.choice)
@@ -143,9 +147,10 @@ def _reduced(
 def _most_speedup(counts: DurationCounts, step: _Step) -> float:
     """Return what the speedup cannot exceed: every kernel group not in a pool has its least samples at least.
 
-    Only a method that looks at the least number of samples keeps to it.
+    Only a method that looks at the least number of samples keeps to it, and it is of time alone.
     """
-    if "min_samples" not in method_named(step.method).target_fields:
+    by_cost = counts.cost is not None and counts.cost.decides
+    if by_cost or "min_samples" not in method_named(step.method).target_fields:
         return float("inf")
     may_be_pooled = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
     may_be_pooled &= step.target.pool

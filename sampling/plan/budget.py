@@ -66,10 +66,10 @@ class SimulationHours:
 
 def simulation_hours(plan: Plan, slowdown: float) -> SimulationHours:
     """Return what a plan takes at a slowdown."""
-    longest_ns = float(np.max(plan.duration_ns, initial=0))
+    longest_ns = float(np.max(plan.paid_ns, initial=0))
     return SimulationHours(
-        hours(plan.sampled_duration_ns, slowdown),
-        hours(plan.design.sampled_duration_ns, slowdown),
+        hours(float(plan.paid_ns.sum()), slowdown),
+        hours(plan.design.paid_ns, slowdown),
         hours(longest_ns, slowdown),
     )
 
@@ -165,9 +165,9 @@ def study_within(
         return study_again(read, replace(target, epsilon=nth_epsilon(index)), read.choice)
 
     loosest = planned(last)
-    if loosest.design.sampled_duration_ns > most_ns:
+    if loosest.design.paid_ns > most_ns:
         raise _too_small(loosest, replace(target, epsilon=nth_epsilon(last)), by, budget)
-    return _bisected(planned, loosest, last, lambda study: study.design.sampled_duration_ns <= most_ns)
+    return _bisected(planned, loosest, last, lambda study: study.design.paid_ns <= most_ns)
 
 
 def nth_epsilon(index: int) -> float:
@@ -194,7 +194,7 @@ def _bisected(
 
 def _too_small(loosest: Study, target: Target, by: GroupBy, budget: Budget) -> BudgetError:
     """Return the error that says what the cheapest plan takes, and which option would make one fit."""
-    least = hours(loosest.design.sampled_duration_ns, budget.slowdown)
+    least = hours(loosest.design.paid_ns, budget.slowdown)
     ways = [Wording("give `budget={}`", _rounded_up(least))]
     for each in what_binds(loosest, target, by):
         taken = least * each.speedup_before / each.speedup

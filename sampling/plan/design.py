@@ -204,10 +204,27 @@ class Design:
         return self.strata.sampled_duration_ns
 
     @cached_property
+    def cost_share(self) -> float | None:
+        """The share of what all launches cost a simulator that a draw is expected to; None: not known."""
+        if self.counts is None or self.counts.cost_before is None:
+            return None
+        strata, before = self.strata, self.counts.cost_before
+        mean = (before[strata.stop] - before[strata.start]) / strata.launches
+        return float(np.dot(strata.samples, mean) / before[-1])
+
+    @property
+    def paid_ns(self) -> float:
+        """What a draw is expected to cost: its duration, or its share of the cost that decides."""
+        counts, share = self.counts, self.cost_share
+        if share is None or counts is None or counts.cost is None or not counts.cost.decides:
+            return self.sampled_duration_ns
+        return share * counts.total_duration_ns
+
+    @cached_property
     def speedup(self) -> float | None:
-        """Total duration over the expected sampled duration; None where that is zero."""
+        """What all launches cost over what a draw is expected to; None where that is zero."""
         total_ns = float(np.dot(self.strata.launches, self.strata.mean_ns))
-        return speedup_of(total_ns, self.sampled_duration_ns)
+        return speedup_of(total_ns, self.paid_ns)
 
     def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
         """Return every stratum in figures."""

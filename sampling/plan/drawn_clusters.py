@@ -125,8 +125,9 @@ def drawn_within(picked: PickedDesign, least: int) -> DrawnClusters:
 def _counted_by_cluster(picked: PickedDesign) -> DurationCounts:
     """Return the launches by cluster and duration, each cluster as a group of its own."""
     picks = picked.picks
-    reduction = reduce_by_two_keys(picks.stratum, picked.launches.duration_ns)
-    return DurationCounts(
+    launches = picked.launches
+    reduction = reduce_by_two_keys(picks.stratum, launches.duration_ns)
+    counts = DurationCounts(
         grouping=Grouping(),
         region=Region(),
         selected=(),
@@ -137,3 +138,6 @@ def _counted_by_cluster(picked: PickedDesign) -> DurationCounts:
         group_of_raw=np.zeros(0, dtype=np.int64),
         names=0,
     )
+    if launches.cost is None:
+        return counts
+    return counts.with_cost(picks.stratum, launches.duration_ns, launches.cost)

@@ -61,9 +61,23 @@ class PickedDesign:
         return float(self.launches.duration_ns[self.picks.row].sum())
 
     @cached_property
+    def cost_share(self) -> float | None:
+        """The share of what all launches cost a simulator that the picked ones cost; None: not known."""
+        cost = self.launches.cost
+        return None if cost is None else float(cost.values[self.picks.row].sum() / cost.values.sum())
+
+    @property
+    def paid_ns(self) -> float:
+        """What the picked launches cost: their duration, or their share of the cost that decides."""
+        cost, share = self.launches.cost, self.cost_share
+        if cost is None or share is None or not cost.decides:
+            return self.sampled_duration_ns
+        return share * float(self.launches.duration_ns.sum())
+
+    @cached_property
     def speedup(self) -> float | None:
-        """Total duration over that of the picked launches; None where that is zero."""
-        return speedup_of(float(self.launches.duration_ns.sum()), self.sampled_duration_ns)
+        """What all launches cost over what the picked ones do; None where that is zero."""
+        return speedup_of(float(self.launches.duration_ns.sum()), self.paid_ns)
 
     @cached_property
     def error(self) -> float:

@@ -33,6 +33,10 @@ class Plan:
     estimate_ns : the total that these launches estimate.
     seed : what the draw was seeded with.
     draw : which launches were drawn; None for picks, whose ids are known.
+    cost : (n,) each launch's share of what all launches cost a simulator, a mean of those that last as long;
+        None where that is not known.
+    cost_metric : the metric that it is of.
+    cost_decides : whether the plan was asked for by it.
     """
 
     design: AnyDesign
@@ -44,6 +48,9 @@ class Plan:
     estimate_ns: float
     seed: int
     draw: Draw | None = None
+    cost: FloatArray | None = None
+    cost_metric: str | None = None
+    cost_decides: bool = False
 
     @property
     def samples(self) -> int:
@@ -56,9 +63,21 @@ class Plan:
         return int(self.duration_ns.sum())
 
     @property
+    def cost_share(self) -> float | None:
+        """The share of what all launches cost a simulator that these cost; None where it is not known."""
+        return None if self.cost is None else float(self.cost.sum())
+
+    @property
+    def paid_ns(self) -> FloatArray:
+        """(n,) what each launch costs: its duration, or its share of the cost that decides."""
+        if self.cost is None or not self.cost_decides:
+            return self.duration_ns.astype(np.float64)
+        return self.cost * self.total_duration_ns
+
+    @property
     def speedup(self) -> float | None:
-        """Total duration over sampled duration; None where that is zero."""
-        return speedup_of(self.total_duration_ns, self.sampled_duration_ns)
+        """What all launches cost over what these do; None where that is zero."""
+        return speedup_of(self.total_duration_ns, float(self.paid_ns.sum()))
 
     @property
     def error(self) -> float:
@@ -75,6 +94,7 @@ def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
     # Strata that span kernel groups are ranges of a reduction of their own.
     of_strata = counts if design.counts is None else design.counts
     drawn = draw_nested(of_strata, design.strata, seed)
+    cost = of_strata.cost
     return Plan(
         design=design,
         stratum=drawn.stratum,
@@ -85,13 +105,16 @@ def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
         estimate_ns=estimate_total_ns(of_strata, design.strata, drawn),
         seed=seed,
         draw=drawn,
+        cost=None if cost is None else cost.values[drawn.pair] / np.dot(cost.values, of_strata.count),
+        cost_metric=None if cost is None else cost.metric,
+        cost_decides=cost is not None and cost.decides,
     )
 
 
 def _picked_plan(counts: DurationCounts, design: PickedDesign, seed: int) -> Plan:
     picks, launches = design.picks, design.launches
     order = np.argsort(picks.stratum[picks.row], kind="stable")
-    rows = picks.row[order]
+    rows, cost = picks.row[order], launches.cost
     return Plan(
         design=design,
         stratum=picks.stratum[rows],
@@ -101,6 +124,9 @@ def _picked_plan(counts: DurationCounts, design: PickedDesign, seed: int) -> Pla
         floor_ns=float(least_sampled_ns(counts, 1).sum()),
         estimate_ns=picks.estimate(launches.duration_ns),
         seed=seed,
+        cost=None if cost is None else cost.values[rows] / cost.values.sum(),
+        cost_metric=None if cost is None else cost.metric,
+        cost_decides=cost is not None and cost.decides,
     )
 
 

@@ -37,6 +37,7 @@ class PlanOptions:
     grouping : the key that was used, never `published`.
     settings : options of single methods, ``METHOD.NAME=VALUE``.
     features : files with metrics of the launches, as they were named.
+    cost : the metric that the plan was made by in place of time; None: time.
     launches, time : the region's windows as they were written; None: in their plain form.
     columns : which columns of the profile's tables hold what, as the user said it; None where nobody did.
     """
@@ -48,6 +49,7 @@ class PlanOptions:
     seed: int = 0
     settings: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
+    cost: str | None = None
     launches: str | None = None
     time: str | None = None
     columns: str | None = None
@@ -62,6 +64,7 @@ class PlanOptions:
             **self._of_some_methods(),
             "set": list(self.settings),
             "features": list(self.features),
+            **({} if self.cost is None else {"cost": self.cost}),
             "seed": self.seed,
             "group_by": self.grouping.by.value,
             "pool_devices": self.grouping.pool_devices,

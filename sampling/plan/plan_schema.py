@@ -77,6 +77,7 @@ class Options(Struct):
     pool: bool | UnsetType = UNSET
     set: list[str] | UnsetType = UNSET
     features: list[str] | UnsetType = UNSET
+    cost: str | UnsetType = UNSET
     seed: int | UnsetType = UNSET
     group_by: str | UnsetType = UNSET
     pool_devices: bool | UnsetType = UNSET

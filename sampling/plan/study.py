@@ -22,7 +22,7 @@ from sampling.reduction.counted_selections import counted_selections
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.launch_list import list_launches
+from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.overlap import DeviceTime, device_times
 from sampling.reduction.region import Region, selected_sequences
 from sampling.reduction.run_order.run_order import RunOrder, run_order
@@ -33,6 +33,9 @@ from sampling.strata.target import Target
 if TYPE_CHECKING:
     from sampling.features.report import JoinReport
     from sampling.features.tables.number_cells import NumberLocale
+
+# Of more launches it is not looked, unasked, whether the profile itself counts their instructions.
+_MOST_LISTED_UNASKED = 1 << 22
 
 
 # Two studies are the same only if they are one object: comparing would compare arrays.
@@ -158,6 +161,7 @@ class MethodChoice:
     overrides : the user's split decisions.
     feature_paths : files with metrics of the launches, for a method that looks at them.
     number_locale : how those files write their numbers.
+    cost : the metric that plans are made and stated by in place of time; None: time.
     is_asked : whether a plan is asked for. If not, a profile without durations is studied all the same where
         the method needs them; the study then takes every launch.
     """
@@ -169,6 +173,7 @@ class MethodChoice:
     feature_paths: tuple[str, ...] = ()
     number_locale: NumberLocale = "C"
     is_asked: bool = True
+    cost: str | None = None
 
 
 def method_grouping(method: str, by: GroupBy, *, pool_devices: bool = False) -> Grouping:
@@ -205,10 +210,11 @@ def study(
     """
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
+    counts, launches, reports = _with_cost(profile, counts, choice, progress, tell)
     counted = counted_selections(profile, counts)
     times = device_times(profile, counted, progress)
     order = run_order(profile, counts, progress) if counts.has_durations else RunOrder()
-    read = _Read(profile, counts, counted, times, order)
+    read = _Read(profile, counts, counted, times, order, launches, reports)
     return _studied(read, target, choice, progress, tell)
 
 
@@ -225,7 +231,11 @@ def study_again(
     ------
     OptionError, NotApplicableError : see `make_design` and `make_design_by_launches`.
     """
-    same = _Read(read.profile, read.counts, read.counted, read.device_times, read.order)
+    counts, launches, reports = read.counts, None, read.reports
+    if (choice.feature_paths, choice.cost) != (read.choice.feature_paths, read.choice.cost):
+        fresh = replace(counts, cost=None)
+        counts, launches, reports = _with_cost(read.profile, fresh, choice, progress, tell)
+    same = _Read(read.profile, counts, read.counted, read.device_times, read.order, launches, reports)
     return _studied(same, target, choice, progress, tell)
 
 
@@ -238,6 +248,50 @@ class _Read:
     counted: tuple[Selection, ...]
     times: tuple[DeviceTime, ...]
     order: RunOrder
+    launches: LaunchList | None = None
+    reports: tuple[JoinReport, ...] = ()
+
+
+def _with_cost(
+    profile: Profile,
+    counts: DurationCounts,
+    choice: MethodChoice,
+    progress: Progress | None,
+    tell: Callable[[JoinReport], None] | None,
+) -> tuple[DurationCounts, LaunchList | None, tuple[JoinReport, ...]]:
+    """Return the reduction with what launches cost, where that is asked for or known.
+
+    Also the launches, where they had to be listed for that, and how the feature files fitted.
+    """
+    may_know = bool(profile.metric_names) and counts.launches <= _MOST_LISTED_UNASKED
+    if not (choice.cost is not None or choice.feature_paths or may_know) or not counts.total_duration_ns:
+        return counts, None, ()
+    launches, reports = _listed(profile, counts, choice, progress, tell)
+    if launches.cost is not None:
+        counts = counts.with_cost(launches.group, launches.duration_ns, launches.cost)
+    return counts, launches, reports
+
+
+def _listed(
+    profile: Profile,
+    counts: DurationCounts,
+    choice: MethodChoice,
+    progress: Progress | None,
+    tell: Callable[[JoinReport], None] | None,
+) -> tuple[LaunchList, tuple[JoinReport, ...]]:
+    """Return the launches with their features and what they cost; and how the feature files fitted."""
+    # A plan by durations alone needs none of what reads features.
+    from sampling.features.instruction_counts import launch_cost
+    from sampling.features.join import with_features
+
+    listed = list_launches(profile, counts, progress)
+    launches, reports = with_features(
+        profile, listed, choice.feature_paths, progress, locale=choice.number_locale
+    )
+    if tell is not None:
+        for report in reports:
+            tell(report)
+    return replace(launches, cost=launch_cost(launches, choice.cost)), reports
 
 
 def _studied(
@@ -248,20 +302,20 @@ def _studied(
     tell: Callable[[JoinReport], None] | None,
 ) -> Study:
     profile, counts = read.profile, read.counts
-    design, reports = _designed(profile, counts, target, choice, progress, tell)
+    design, reports = _designed(read, target, choice, progress, tell)
     cost = _plan_cost(counts, choice.method, design)
     found = findings(Evidence(profile, counts, read.times, cost, read.order))
     return Study(profile, counts, choice, read.counted, read.times, read.order, design, found, reports)
 
 
 def _designed(
-    profile: Profile,
-    counts: DurationCounts,
+    read: _Read,
     target: Target,
     choice: MethodChoice,
     progress: Progress | None,
     tell: Callable[[JoinReport], None] | None,
 ) -> tuple[AnyDesign, tuple[JoinReport, ...]]:
+    profile, counts = read.profile, read.counts
     method, seed, settings = choice.method, choice.seed, choice.settings
     if not (choice.is_asked or counts.has_durations) and method_named(method).needs_durations:
         return every_launch(list_launches(profile, counts, progress), target), ()
@@ -269,17 +323,10 @@ def _designed(
         overrides = choice.overrides
         return make_design(
             counts, method, target, seed, settings=settings, overrides=overrides, progress=progress
-        ), ()
-    # Most methods look at durations alone, and need none of what reads features.
-    from sampling.features.join import with_features
-
-    listed = list_launches(profile, counts, progress)
-    launches, reports = with_features(
-        profile, listed, choice.feature_paths, progress, locale=choice.number_locale
-    )
-    if tell is not None:
-        for report in reports:
-            tell(report)
+        ), read.reports
+    launches, reports = read.launches, read.reports
+    if launches is None:
+        launches, reports = _listed(profile, counts, choice, progress, tell)
     return make_design_by_launches(
         launches, method, target, seed, settings=settings, progress=progress
     ), reports

@@ -112,6 +112,7 @@ def options_of(study: Study, plan: Plan) -> PlanOptions:
         seed=plan.seed,
         settings=study.choice.settings,
         features=study.choice.feature_paths,
+        cost=study.choice.cost,
         columns=study.profile.named_columns,
     )
 

@@ -180,9 +180,7 @@ _SIMULATION = (
         _PROFILE,
     ),
     OtherFile(
-        matches(
-            rb"^gpu_sim_cycle = |^GPGPU-Sim (uArch|version)|GPGPU-Sim Simulator Version|^kernel_launch_uid = "
-        ),
+        matches(rb"^GPGPU-Sim (uArch|version)|^kernel_launch_uid = "),
         "the output of a simulator, not a profile",
         "give the profile that was sampled",
     ),

@@ -49,6 +49,7 @@ MODULES = (
     "sampling.readers.nvprof",
     "sampling.readers.accel_sim",
     "sampling.readers.nvbit",
+    "sampling.readers.simulator_log",
     "sampling.readers.tables.csv_table",
 )
 
@@ -97,6 +98,7 @@ def read_profile(
         several, left_out = _profiles_of(path, columns, progress)
         profiles += [_read_one(each, kernels, columns, progress) for each in several]
         notes += left_out
+    notes += [note for each in profiles for note in each.notes]
     profile = profiles[0] if len(profiles) == 1 else Workload(profiles)
     profile.notes = tuple(notes)
     profile.named_columns = next((each.named_columns for each in profiles if each.named_columns), None)

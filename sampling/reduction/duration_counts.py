@@ -40,6 +40,22 @@ class Reduction:
     count: IntArray
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchCost:
+    """What a simulator pays for launches, which need not go with their time on the GPU: instructions.
+
+    Attributes
+    ----------
+    metric : its name.
+    values : in the metric's unit: (n,) of single launches, or (p,) the means of each pair's.
+    decides : whether plans are made and stated by it; if not, it is only told what they cost by it.
+    """
+
+    metric: str
+    values: FloatArray
+    decides: bool
+
+
 @dataclass(frozen=True, eq=False)
 class DurationCounts:
     """The launches of a workload by kernel group and duration.
@@ -60,6 +76,7 @@ class DurationCounts:
     names : how many distinct full kernel names the launches have.
     left_out : what the region's least duration leaves out; None where it sets none.
     has_durations : whether the profile has durations; without them they are all 0 here.
+    cost : None where it is not known: launches then cost what they last.
     """
 
     grouping: Grouping
@@ -73,6 +90,7 @@ class DurationCounts:
     names: int
     left_out: LeftOut | None = None
     has_durations: bool = True
+    cost: LaunchCost | None = None
 
     @cached_property
     def launches_before(self) -> IntArray:
@@ -83,6 +101,29 @@ class DurationCounts:
     def time_before_ns(self) -> IntArray:
         """(p + 1,) total duration of all earlier pairs, nanoseconds."""
         return np.concatenate([[0], np.cumsum(self.count * self.duration_ns)])
+
+    @cached_property
+    def cost_before(self) -> FloatArray | None:
+        """(p + 1,) what all earlier pairs cost, in the unit of the cost; None where it is not known."""
+        return (
+            None if self.cost is None else np.concatenate([[0.0], np.cumsum(self.count * self.cost.values)])
+        )
+
+    @cached_property
+    def paid_before_ns(self) -> IntArray | FloatArray:
+        """(p + 1,) what plans pay for all earlier pairs: their duration, or the cost that decides.
+
+        A cost is in nanoseconds of the launches' mean rate: all launches cost what they last.
+        """
+        if self.cost is None or self.cost_before is None or not self.cost.decides:
+            return self.time_before_ns
+        return np.asarray(self.cost_before * (self.total_duration_ns / self.cost_before[-1]))
+
+    def with_cost(self, group: IntArray, duration_ns: IntArray, cost: LaunchCost) -> DurationCounts:
+        """Return the reduction with what its launches cost; (n,) all of them, in any order."""
+        # Sorted so, the launches of a pair stand together, and pairs in their order.
+        of_pairs = np.add.reduceat(cost.values[np.lexsort((duration_ns, group))], self.launches_before[:-1])
+        return replace(self, cost=replace(cost, values=of_pairs / self.count))
 
     @property
     def launches(self) -> int:

@@ -14,7 +14,7 @@ from sampling.arrays import IntArray
 from sampling.profile.profile import Column, KernelTable, Profile
 from sampling.profile.range_runs import NamedRange
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts, group_of_label
+from sampling.reduction.duration_counts import DurationCounts, LaunchCost, group_of_label
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_features import Features
 from sampling.reduction.short_launches import counted_rows
@@ -34,6 +34,7 @@ class LaunchList:
     kernels : names and signatures behind the codes.
     groups : the kernel groups, largest total first.
     features : metrics and vectors of the launches, row by row; None where no file gave any.
+    cost : what simulating each launch costs; None where that is not known.
     ranges_named : the profile's `Profile.named_ranges`; None where there is no profile behind the list.
     first_ids : the id of the first launch of each sequence, selected or not.
     last_id : the id of the profile's last launch, selected or not; None where it is not known.
@@ -48,6 +49,7 @@ class LaunchList:
     kernels: KernelTable
     groups: tuple[KernelGroup, ...]
     features: Features | None = None
+    cost: LaunchCost | None = None
     ranges_named: Callable[[str], tuple[NamedRange, ...] | None] | None = None
     first_ids: tuple[int, ...] = (0,)
     last_id: int | None = None

@@ -107,9 +107,17 @@ def _pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
         *(counts.groups[group] for group in own.tolist()),
         *(_pool(process, device) for process, device in pools),
     )
+    cost = counts.cost
+    if cost is not None:
+        order = np.lexsort((counts.duration_ns, pair_group))
+        ends = np.cumsum(counts.count[order])
+        first = np.searchsorted(ends, np.concatenate([[0], np.cumsum(pairs.count)[:-1]]), side="right")
+        of_pairs = np.add.reduceat((counts.count * cost.values)[order], first)
+        cost = replace(cost, values=of_pairs / pairs.count)
     return PlanGroups(
         counts=replace(
             counts,
+            cost=cost,
             groups=groups,
             offsets=np.searchsorted(pairs.raw, np.arange(len(groups) + 1)),
             duration_ns=pairs.duration_ns,

@@ -31,6 +31,7 @@ elsewhere. The traces are those of Accel-Sim's tracer, as text: an export for ac
 records them.
 The simulator runs the list in its order, which is not that of the program: a run that is stopped has
 simulated what says most about the total.
+It has no caches at that commit, so that it does not matter what ran before a launch.
 Its AMD part runs programs, not traces, and can choose no launches; its wavefront sampling (-wf-sampling)
 works within a launch.
 """

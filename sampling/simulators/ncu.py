@@ -40,8 +40,11 @@ run-by-position.sh PROGRAM [ARGUMENT...] takes the launches by their position al
 a range: use it where ncu spells names otherwise than the profile, or where shared memory differs between
 launches of one size.
 
-The ID that ncu prints counts the launches that it profiled, from 0. It locks clocks and flushes caches unless
-told otherwise (--cache-control none, --clock-control none), so that its times are not those of the profile.
+The ID that ncu prints counts the launches that it profiled, from 0. Unless told otherwise it locks clocks and
+empties the caches before each launch, and again before each pass where its metrics take several: its times
+are then those of launches that start cold, at the base clock. For times as in the program:
+    NCU_OPTIONS="--cache-control none --clock-control none --metrics gpu__time_duration.sum"
+which takes one pass; in a second one a launch would find what it left itself in the first.
 """
 
 _SETTINGS = """\

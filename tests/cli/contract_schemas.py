@@ -255,6 +255,7 @@ RESULTS: dict[str, Schema] = {
         total_duration_ns=_or_null(NS),
         sampled_duration_ns=_or_null(NS),
         speedup=_or_null(NUMBER),
+        cost=_or_null(_object(metric=TEXT, share=FRACTION, decides={"type": "boolean"})),
         **BOUNDS,
         bound_with_noise=_or_null(NUMBER),
         group_bound_with_noise=_or_null(NUMBER),

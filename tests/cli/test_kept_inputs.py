@@ -41,6 +41,7 @@ NO_FILES = {
         "instructions",
         "ctas",
         "budget",
+        "cost",
         "simulator",
         "timeout",
         "metrics",

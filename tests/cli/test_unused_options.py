@@ -57,7 +57,10 @@ def test_compare_says_that_no_method_looks_at_features(
     assert unused(kernelpoint(*asked, "--methods", "joint,root")) == [said]
     said = "--features: joint looks at durations alone; not used"
     assert unused(kernelpoint(*asked, "--methods", "joint")) == [said]
-    assert unused(kernelpoint("sample", resnet, "--judge", "0", "--features", counts)) == [said]
+    asked_of_sample = ("sample", resnet, "--judge", "0", "--features", counts)
+    assert unused(kernelpoint(*asked_of_sample)) == []
+    told = "kernelpoint: --cost: root does not plan by it; it is told what its plan costs"
+    assert told in kernelpoint(*asked_of_sample, "--cost", "instructions", "-m", "root").err
     assert unused(kernelpoint(*asked, "--methods", "joint,sieve")) == []
 
 

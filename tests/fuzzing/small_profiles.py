@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from sampling.readers.launch_parquet_writer import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
+from tests.sampling.readers import test_simulator_log
 from tests.sampling.readers.accel_sim import test_stats
 from tests.sampling.readers.nvbit import test_counts
 from tests.sampling.readers.nvprof import test_trace as nvprof
@@ -23,7 +24,7 @@ NAMES = (
     *("small-2020.4.sqlite", "small-2023.4.sqlite", "small-2023.4-parquetdir", "small.arrowsdir"),
     *("small.arrowdir", "small-2023.4.csv", "small-cuda_kern_exec_trace.csv", "small-today.json.gz"),
     *("launches.parquet", "processes.parquet", "pipit.csv", "rocm.db", "rocm.json", "rocm-v1.csv"),
-    *("rocm-v3.csv", "nvprof.txt", "nvprof.csv", "stats.csv", "nvbit.txt", "table.csv"),
+    *("rocm-v3.csv", "nvprof.txt", "nvprof.csv", "stats.csv", "nvbit.txt", "simulator.log", "table.csv"),
 )
 
 
@@ -55,6 +56,9 @@ def write_profiles(folder: Path) -> Iterator[Path]:
     yield from _rocm(folder)
     yield from _nvprof(folder)
     yield from _instruction_counts(folder)
+    log = folder / "simulator.log"
+    log.write_text(test_simulator_log.PROGRAM * 6)
+    yield log
     yield _table(folder)
 
 

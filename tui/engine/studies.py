@@ -27,7 +27,7 @@ from sampling.reduction.written_region import written_region
 from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 from tui.engine.feature_paths import workload_features
-from tui.engine.unused_options import note_unused, note_unused_features
+from tui.engine.unused_options import note_unused, note_unused_cost, note_unused_features
 from tui.options.choices import NumberLocale
 from tui.options.commands import JudgeOptions, SampleOptions
 from tui.options.flags import findings_with_flags, with_flags
@@ -170,6 +170,7 @@ def study_of(
     features: tuple[str, ...] = (),
     number_locale: NumberLocale = NumberLocale.C,
     is_asked: bool = True,
+    cost: str | None = None,
 ) -> Study:
     """Read the workload and study it as the options ask.
 
@@ -185,7 +186,7 @@ def study_of(
     # Wrong settings are reported first: no notes on unused ones before an error.
     check_settings(options.set)
     note_unused(options, [method])
-    note_unused_features(features, number_locale, [method], quiet=options.quiet)
+    note_unused_features(features, number_locale, quiet=options.quiet)
     reports: list[JoinReport] = []
     try:
         with progress_of(options) as progress:
@@ -197,11 +198,19 @@ def study_of(
                 region,
                 target,
                 MethodChoice(
-                    method, options.seed, options.set, overrides, features, number_locale.value, is_asked
+                    method,
+                    options.seed,
+                    options.set,
+                    overrides,
+                    features,
+                    number_locale.value,
+                    is_asked,
+                    cost,
                 ),
                 progress,
                 reports.append,
             )
+            note_unused_cost(studied, cost, quiet=options.quiet)
             return with_flags_in_findings(studied)
     finally:
         # Also on failure: a feature file that did not fit may be why the method failed.
@@ -230,6 +239,7 @@ def study_as_asked(paths: tuple[str, ...], options: MethodOptions, *, is_asked: 
         features=options.features,
         number_locale=options.number_locale,
         is_asked=is_asked,
+        cost=options.cost,
     )
 
 
@@ -243,7 +253,13 @@ def choice_of(options: SampleOptions, overrides: Overrides | None) -> MethodChoi
     check_overrides(overrides, options.method)
     features = workload_features(options.features, options.profiles)
     return MethodChoice(
-        options.method, options.seed, options.set, overrides, features, options.number_locale.value
+        options.method,
+        options.seed,
+        options.set,
+        overrides,
+        features,
+        options.number_locale.value,
+        cost=options.cost,
     )
 
 

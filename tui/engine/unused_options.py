@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sampling.methods.registry import draws_at_random, method_named, method_names, method_options
+from sampling.plan.study import Study
 from tui.options.choices import ErrorMean, NumberLocale, OutputFormat
 from tui.options.commands import CompareOptions, SampleOptions
 from tui.options.shared import BudgetOptions, PlanningOptions
@@ -51,21 +52,33 @@ def _used(methods: Sequence[str], settings: tuple[str, ...]) -> set[str]:
     return used
 
 
-def note_unused_features(
-    features: Sequence[str], number_locale: NumberLocale, methods: Sequence[str], *, quiet: bool
-) -> None:
-    """Say if feature files are given that no method uses, or a number format without any feature file."""
+def note_unused_features(features: Sequence[str], number_locale: NumberLocale, *, quiet: bool) -> None:
+    """Say if a number format is given without any feature file."""
     if not features and number_locale is not NumberLocale.C:
         note("--number-locale: there are no files of --features; not used", quiet=quiet)
-    if features and all(method_named(method).draws_at_random for method in methods):
-        look = "looks" if len(methods) == 1 else "look"
-        note(f"--features: {', '.join(methods)} {look} at durations alone; not used", quiet=quiet)
+
+
+def note_unused_cost(study: Study, cost: str | None, *, quiet: bool) -> None:
+    """Say if feature files tell a plan by durations nothing, or its method does not go by the cost."""
+    choice, known = study.choice, study.counts.cost is not None
+    by_durations = method_named(choice.method).draws_at_random
+    if choice.feature_paths and by_durations and not known:
+        note(
+            f"--features: {choice.method} looks at durations alone, and not every launch has a count of "
+            "instructions; not used",
+            quiet=quiet,
+        )
+    if cost is not None and choice.method != "joint":
+        note(f"--cost: {choice.method} does not plan by it; it is told what its plan costs", quiet=quiet)
 
 
 def note_unused_in_comparison(options: CompareOptions, methods: Sequence[str], workloads: int) -> None:
     """Say which options of `compare` have no effect."""
     note_unused(options, methods)
-    note_unused_features(options.features, options.number_locale, methods, quiet=options.quiet)
+    note_unused_features(options.features, options.number_locale, quiet=options.quiet)
+    if options.features and all(method_named(method).draws_at_random for method in methods):
+        look = "looks" if len(methods) == 1 else "look"
+        note(f"--features: {', '.join(methods)} {look} at durations alone; not used", quiet=options.quiet)
     if options.mean is not ErrorMean.ARITHMETIC and workloads == 1:
         note(
             "--mean: it sums up several workloads, and there is one; not used",

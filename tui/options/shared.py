@@ -200,6 +200,13 @@ class MethodOptions(PlanningOptions):
     number_locale: NumberLocale = option(
         NumberLocale.C, "How the files of --features write numbers.", "--number-locale", panel=PLAN_PANEL
     )
+    cost: str | None = option(
+        None,
+        "What simulating a launch costs in place of its time: instructions, or another metric of --features.",
+        "--cost",
+        panel=PLAN_PANEL,
+        metavar="METRIC",
+    )
     overrides: InputFile | None = option(
         None, "Split decisions of yours, as JSON.", "--overrides", panel=PLAN_PANEL, metavar="FILE"
     )

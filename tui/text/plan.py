@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from sampling.features.metric_names import INSTRUCTIONS
 from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.judge import Judgement
 from sampling.plan.picked_design import PickedDesign
@@ -22,6 +23,8 @@ from tui.text.binding import binding_text, cost_rows, hours_lines
 from tui.text.promise import interval_lines, pooled_row, pooled_words, promise_words
 
 _NOTHING_ASKED = PlanCosts()
+# What a metric is called by those who do not know its tool.
+_COSTS = dict.fromkeys(INSTRUCTIONS, "instructions")
 # What is said of a plan in time, null where the profile has no durations.
 _IN_TIME = ("total_duration_ns", "sampled_duration_ns", "estimate_ns", "error", "floor_ns")
 
@@ -40,6 +43,7 @@ def plan_answer(
         "total_duration_ns": plan.total_duration_ns,
         "sampled_duration_ns": plan.sampled_duration_ns,
         "speedup": plan.speedup,
+        "cost": _cost_row(plan),
         "bound": design.bound,
         "group_bound": design.group_bound,
         "bound_with_noise": design.bound_with_noise,
@@ -97,7 +101,8 @@ def plan_text(
     draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
     first = f"{design.method}: {samples} of {launches} in {facts.strata_text(design.strata_count)}"
     in_time = [
-        f"sampled time {sampled} of {total}: speedup {speedup}, {expected} expected",
+        f"sampled time {sampled} of {total}{_cost_words(plan)}: speedup {speedup}, {expected} expected",
+        *_cost_lines(plan),
         f"(a plan that visits every kernel group samples at least {floor} on average)",
         *hours_lines(design, costs),
         *_binding_lines(plan, costs),
@@ -111,6 +116,31 @@ def plan_text(
     if study.findings:
         lines += ["", facts.findings_text(study, canvas)]
     return "\n".join(lines)
+
+
+def _cost_row(plan: Plan) -> dict[str, Any] | None:
+    """Return the share of the launches' cost that the plan takes, and whether its speedup is by that."""
+    if plan.cost_share is None:
+        return None
+    return {"metric": plan.cost_metric, "share": plan.cost_share, "decides": plan.cost_decides}
+
+
+def _cost_words(plan: Plan) -> str:
+    return f", {_share_of_cost(plan)}" if plan.cost_decides else ""
+
+
+def _share_of_cost(plan: Plan) -> str:
+    share = quantities.UNKNOWN if plan.cost_share is None else quantities.share(plan.cost_share)
+    return f"{share} of all {_COSTS.get(str(plan.cost_metric), plan.cost_metric)}"
+
+
+def _cost_lines(plan: Plan) -> list[str]:
+    """Return the speedup that a simulator sees, where the one told is that of time on the GPU."""
+    if not plan.cost_share or plan.cost_decides:
+        return []
+    speedup = quantities.ratio(1 / plan.cost_share)
+    words = f"a simulator rather takes {_share_of_cost(plan)}: speedup {speedup}"
+    return [f"{words} (--cost instructions plans by them)"]
 
 
 def _without_durations(study: Study, plan: Plan, costs: PlanCosts) -> list[str]:

@@ -27,6 +27,7 @@ _MODULES = (
     "sampling.features.formats.basic_blocks",
     "sampling.features.formats.nvbit_counts",
     "sampling.features.formats.tracer_stats",
+    "sampling.features.formats.simulator_log",
     "sampling.features.formats.parquet_table",
     "sampling.features.formats.npy",
 )

@@ -130,7 +130,7 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
         "an Accel-Sim kernel list",
         "nsys profile",
     ),
-    ("sim.log", "Accel-Sim\ngpu_sim_cycle = 100\n", "the output of a simulator", "sampled"),
+    ("sim.log", "GPGPU-Sim uArch: Shader 0\n", "the output of a simulator", "sampled"),
     ("bb.txt", "kernel 0 - k - #thread-blocks 8,  kernel instructions 5\n", "NVBit output", "nsys profile"),
     ("export.h5", b"\x89HDF\r\n\x1a\n\0", "an HDF5 file", "nsys export --type sqlite"),
     ("export.arrows", b"\xff\xff\xff\xff\0\1", "a single Arrow file", "arrowdir"),
@@ -221,7 +221,7 @@ class TestFolders:
     [
         (small_recordings.ncu_raw, "an Nsight Compute CSV"),
         (small_recordings.ncu_details, "an Nsight Compute CSV"),
-        (small_recordings.interval_log, "the output of a simulator"),
+        (small_recordings.interval_log, "the simulator broke a launch off"),
     ],
 )
 def test_small_recordings_of_others(tmp_path: Path, written: Callable[[Path], Path], sentence: str) -> None:
