@@ -333,7 +333,12 @@ RESULTS: dict[str, Schema] = {
         ),
         minItems=1,
     ),
-    "export": _object(files=_list(TEXT, minItems=1), launches=COUNT),
+    "export": _object(
+        files=_list(TEXT, minItems=1),
+        launches=COUNT,
+        beside={"type": "integer", "minimum": 0},
+        speedup=_or_null(NUMBER),
+    ),
     "project": _list(
         _object(
             kernel=TEXT,

@@ -28,7 +28,8 @@ def test_every_target_has_a_folder_and_says_how_ids_count(
     run = kernelpoint("export", plan_file, "--to", target, "-o", folder, "--format", "json")
     assert run.code == 0, run.err
     there = {str(path) for path in folder.rglob("*") if path.is_file()}
-    assert run.results == {"files": run.results["files"], "launches": drawn_in(plan_file)}
+    assert (run.results["launches"], run.results["beside"]) == (drawn_in(plan_file), 0)
+    assert f"{drawn_in(plan_file)} launches: " in run.err
     assert set(run.results["files"]) == there
     assert "count" in run.err
     scripts = [path for path in there if path.endswith(".sh")]

@@ -7,7 +7,10 @@ from pathlib import Path
 from sampling.errors import OptionError
 from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.exporting.run_order import Simulated, simulated
 from sampling.simulators.registry import exported_folder, exporter_named, starts_cold
+from sampling.text import counted
+from tui.charts.quantities import ratio
 from tui.engine.studies import progress_of
 from tui.options.commands import ExportOptions
 from tui.options.places import check_folder
@@ -51,10 +54,25 @@ def run(options: ExportOptions) -> None:
     else:
         written = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
-    results = {"files": written, "launches": len(plan.to_simulate().drawn)}
+    found = simulated(plan.to_simulate(), choices)
+    note(_cost_words(found), quiet=options.quiet)
+    results = {
+        "files": written,
+        "launches": found.launches,
+        "beside": found.beside,
+        "speedup": found.speedup,
+    }
     emit(
         stated(Answer("export", results, lambda _: "\n".join(written)), part),
         options,
         to_stderr=options.output == STDOUT,
         redirect=False,
     )
+
+
+def _cost_words(found: Simulated) -> str:
+    """Return how much is simulated, and how much less that is than the whole run."""
+    words = counted(found.launches, "launch", "launches")
+    if found.beside:
+        words += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
+    return words if found.speedup is None else f"{words}: {ratio(found.speedup)} less than the whole run"

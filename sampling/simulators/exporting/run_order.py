@@ -107,6 +107,38 @@ def run_parts(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What is simulated of a plan that is handed over.
+
+    Attributes
+    ----------
+    launches : drawn ones, each once.
+    beside : launches that run for the caches' sake, and second runs that check what cold caches cost.
+    speedup : the whole run's time over theirs; those that were not drawn are taken to last as launches do in
+        the mean. None where no durations are known.
+    """
+
+    launches: int
+    beside: int
+    speedup: float | None
+
+
+def simulated(plan: PlanFile, choices: ExportChoices) -> Simulated:
+    """Return what is simulated of a plan, and how much less that is than the whole run.
+
+    Raises
+    ------
+    OptionError : there are more shards than there is to share out.
+    """
+    steps = [step for part in run_parts(plan, choices) for step in part.steps if step.ordinal < LOADS_FROM]
+    drawn_ns = sum(step.launch.duration_ns or 0 for step in steps if step.launch is not None)
+    unknown = sum(step.launch is None for step in steps)
+    run_ns = drawn_ns + unknown * plan.total_duration_ns / max(plan.launches, 1)
+    launches = len(plan.drawn)
+    return Simulated(launches, len(steps) - launches, plan.total_duration_ns / run_ns if run_ns else None)
+
+
 def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
     """Return the drawn launches with the index of their stratum, each prefix as informative as it can be.
 

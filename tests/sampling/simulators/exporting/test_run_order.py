@@ -22,6 +22,7 @@ from sampling.simulators.exporting.run_order import (
     informative_order,
     run_parts,
     shared_out,
+    simulated,
 )
 from tests.sampling.simulators.conftest import launch, plan_of, stratum
 
@@ -96,6 +97,29 @@ def test_a_warm_up_runs_before_each_launch_and_none_before_the_first_of_all(ten:
     assert [step.id for step in part.steps if step.launch is None] == [1, 3, 7]
     first = plan_of(stratum("a", 2, 1, 0, [launch(0, 0, "a")]))
     assert run(first, caches="after:1") == [[0]]
+
+
+@pytest.mark.parametrize(
+    ("choices", "beside"),
+    [({}, 0), ({"caches": "after:1"}, 3), ({"shards": 2}, 0)],
+)
+def test_what_runs_for_the_caches_sake_is_in_the_speedup(
+    ten: PlanFile, choices: dict[str, Any], beside: int
+) -> None:
+    drawn_ns = sum(each.duration_ns or 0 for each in ten.drawn)
+    found = simulated(ten, ExportChoices(**choices))
+    assert (found.launches, found.beside) == (5, beside)
+    mean_ns = ten.total_duration_ns / ten.launches
+    assert found.speedup == pytest.approx(ten.total_duration_ns / (drawn_ns + beside * mean_ns))
+
+
+def test_a_launch_that_is_checked_runs_twice_and_its_predecessors_once(ten: PlanFile) -> None:
+    found = simulated(ten, ExportChoices(caches="cold", cold_check=9))
+    drawn_ns = sum(each.duration_ns or 0 for each in ten.drawn)
+    # All five are checked; of the ten launches 0, 1, 3, 6 and 7 run before them.
+    assert (found.launches, found.beside) == (5, 5 + 5)
+    before_ns = 5 * ten.total_duration_ns / ten.launches
+    assert found.speedup == pytest.approx(ten.total_duration_ns / (2 * drawn_ns + before_ns))
 
 
 @given(sizes=SIZES, before=st.integers(0, 4), data=st.data())
