@@ -27,15 +27,283 @@ touch is one access, in ascending order. How many warps a GPU holds at once is n
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 
-from scalemodel.arrays import IntArray
-from scalemodel.traces.accel_sim_instructions import read_instructions
-from scalemodel.traces.accel_sim_lines import BlockReader
-from scalemodel.traces.accesses import AddressArray, AddressTrace
+from scalemodel.arrays import BoolArray, IntArray
+from scalemodel.errors import InputError, Place
+from scalemodel.traces.accel_sim_lines import BlockReader, InstructionWords, TraceHeader
+from scalemodel.traces.accesses import AddressArray, AddressTrace, lines_touched
 from scalemodel.traces.trace_file import TraceFile
-from scalemodel.traces.words import split_lines
+from scalemodel.traces.words import (
+    NumberArray,
+    base_names,
+    decimal_numbers,
+    hex_numbers,
+    name_code,
+    signed_numbers,
+    split_lines,
+)
+
+# Tracers before this version leave thread block and warp in front of each instruction.
+_FIRST_VERSION_WITHOUT_IDS = 3
+_ID_WORDS = 4
+_THREADS = 32
+_MOST_BYTES = 1 << 16
+# Shared and local memory are windows of so many bytes among generic addresses.
+_WINDOW_BYTES = 1 << 24
+# The forms addresses are written in.
+_LIST, _STRIDE, _DIFFERENCES = range(3)
+# Far more than any address space; a stride times 31 fits 64 bits.
+_LONGEST_STRIDE = 1 << 56
+
+
+class _Space(IntEnum):
+    """Where a memory instruction's addresses are."""
+
+    UNKNOWN = 0
+    GLOBAL = 1
+    GENERIC = 2
+    LOCAL = 3
+    OTHER = 4
+
+
+_OPCODES = {
+    _Space.GLOBAL: ("LDG", "STG", "ATOMG", "REDG", "LDGSTS"),
+    _Space.GENERIC: ("LD", "ST", "ATOM", "RED"),
+    _Space.LOCAL: ("LDL", "STL"),
+    # Shared memory, constants, what only manages a cache, textures and surfaces (coordinates, no addresses).
+    _Space.OTHER: (
+        *("LDS", "STS", "ATOMS", "LDSM", "STSM", "SYNCS", "LDC", "LDCU", "ULDC"),
+        *("CCTL", "CCTLL", "CCTLT", "QSPC", "MATCH", "MEMBAR", "ERRBAR"),
+        *("TEX", "TLD", "TLD4", "TMML", "TXD", "TXQ", "SULD", "SUST", "SURED", "SUATOM"),
+    ),
+}
+_SPACE_OF_NAME = {name_code(name): space for space, names in _OPCODES.items() for name in names}
+_BULK_COPIES = ("UTMA", "UBLK")
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionAccesses:
+    """What a piece of a trace does to memory.
+
+    Attributes
+    ----------
+    thread_instructions : active threads, summed over the instructions.
+    instruction : (a,) int64, ascending, the index of the instruction of each access.
+    line : (a,) uint64, the cache line; ascending within an instruction.
+    """
+
+    thread_instructions: int
+    instruction: IntArray
+    line: AddressArray
+
+
+def read_instructions(
+    words: InstructionWords, header: TraceHeader, line_bytes: int, *, with_local: bool
+) -> InstructionAccesses:
+    """Return the accesses of the instructions.
+
+    Raises
+    ------
+    InputError : a line breaks the grammar, or a memory instruction is not known.
+    """
+    has_ids = header.version < _FIRST_VERSION_WITHOUT_IDS
+    counter_at = np.full(words.first.size, has_ids * _ID_WORDS + header.has_line_numbers)
+    mask_at = counter_at + 1
+    _, is_number = hex_numbers(words.at(counter_at))
+    words.refuse(~is_number, "the program counter is no hexadecimal number", counter_at)
+    mask, is_number = hex_numbers(words.at(mask_at))
+    words.refuse(~is_number | (mask >= 1 << _THREADS), "the mask is not one of 32 threads", mask_at)
+    opcode_at = mask_at + 2 + words.registers(mask_at + 1, "destinations")
+    words.at(opcode_at)
+    width_at = opcode_at + 2 + words.registers(opcode_at + 1, "sources")
+    width, is_number = decimal_numbers(words.at(width_at))
+    words.refuse(~is_number | (width >= _MOST_BYTES), "the access width is no number of bytes", width_at)
+    memory = np.flatnonzero(width)
+    space = _spaces(words[memory], opcode_at[memory])
+    is_read = (space == _Space.GLOBAL) | (space == _Space.GENERIC) | ((space == _Space.LOCAL) & with_local)
+    is_read &= mask[memory] != 0
+    read, is_generic = memory[is_read], space[is_read] == _Space.GENERIC
+    instructions = MemoryInstructions(words[read], width_at[read] + 1, mask[read], width[read])
+    # Of a generic instruction each thread is looked at: some may be in a window, others not.
+    spans = read_spans(instructions, np.where(is_generic, -1, line_bytes))
+    is_left_out = _is_in_window(spans.start, header, with_local=with_local) & is_generic[spans.instruction]
+    instruction, line = _coalesced(spans[~is_left_out], line_bytes)
+    return InstructionAccesses(int(np.bitwise_count(mask).sum(dtype=np.int64)), read[instruction], line)
+
+
+def _spaces(words: InstructionWords, opcode_at: IntArray) -> IntArray:
+    """Return where the addresses of each memory instruction are."""
+    names, which = np.unique(base_names(words.at(opcode_at)), return_inverse=True)
+    known = [_SPACE_OF_NAME.get(int(name), _Space.UNKNOWN) for name in names]
+    space = np.array(known, dtype=np.int64)[which]
+    unknown = np.flatnonzero(space == _Space.UNKNOWN)
+    if unknown.size:
+        at = int(unknown[0])
+        opcode = words.words.word(int((words.first + opcode_at)[at]))
+        is_bulk = opcode.startswith(_BULK_COPIES)
+        what = "bulk copies of the tensor memory accelerator are" if is_bulk else "the memory instruction is"
+        raise InputError(
+            f"{what} not read ({opcode!r})",
+            Place(words.path, int(words.row[at])),
+            remedy="give the addresses as text or CSV",
+        )
+    return space
+
+
+def _is_in_window(address: AddressArray, header: TraceHeader, *, with_local: bool) -> BoolArray:
+    """Return which generic addresses are those of shared memory, or of local memory if that is left out."""
+    is_in = np.zeros(address.size, dtype=np.bool_)
+    for base in (header.shared_base, None if with_local else header.local_base):
+        if base is not None:
+            # An address below the base wraps to one far above it.
+            is_in |= (address - np.uint64(base)) < _WINDOW_BYTES
+    return is_in
+
+
+def _coalesced(spans: Spans, line_bytes: int) -> tuple[IntArray, AddressArray]:
+    """Return each distinct line of each instruction once, by instruction, then ascending."""
+    line, span = lines_touched(spans.start, spans.size, line_bytes)
+    # Neighbouring threads mostly share a line: few are left to be sorted.
+    instruction, line = _distinct_neighbours(spans.instruction[span], line)
+    order = np.lexsort((line, instruction))
+    return _distinct_neighbours(instruction[order], line[order])
+
+
+def _distinct_neighbours(instruction: IntArray, line: AddressArray) -> tuple[IntArray, AddressArray]:
+    """Leave out what is the same as the one before."""
+    is_other = np.ones(line.size, dtype=np.bool_)
+    is_other[1:] = (line[1:] != line[:-1]) | (instruction[1:] != instruction[:-1])
+    return instruction[is_other], line[is_other]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInstructions:
+    """Memory instructions with at least one active thread.
+
+    Attributes
+    ----------
+    words : their lines.
+    form_at : (i,) int64, the place of the word that says the form of the addresses, which come after it.
+    mask : (i,) uint64, the active threads.
+    width : (i,) uint64, > 0, bytes of each thread's access.
+    """
+
+    words: InstructionWords
+    form_at: IntArray
+    mask: NumberArray
+    width: NumberArray
+
+    def __getitem__(self, which: IntArray) -> MemoryInstructions:
+        return MemoryInstructions(self.words[which], self.form_at[which], self.mask[which], self.width[which])
+
+    @property
+    def threads(self) -> IntArray:
+        """(i,) int64, how many threads are active."""
+        return np.bitwise_count(self.mask).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Bytes that instructions touch, in no order.
+
+    Attributes
+    ----------
+    instruction : (s,) int64, the index of the instruction.
+    start : (s,) uint64, the first byte's address.
+    size : (s,) uint64, bytes.
+    """
+
+    instruction: IntArray
+    start: AddressArray
+    size: AddressArray
+
+    def __getitem__(self, which: BoolArray) -> Spans:
+        return Spans(self.instruction[which], self.start[which], self.size[which])
+
+
+def read_spans(instructions: MemoryInstructions, longest_step: IntArray) -> Spans:
+    """Return the spans that the active threads touch.
+
+    Parameters
+    ----------
+    longest_step : (i,) int64; threads whose addresses have a stride of at most so many bytes are one span,
+        with the bytes between them. Up to the bytes of a line that touches the same lines.
+
+    Raises
+    ------
+    InputError : the form is not known, an address is missing or no number, or the active threads of a stride
+        are no run.
+    """
+    form, is_number = decimal_numbers(instructions.words.at(instructions.form_at))
+    instructions.words.refuse(
+        ~is_number | (form > _DIFFERENCES), "the form of the addresses is not known", instructions.form_at
+    )
+    strided, listed = np.flatnonzero(form == _STRIDE), np.flatnonzero(form != _STRIDE)
+    by_stride = _by_stride(instructions[strided], longest_step[strided])
+    by_list = _by_list(instructions[listed], form[listed] == _LIST)
+    return Spans(
+        np.concatenate([strided[by_stride.instruction], listed[by_list.instruction]]),
+        np.concatenate([by_stride.start, by_list.start]),
+        np.concatenate([by_stride.size, by_list.size]),
+    )
+
+
+def _by_stride(instructions: MemoryInstructions, longest_step: IntArray) -> Spans:
+    """Return the spans of a first address and a stride to each next thread."""
+    words, mask, threads = instructions.words, instructions.mask, instructions.threads
+    base_at, stride_at = instructions.form_at + 1, instructions.form_at + 2
+    base, is_number = hex_numbers(words.at(base_at))
+    words.refuse(~is_number, "the address is no hexadecimal number", base_at)
+    stride, is_number = signed_numbers(words.at(stride_at))
+    words.refuse(~is_number | (np.abs(stride) > _LONGEST_STRIDE), "the stride is no number", stride_at)
+    # One more than a run, from its lowest thread on, has none of its threads.
+    lowest = mask & (~mask + np.uint64(1))
+    words.refuse(((mask + lowest) & mask) != 0, "has a stride, but its active threads are no run")
+    is_one = np.abs(stride) <= longest_step
+    reach = np.where(is_one, stride * (threads - 1), 0)
+    start = base + np.minimum(reach, 0).view(np.uint64)
+    size = instructions.width + np.abs(reach).view(np.uint64)
+    instruction, rank = _ranked(np.where(is_one, 1, threads))
+    return Spans(
+        instruction, start[instruction] + (stride[instruction] * rank).view(np.uint64), size[instruction]
+    )
+
+
+def _by_list(instructions: MemoryInstructions, is_list: BoolArray) -> Spans:
+    """Return the spans of all addresses, or of a first one and the differences from each to the next."""
+    words, threads = instructions.words, instructions.threads
+    words.at(instructions.form_at + threads)
+    instruction, rank = _ranked(threads)
+    place = instructions.form_at[instruction] + 1 + rank
+    number_words = words.words[words.first[instruction] + place]
+    is_address = is_list[instruction] | (rank == 0)
+    step = np.zeros(instruction.size, dtype=np.uint64)
+    is_number = np.zeros(instruction.size, dtype=np.bool_)
+    step[is_address], is_number[is_address] = hex_numbers(number_words[is_address])
+    difference, is_number[~is_address] = signed_numbers(number_words[~is_address])
+    step[~is_address] = difference.view(np.uint64)
+    words.refuse(~is_number & is_address, "the address is no hexadecimal number", place, instruction)
+    words.refuse(~is_number, "the difference between addresses is no number", place, instruction)
+    return Spans(instruction, _summed(step, is_address), instructions.width[instruction])
+
+
+def _ranked(count: IntArray) -> tuple[IntArray, IntArray]:
+    """Return each index as often as its count says, and how often it came before."""
+    index = np.repeat(np.arange(count.size), count)
+    return index, np.arange(index.size) - (np.cumsum(count) - count)[index]
+
+
+def _summed(step: NumberArray, is_start: BoolArray) -> AddressArray:
+    """Return running sums, modulo 2**64, that restart at each start; the first step is a start."""
+    total = np.cumsum(step, dtype=np.uint64)
+    before = (total - step)[is_start]
+    sums: AddressArray = total - before[np.cumsum(is_start) - 1]
+    return sums
+
 
 _SIGN = re.compile(rb"^(-kernel (name|id) = |-grid dim = |#BEGIN_TB|#traces format)", re.MULTILINE)
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from scalemodel.errors import OptionError
-from scalemodel.miss_rate.larger_before import larger_before
-from scalemodel.miss_rate.shards import draw_lines, shards_misses
+from scalemodel.miss_rate.curve import draw_lines, shards_misses
 from scalemodel.miss_rate.stack_distance import (
     COLD,
     MissCounts,
@@ -20,6 +19,7 @@ from scalemodel.miss_rate.stack_distance import (
     exact_misses,
     expected_stack_distances,
     find_reuses,
+    larger_before,
     stack_distances,
     stat_stack_misses,
 )
