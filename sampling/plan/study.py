@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.errors import ProfileError
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import Design, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
@@ -48,7 +49,8 @@ class Study:
     choice : which method designed it, and what the method was given.
     counted : the launches that every filter of the region keeps, span by span.
     order : what the order of the launches shows.
-    reports : how the feature files fitted, for a method that asks for features.
+    reports : how the feature files fitted.
+    unfit : why feature files were of no use to a plan that needs none; empty where they were.
     """
 
     profile: Profile
@@ -60,6 +62,7 @@ class Study:
     design: AnyDesign
     findings: tuple[Finding, ...]
     reports: tuple[JoinReport, ...] = ()
+    unfit: str = ""
 
     @property
     def sequences(self) -> tuple[LaunchSequence, ...]:
@@ -210,11 +213,11 @@ def study(
     """
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
-    counts, launches, reports = _with_cost(profile, counts, choice, progress, tell)
+    counts, launches, reports, unfit = _with_cost(profile, counts, choice, progress, tell)
     counted = counted_selections(profile, counts)
     times = device_times(profile, counted, progress)
     order = run_order(profile, counts, progress) if counts.has_durations else RunOrder()
-    read = _Read(profile, counts, counted, times, order, launches, reports)
+    read = _Read(profile, counts, counted, times, order, launches, reports, unfit)
     return _studied(read, target, choice, progress, tell)
 
 
@@ -231,11 +234,11 @@ def study_again(
     ------
     OptionError, NotApplicableError : see `make_design` and `make_design_by_launches`.
     """
-    counts, launches, reports = read.counts, None, read.reports
+    counts, launches, reports, unfit = read.counts, None, read.reports, read.unfit
     if (choice.feature_paths, choice.cost) != (read.choice.feature_paths, read.choice.cost):
         fresh = replace(counts, cost=None)
-        counts, launches, reports = _with_cost(read.profile, fresh, choice, progress, tell)
-    same = _Read(read.profile, counts, read.counted, read.device_times, read.order, launches, reports)
+        counts, launches, reports, unfit = _with_cost(read.profile, fresh, choice, progress, tell)
+    same = _Read(read.profile, counts, read.counted, read.device_times, read.order, launches, reports, unfit)
     return _studied(same, target, choice, progress, tell)
 
 
@@ -250,6 +253,7 @@ class _Read:
     order: RunOrder
     launches: LaunchList | None = None
     reports: tuple[JoinReport, ...] = ()
+    unfit: str = ""
 
 
 def _with_cost(
@@ -258,18 +262,24 @@ def _with_cost(
     choice: MethodChoice,
     progress: Progress | None,
     tell: Callable[[JoinReport], None] | None,
-) -> tuple[DurationCounts, LaunchList | None, tuple[JoinReport, ...]]:
+) -> tuple[DurationCounts, LaunchList | None, tuple[JoinReport, ...], str]:
     """Return the reduction with what launches cost, where that is asked for or known.
 
-    Also the launches, where they had to be listed for that, and how the feature files fitted.
+    Also the launches, where they had to be listed for that, how the feature files fitted, and why they were
+    of no use to a plan by durations, which does without them.
     """
     may_know = bool(profile.metric_names) and counts.launches <= _MOST_LISTED_UNASKED
     if not (choice.cost is not None or choice.feature_paths or may_know) or not counts.total_duration_ns:
-        return counts, None, ()
-    launches, reports = _listed(profile, counts, choice, progress, tell)
+        return counts, None, (), ""
+    try:
+        launches, reports = _listed(profile, counts, choice, progress, tell)
+    except ProfileError as error:
+        if choice.cost is not None or not method_named(choice.method).draws_at_random:
+            raise
+        return counts, None, (), str(error)
     if launches.cost is not None:
         counts = counts.with_cost(launches.group, launches.duration_ns, launches.cost)
-    return counts, launches, reports
+    return counts, launches, reports, ""
 
 
 def _listed(
@@ -305,7 +315,9 @@ def _studied(
     design, reports = _designed(read, target, choice, progress, tell)
     cost = _plan_cost(counts, choice.method, design)
     found = findings(Evidence(profile, counts, read.times, cost, read.order))
-    return Study(profile, counts, choice, read.counted, read.times, read.order, design, found, reports)
+    return Study(
+        profile, counts, choice, read.counted, read.times, read.order, design, found, reports, read.unfit
+    )
 
 
 def _designed(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import textual.app
+import textual.pilot
 
 from sampling.plan.comparison import Comparison, MethodComparison, plan_key
 from sampling.profile.profile import Profile
@@ -24,6 +28,23 @@ from tui.app.compare.comparing import THREAD
 __all__ = ["gpt", "no_program_outlives_its_test", "plain_terminal", "resnet"]
 
 
+async def _loop_is_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
+    """Wait until the app's own thread has nothing to do."""
+    give_up = time.monotonic() + max_sleep
+    while time.monotonic() < give_up:
+        busy = time.thread_time()
+        await asyncio.sleep(max(_PAUSE_SECONDS, min_sleep))
+        if time.thread_time() - busy < _PAUSE_SECONDS / 10:
+            return
+
+
+@pytest.fixture(autouse=True)
+def keys_wait_for_the_app_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Textual waits twice a key until the whole process is idle, up to a second each while a thread plans."""
+    for module in (textual.app, textual.pilot):
+        monkeypatch.setattr(module, "wait_for_idle", _loop_is_idle)
+
+
 @pytest.fixture(autouse=True)
 def no_comparison_outlives_its_test() -> Iterator[None]:
     """A method that nobody waits for any more may still be under way when the app has gone."""
@@ -33,6 +54,7 @@ def no_comparison_outlives_its_test() -> Iterator[None]:
             thread.join(PATIENCE_SECONDS)
 
 
+_PAUSE_SECONDS = 0.01
 _READ: dict[tuple[str, ...], Profile] = {}
 _COMPARED: dict[tuple[object, ...], Comparison] = {}
 _FIRST: dict[tuple[object, ...], str] = {}

@@ -233,7 +233,9 @@ async def test_the_cursor_looks_at_decisions_that_are_taken(gpt: str) -> None:
         assert stop_in(app).node == stop_in(app).ahead
         await press(app, pilot, "k", "right")
         assert stop_in(app).node == stop_in(app).ahead, "a step goes back to what comes next"
-        await press(app, pilot, "e", "k")
+        await press(app, pilot, "e")
+        await wait_for(pilot, lambda: stop_in(app).ahead is None, "the end")
+        await press(app, pilot, "k")
         assert stop_in(app).node == stop_in(app).nodes[-1]
         await press(app, pilot, "j")
         assert stop_in(app).node is None

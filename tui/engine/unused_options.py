@@ -63,11 +63,8 @@ def note_unused_cost(study: Study, cost: str | None, *, quiet: bool) -> None:
     choice, known = study.choice, study.counts.cost is not None
     by_durations = method_named(choice.method).draws_at_random
     if choice.feature_paths and by_durations and not known:
-        note(
-            f"--features: {choice.method} looks at durations alone, and not every launch has a count of "
-            "instructions; not used",
-            quiet=quiet,
-        )
+        why = study.unfit or "not every launch has a count of instructions"
+        note(f"--features: {choice.method} looks at durations alone, and {why}; not used", quiet=quiet)
     if cost is not None and choice.method != "joint":
         note(f"--cost: {choice.method} does not plan by it; it is told what its plan costs", quiet=quiet)
 

@@ -10,7 +10,7 @@ import pytest
 
 from sampling.api import read_profile
 from sampling.arrays import FloatArray
-from sampling.errors import NotApplicableError
+from sampling.errors import NotApplicableError, ProfileError
 from sampling.plan.budget import Budget, simulation_hours, study_within
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import MethodChoice, Study, study, study_again
@@ -147,3 +147,17 @@ def test_a_cost_of_nothing_and_one_that_is_not_there_are_refused(run: WriteRun) 
         studied(profile, cost="instructions")
     with pytest.raises(NotApplicableError, match="there is instructions"):
         studied(profile, cost="flops")
+
+
+def test_a_feature_file_that_is_none_stops_only_a_plan_that_needs_it(run: WriteRun) -> None:
+    profile = run(by_kernel)
+    choice = MethodChoice(feature_paths=("missing.csv",))
+    found = study(profile, Grouping(GroupBy.NAME), Region(), Target(), choice)
+    assert "missing.csv" in found.unfit
+    assert found.design.cost_share is None
+    for needs in (
+        MethodChoice("sieve", feature_paths=("missing.csv",)),
+        MethodChoice(cost="x", feature_paths=("missing.csv",)),
+    ):
+        with pytest.raises(ProfileError, match=r"missing\.csv"):
+            study(profile, Grouping(GroupBy.NAME), Region(), Target(), needs)
