@@ -16,7 +16,7 @@ from tests.fuzzing.reading import read_whole
 from tests.fuzzing.small_profiles import NAMES, write_profiles
 
 # `benchmarks/fuzz.py` breaks thousands.
-_CASES = 60
+_CASES = 25
 
 
 @pytest.fixture(scope="session")
