@@ -10,7 +10,7 @@ from tests.app.driving import opened, screen_text, wait_for
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])
 async def test_the_end_of_what_is_said_is_on_the_screen(size: tuple[int, int]) -> None:
     async with opened(None, size, view="Scale model") as (app, pilot):
-        for letters in (*range(size[0] - 4, size[0] + 3), *range(2 * size[0] - 12, 2 * size[0] + 3)):
+        for letters in (*range(size[0] - 1, size[0] + 2), *range(2 * size[0] - 12, 2 * size[0] + 3, 3)):
             app.clear_notifications()
             text = ("abcde fghijkl m nopqrst " * 9)[: letters - 6].strip()
             app.say(f"{text} {letters:>03} END")

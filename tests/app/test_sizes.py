@@ -12,7 +12,7 @@ from tui.app.actions import ACTIONS
 from tui.app.compare.comparing import THREAD
 from tui.app.views import VIEWS, View
 
-ODD_SIZES = [(1, 1), (10, 3), (20, 6), (300, 4), (60, 15), (200, 60)]
+ODD_SIZES = [(1, 1), (20, 6), (300, 4), (60, 15), (200, 60)]
 OVER_A_VIEW = {"?": "help", "f": "the findings", "ctrl+p": "the palette"}
 
 

@@ -110,10 +110,8 @@ def test_shares_are_of_all_changes_without_their_signs(before: str, after: str) 
     assert [" ".join(share) for share in shares] == ["+98.8 %", "-0.9 %", "+0.4 %", "0.0 %"]
 
 
-@pytest.mark.parametrize(("size", "ascii_only"), [((80, 24), False), ((60, 15), True)])
-async def test_its_command_prints_what_is_copied(
-    before: str, after: str, tmp_path: Path, size: tuple[int, int], ascii_only: bool
-) -> None:
+async def test_its_command_prints_what_is_copied(before: str, after: str, tmp_path: Path) -> None:
+    size, ascii_only = (60, 15), True
     options = OpenOptions(ascii=ascii_only, launches="0:40", min_duration=20)
     async with opened(
         after, size, view="Difference", ascii_only=ascii_only, options=options, before=before

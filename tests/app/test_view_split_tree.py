@@ -316,8 +316,6 @@ async def test_cuts_in_the_trees_of_root_are_taken_into_the_plan_of_joint(gpt: s
 @pytest.mark.parametrize(
     ("of_plan", "in_turn"),
     [
-        ("joint", ["root", "stem", "allegro", "root"]),
-        ("root", ["root", "stem", "allegro", "root"]),
         ("stem", ["stem", "root", "allegro", "stem"]),
         ("random", ["root", "stem", "allegro", "root"]),
     ],
@@ -397,7 +395,7 @@ async def test_another_epsilon_has_other_trees(gpt: str) -> None:
 
 async def test_every_size_has_all_that_matters(gpt: str) -> None:
     async with walking(gpt, options=RICH) as (app, pilot):
-        for keys in ([], ["e", "k"], ["E"], ["m", "left", "left", "left"], ["m"]):
+        for keys in ([], ["e", "k"], ["E"]):
             await press(app, pilot, *keys)
             for size in SIZES:
                 await resized(app, pilot, *size)
@@ -430,14 +428,9 @@ Steps = list[tuple[list[str], tuple[int, int]]]
             ],
             RICH,
         ),
-        ([(["E", "x"], (80, 24))], OpenOptions()),
         (
             [(["right_curly_bracket", "right"], (80, 24))],
             OpenOptions(method="root", ascii=True, group_by=GroupBy.PUBLISHED, set=("root.k_max=3",), seed=7),
-        ),
-        (
-            [(["plus", "right"], (80, 24))],
-            OpenOptions(epsilon=0.05, group_epsilon="none", min_samples=3),
         ),
     ],
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.app.driving import App, Running, drawn, opened, printed, resized, screen_text, view_of, wait_for
 from tui.app.groups.panes import GroupTable
 from tui.app.groups.run_pane import RunPane
@@ -19,8 +17,8 @@ async def is_read(app: App, pilot: Running, rank: int) -> None:
     await wait_for(pilot, lambda: f"[6] #{rank} over the run" in screen_text(app), f"the run of #{rank}")
 
 
-@pytest.mark.parametrize("size", [(160, 45), (200, 60)])
-async def test_three_panes_fill_a_large_window(gpt: str, size: tuple[int, int]) -> None:
+async def test_three_panes_fill_a_large_window(gpt: str) -> None:
+    size = (200, 60)
     async with opened(gpt, size) as (app, pilot):
         await is_read(app, pilot, 1)
         table, histogram, run = (

@@ -103,7 +103,7 @@ def test_epsilons_have_three_digits_and_rise() -> None:
 
 
 @pytest.mark.parametrize(("method", "every"), [("joint", 450), ("root", 60), ("random", 60)])
-@pytest.mark.parametrize("times", [1.0001, 1.3, 2.0, 5.0])
+@pytest.mark.parametrize("times", [1.0001, 2.0])
 def test_it_is_the_smallest_of_all_that_fit(
     table: LaunchTable, method: str, every: int, times: float
 ) -> None:

@@ -119,7 +119,7 @@ def test_cutcp() -> None:
     check_against_paper(launch_list(features, cycles), [0, 1, 2], [2, 3, 6], 0, 3)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_gramschmidt(seed: int) -> None:
     iteration = np.arange(2048)
     part = np.searchsorted([479, 927, 1375, 1823], iteration, side="right")
@@ -173,7 +173,7 @@ def plain_pipeline(table: NDArray[np.float64], k: int, cycles: NDArray[np.float6
     return float(abs(np.dot(size, cycles[first]) - cycles.sum()) / cycles.sum())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
     table, kind = blobs(seed, 4, 300)
     cycles = np.array([50.0, 300.0, 40.0, 500.0])[kind] * np.linspace(1, 1.001, 300)
@@ -184,7 +184,7 @@ def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
     assert len(set(zip(kind.tolist(), picks.stratum.tolist(), strict=True))) == 4
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_weighted_k_means_is_as_good_as_that_of_repeated_rows(seed: int) -> None:
     table, _ = blobs(seed, 5, 200)
     rows = standardise(dict(zip("abc", table.T, strict=True)), ("a", "b", "c")).rows
@@ -200,7 +200,7 @@ def test_weighted_k_means_is_as_good_as_that_of_repeated_rows(seed: int) -> None
         assert inertia == pytest.approx(oracle.inertia_)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_rounding_does_not_choose_between_equally_good_groups(seed: int) -> None:
     # The six kinds of gramschmidt, turned by an angle: 75 with 50 is as good as 50 with 25.
     values = np.array([[0.0, -60], [0, 0], [100, 0], [75, 0], [50, 0], [25, 0]]) / 30

@@ -77,11 +77,10 @@ def three_groups(counts_of: CountsOf, mixture: Mixture) -> DurationCounts:
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("seed", range(3))
 def test_steps_are_the_decisions_of_all_trees_in_rank_order(
-    name: str, seed: int, counts_of: CountsOf, mixture: Mixture
+    name: str, counts_of: CountsOf, mixture: Mixture
 ) -> None:
-    counts = counts_of(mixture(seed, groups=3, launches=300))
+    counts = counts_of(mixture(0, groups=3, launches=300))
     trees = trees_of(counts, name)
     walk = walk_of(counts, name)
     for group, whole in enumerate(trees):
@@ -156,11 +155,10 @@ def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("seed", range(3))
 def test_at_the_end_the_figures_are_exactly_those_of_the_plan(
-    name: str, seed: int, counts_of: CountsOf, mixture: Mixture
+    name: str, counts_of: CountsOf, mixture: Mixture
 ) -> None:
-    counts = counts_of(mixture(seed))
+    counts = counts_of(mixture(0))
     method, settings_, target = ALL[name]
     overrides = {counts.groups[0].key: {"": Verdict.SPLIT}, counts.groups[1].key: {"": Verdict.KEEP}}
     for decided in (None, overrides):
