@@ -49,16 +49,3 @@ async def test_escape_closes_what_is_open_in_the_view_first(gpt: str) -> None:
         for name in ("Timeline", "Groups"):
             await pilot.press("escape")
             await at(app, pilot, name)
-
-
-async def test_in_the_plan_a_refused_value_and_the_details_go_first(gpt: str) -> None:
-    async with opened(gpt) as (app, pilot):
-        await pilot.press("3", "j", "enter", "ctrl+a", "ctrl+k", "5", "enter")
-        await wait_for(pilot, lambda: "did you mean 0.05" in screen_text(app), "it is refused")
-        await pilot.press("escape")
-        await wait_for(pilot, lambda: "5 ?" not in screen_text(app), "the value of the plan")
-        await at(app, pilot, "Plan")
-        await pilot.press("b", "escape")
-        await at(app, pilot, "Plan")
-        await pilot.press("escape")
-        await at(app, pilot, "Groups")

@@ -30,15 +30,3 @@ async def test_the_sentence_follows_the_cursor_at_80_by_24(gpt: str) -> None:
         lines = screen_text(app).splitlines()
         assert lines.index(field.help) > max(row for row, line in enumerate(lines) if "> seed " in line)
         assert "[t] Trade-off" in lines[lines.index(field.help) + 1], "it stands between the panes"
-
-
-async def test_in_a_narrow_column_it_is_wrapped(gpt: str) -> None:
-    async with opened(gpt, (200, 60), view="Plan") as (app, pilot):
-        await pilot.press(*"jjjjjjj")
-        field = form_of(app).field
-        assert len(field.help) > 46
-        await wait_for(
-            pilot,
-            lambda: field.help in " ".join(line[:46].strip() for line in screen_text(app).splitlines()),
-            "over two rows",
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -169,24 +168,3 @@ async def test_an_exporter_is_chosen_and_a_method_plans_where_one_is(gpt: str) -
         await wait_for(pilot, lambda: app.session.options.method == "random", "planned by it")
         await planned(pilot, app)
         assert app.screen is place, "without leaving the view"
-
-
-async def test_an_action_of_another_view_is_run_there_and_a_page_over_it_is_closed(gpt: str) -> None:
-    async with opened(gpt) as (app, pilot):
-        await pilot.press("question_mark")
-        await wait_for(pilot, lambda: "Help: Groups" in screen_text(app), "help")
-        await chosen(app, pilot, "before", "Difference: Before  o")
-        await wait_for(pilot, lambda: "Before what is open" in screen_text(app), "it asks")
-        await pilot.press("escape", "escape")
-        await wait_for(pilot, lambda: view_of(app).NAME == "Groups", "where one came from")
-        assert len(app.screen_stack) == 1
-
-
-async def test_it_opens_in_a_tenth_of_a_second(gpt: str) -> None:
-    async with opened(gpt) as (app, _):
-        for view in VIEWS:
-            _ = view.screen
-        begun = time.process_time()
-        made = list(app.get_system_commands(app.screen))
-        assert len(made) > 80
-        assert time.process_time() - begun < 0.1

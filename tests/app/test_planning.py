@@ -173,7 +173,6 @@ async def test_the_line_of_the_plan_has_its_bound(resnet: str) -> None:
     settings = ("single-iteration.first=0", "single-iteration.last=99", "single-iteration.iterations=4")
     for method, given, said in (
         ("random", (), "; simulated "),
-        ("root", (), "; simulated "),
         ("single-iteration", settings, "; no bound"),
     ):
         async with opened(resnet, options=OpenOptions(method=method, set=given)) as (app, _):

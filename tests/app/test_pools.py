@@ -31,7 +31,6 @@ from tui.app.groups.panes import GroupTable
 from tui.app.plan.presenter import plan_figures
 from tui.app.split_tree.screen import SplitTreeScreen
 from tui.charts.quantities import share
-from tui.options.commands import OpenOptions
 
 POOL_BELOW = 0.01
 """The default: kernel groups of less of the time may be pooled."""
@@ -160,9 +159,3 @@ def test_what_is_pooled_has_wordings_for_narrow_panes(gpt: str) -> None:
     forms = dict(plan_figures(details_without_app(gpt)))["pooled"]
     assert forms[-3:] == ("6 of 22 groups, 1.8 %", "6 of 22 groups", "6 of 22")
     assert sorted(map(len, forms), reverse=True) == list(map(len, forms))
-
-
-async def test_no_method_but_joint_pools(gpt: str) -> None:
-    async with opened(gpt, options=OpenOptions(method="root")) as (app, _):
-        assert pooled(app) == []
-        assert " pool " not in screen_text(app)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.app.driving import opened, resized, screen_text, view_of, wait_for
+from tests.app.driving import opened, resized, screen_text, wait_for
 from tui.app.frame.line import Line
 from tui.app.views import VIEWS
 
@@ -35,12 +35,3 @@ async def test_without_a_profile_there_is_no_such_row() -> None:
         assert "[5]" in screen_text(app).splitlines()[1]
         await resized(app, pilot, 60, 15)
         assert "[5]" in screen_text(app).splitlines()[1]
-
-
-async def test_planning_does_not_touch_the_row(resnet: str) -> None:
-    async with opened(resnet) as (app, pilot):
-        row = view_of(app).query_one("#profile", Line)
-        shown, asked = row.text, row._repaint_required
-        app.change(doing="planning")
-        await pilot.pause()
-        assert (row.text, row._repaint_required) == (shown, asked)

@@ -11,7 +11,6 @@ from tests.app.plan_driving import form_of, retype
 from tests.fuzzing.keys import press_at_once
 from tui.app.app import KernelPointApp
 from tui.app.state import Session
-from tui.options.commands import OpenOptions
 
 
 async def test_at_an_option_the_words_go_with_the_next_key_and_the_value_when_one_leaves(gpt: str) -> None:
@@ -37,16 +36,6 @@ async def test_what_is_to_go_at_the_next_key_goes_with_its_screen(gpt: str) -> N
         assert (app.failure, app.crash) == (None, None)
 
 
-async def test_what_the_engine_refuses_is_said_once(gpt: str) -> None:
-    async with opened(gpt, (120, 40), view="Plan", options=OpenOptions(method="random")) as (app, pilot):
-        await pilot.press("right")
-        await wait_for(pilot, lambda: form_of(app).is_refused, "pks needs features")
-        words = "pks needs metrics"
-        await wait_for(pilot, lambda: screen_text(app).count(words) == 2, "at the option and in the line")
-        await pilot.press("w")
-        await wait_for(pilot, lambda: words not in screen_text(app), "both are read")
-
-
 async def test_a_place_to_write_to(gpt: str) -> None:
     Path("plan.json").write_text("mine")
     async with opened(gpt, view="Plan") as (app, pilot):
@@ -59,32 +48,6 @@ async def test_a_place_to_write_to(gpt: str) -> None:
         await wait_for(pilot, lambda: "a name is missing" in screen_text(app), "why not")
         await pilot.press("a")
         await wait_for(pilot, lambda: "Export for csv" in screen_text(app), "what is asked")
-
-
-async def test_a_recording_before(gpt: str) -> None:
-    async with opened(gpt, view="Difference") as (app, pilot):
-        await pilot.press("o", *"no", "enter")
-        await wait_for(pilot, lambda: "no: " in screen_text(app) or "no such" in screen_text(app), "why not")
-        await wait_for(pilot, lambda: "Before what is open" not in screen_text(app), "in its place")
-        await pilot.press("left")
-        await wait_for(pilot, lambda: "Before what is open" in screen_text(app), "what is asked")
-
-
-async def test_results(gpt: str) -> None:
-    async with opened(gpt, view="Plan") as (app, pilot):
-        await wait_for(pilot, lambda: view_of(app).is_ready, "the plan")
-        await pilot.press("o", "enter")
-        await wait_for(pilot, lambda: "no file of results is named" in screen_text(app), "why not")
-        await pilot.press("right")
-        await wait_for(pilot, lambda: "What the simulator wrote" in screen_text(app), "what is meant")
-
-
-async def test_a_file_of_view_5() -> None:
-    async with opened(None, view="Scale model") as (app, pilot):
-        await pilot.press("o", "ctrl+a", "ctrl+k", "enter")
-        await wait_for(pilot, lambda: "CSV or TOML is meant" in screen_text(app), "why not")
-        await pilot.press("a")
-        await wait_for(pilot, lambda: "CSV or TOML is meant" not in screen_text(app), "read")
 
 
 def test_words_are_there_long_enough_to_be_read(monkeypatch: pytest.MonkeyPatch) -> None:

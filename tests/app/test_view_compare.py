@@ -31,7 +31,6 @@ from tests.app.driving import (
 )
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui.app import planning
-from tui.app.app import KernelPointApp
 from tui.app.compare import comparing, presenter
 from tui.app.compare.comparing import THREAD, ComparisonEnded, MethodCompared, MethodProgress
 from tui.app.compare.panes import CompareTable, CompareWords
@@ -47,7 +46,6 @@ from tui.app.compare.presenter import (
 )
 from tui.app.compare.screen import CompareScreen
 from tui.app.frame.chart import Chart
-from tui.app.running import session_of
 from tui.app.state import Session
 from tui.charts.grid import SELECTED
 from tui.engine.studies import grouping_of
@@ -438,16 +436,6 @@ async def test_a_cancelled_comparison_is_copied_as_far_as_it_came(
     assert printed(command, 80, tmp_path) == text
 
 
-async def test_several_files_are_one_workload(resnet: str, gpt: str, tmp_path: Path) -> None:
-    app = KernelPointApp(session_of((resnet, gpt), OpenOptions()), view="Compare")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for(pilot, lambda: isinstance(app.screen, CompareScreen), "the view")
-        await compared(pilot, app)
-        text, command = await copied(app, pilot)
-    assert "--one-workload" in command
-    assert printed(command, 80, tmp_path) == text
-
-
 # Without an app
 
 
@@ -493,15 +481,6 @@ def test_the_line_that_stands_for_a_method_is_found_whatever_changes() -> None:
     assert (folded.place_of("pks"), explained.place_of(CANNOT_RUN)) == (CANNOT_RUN, "pks")
     assert folded.place_of("root") == folded.place_of(None) == "joint"
     assert Shown().place_of("joint") is None
-
-
-async def test_methods_out_of_sight_are_counted(gpt: str) -> None:
-    async with opened(gpt, (60, 15), view="Compare") as (app, pilot):
-        await wait_for(pilot, lambda: "[r] again" in screen_text(app), "all are compared")
-        await pilot.press("e")
-        await wait_for(pilot, lambda: " below" in screen_text(app), "some are out of sight")
-        await pilot.resize_terminal(200, 60)
-        await wait_for(pilot, lambda: "[r] again ─" in screen_text(app), "all are")
 
 
 def known_of(profile: str, methods: tuple[str, ...], **options: Any) -> tuple[Findings, Session]:

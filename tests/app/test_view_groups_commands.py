@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.driving import App, Running, drawn, opened, printed, screen_text, view_of, wait_for
+from tests.app.driving import App, Running, drawn, opened, printed, screen_text, wait_for
 from tui.app.frame.chart import Chart
 from tui.app.groups import presenter as groups
 from tui.app.groups.panes import GroupTable
@@ -47,17 +47,6 @@ async def test_a_table_that_is_cut(gpt: str, tmp_path: Path, monkeypatch: pytest
     assert command.endswith("--top 3")
     assert text.count("\n") == 4
     assert printed(command, 80, tmp_path) == text
-
-
-async def test_an_empty_table(gpt: str, tmp_path: Path) -> None:
-    """The command says on stderr that no group matches; on stdout there is nothing, as in the app."""
-    async with opened(gpt) as (app, pilot):
-        await filtered(app, pilot, "zzz")
-        for keys in ([], ["tab"]):
-            await pilot.press(*keys)
-            assert view_of(app).pane_text().text == ""
-            with pytest.raises(AssertionError, match="no kernel group's key contains it"):
-                printed(view_of(app).command(), 80, tmp_path)
 
 
 async def test_the_histogram_as_large_as_it_is_drawn(gpt: str, tmp_path: Path) -> None:

@@ -134,15 +134,6 @@ async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.M
         assert not app.screen.query_one(BudgetPrompt).display
 
 
-async def test_a_slowdown_alone_shows_hours(table: str) -> None:
-    async with running(table, options=ROOT) as (app, pilot):
-        await ask(pilot, app, "", "1e6")
-        await settled(app, pilot)
-        await wait_for(pilot, lambda: app.session.hours is not None, "hours are known")
-        assert " machine " in screen_text(app)
-        assert app.session.options.epsilon == 0.05
-
-
 async def test_picks_have_no_epsilon_to_find(table: str) -> None:
     async with running(table, options=OpenOptions(method="single-iteration")) as (app, pilot):
         await pilot.press("B")

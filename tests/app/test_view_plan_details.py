@@ -18,7 +18,6 @@ from tests.app.driving import (
     opened,
     planned,
     screen_text,
-    study_in,
     wait_for,
 )
 from tests.app.plan_driving import (
@@ -211,16 +210,6 @@ async def test_so_it_does_for_other_options_in_ascii_at_another_size(small: str)
             for words in ("--epsilon 0.02", "--seed 3", "--group-epsilon none", "--exclude sgemm", "--ascii"):
                 assert words in command
             assert app.clipboard.isascii()
-
-
-async def test_so_it_does_with_split_decisions(small: str) -> None:
-    async with running(small) as (app, pilot):
-        kept = {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
-        app.plan(replace(app.session.options, method="root"), kept)
-        await settled(app, pilot)
-        assert "--overrides kernelpoint-overrides-" in await check_round_trip(pilot, app, 80)
-        await focus_on(pilot, app, PlanPane.TRADE_OFF)
-        assert "--overrides kernelpoint-overrides-" in await check_round_trip(pilot, app, 80)
 
 
 async def test_what_is_not_there_yet_is_not_in_the_command(

@@ -129,21 +129,6 @@ async def test_every_target_of_export_is_offered(small: str) -> None:
         assert (made / name).read_bytes() == Path("headless", name).read_bytes()
 
 
-async def test_another_target_of_export_is_chosen_by_arrows(
-    small: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = ("csv", "other")
-    monkeypatch.setattr("tui.app.plan.prompt.exporter_names", lambda: names)
-    async with running(small) as (app, pilot):
-        await pilot.press("e")
-        await wait_for(pilot, lambda: "up and down change it" in screen_text(app), "it says how")
-        await pilot.press("down")
-        await wait_for(pilot, lambda: "Folder: other-export" in screen_text(app), "the other")
-        await pilot.press(*"!", "up")
-        await wait_for(pilot, lambda: "Export for csv" in screen_text(app), "the first again")
-        assert "Folder: other-export!" in screen_text(app), "a name of the user's own stays"
-
-
 async def test_a_profile_replaced_since_it_was_read_is_not_named_by_its_new_hash(
     small: str, resnet: str, tmp_path: Path
 ) -> None:

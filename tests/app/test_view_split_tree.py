@@ -121,16 +121,6 @@ def branches(app: App) -> list[str]:
     return drawn(app.screen.query_one("#branches", Chart)).split("\n")
 
 
-async def test_it_opens_on_the_selected_group_before_its_first_decision(gpt: str) -> None:
-    async with opened(gpt, selected=3, options=ROOT) as (app, pilot):
-        await pilot.press("2")
-        await wait_for(pilot, lambda: isinstance(app.screen, SplitTreeScreen), "view 2")
-        await settled(app, pilot)
-        assert place(app) == (3, 0)
-        assert "[2] #4 decision 1, root:" in screen_text(app)
-        assert "[m] root, the plan's" in screen_text(app)
-
-
 async def test_stepping_forward_and_back_goes_the_engines_way(gpt: str) -> None:
     async with walking(gpt, options=replace(RICH, epsilon=0.05)) as (app, pilot):
         walk = walk_like(app)
@@ -177,15 +167,6 @@ async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
         assert (running.speedup, running.bound) == (whole.design.speedup, whole.design.bound)
         await press(app, pilot, "right_square_bracket", "right_curly_bracket")
         assert place(app)[0] == last
-
-
-async def test_keys_pressed_faster_than_they_are_done_are_all_done(gpt: str) -> None:
-    async with walking(gpt, options=RICH) as (app, pilot):
-        walk = walk_like(app)
-        for _ in range(9):
-            walk.step()
-        await press(app, pilot, *["right_square_bracket"] * 12, *["left_square_bracket"] * 3)
-        assert place(app) == (walk.group, walk.taken)
 
 
 async def test_a_stop_is_told_in_words_and_numbers(gpt: str) -> None:
@@ -316,7 +297,6 @@ async def test_cuts_in_the_trees_of_root_are_taken_into_the_plan_of_joint(gpt: s
 @pytest.mark.parametrize(
     ("of_plan", "in_turn"),
     [
-        ("stem", ["stem", "root", "allegro", "stem"]),
         ("random", ["root", "stem", "allegro", "root"]),
     ],
 )
@@ -359,13 +339,6 @@ async def test_a_decision_in_trees_for_study_makes_the_plan_one_by_their_method(
         assert not list(tmp_path.glob("*.json")), "no file is written that was not asked for"
 
 
-async def test_a_decision_that_cannot_be_taken_leaves_the_method_alone(resnet: str) -> None:
-    async with walking(resnet, options=OpenOptions(method="stem"), selected=8) as (app, pilot):
-        await press(app, pilot, "m", "e", "k", "plus")
-        await wait_for(pilot, lambda: "all its durations are equal" in screen_text(app), "why not")
-        assert (app.session.overrides, app.session.options.method) == ({}, "stem")
-
-
 async def test_the_selected_group_is_that_of_view_1(gpt: str) -> None:
     async with walking(gpt) as (app, pilot):
         await press(app, pilot, "right_curly_bracket", "right_curly_bracket", "right_square_bracket")
@@ -381,16 +354,6 @@ async def test_the_selected_group_is_that_of_view_1(gpt: str) -> None:
         await pilot.press("2")
         await settled(app, pilot)
         assert place(app) == (3, 0)
-
-
-async def test_another_epsilon_has_other_trees(gpt: str) -> None:
-    async with walking(gpt, options=replace(RICH, epsilon=0.05)) as (app, pilot):
-        await press(app, pilot, "e")
-        few = len(stop_in(app).nodes)
-        app.plan(replace(app.session.options, epsilon=0.01))
-        await settled(app, pilot)
-        assert len(stop_in(app).nodes) > few
-        assert stop_in(app).ahead is None
 
 
 async def test_every_size_has_all_that_matters(gpt: str) -> None:

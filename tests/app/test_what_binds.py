@@ -177,30 +177,6 @@ async def test_a_step_is_taken_in_view_3_and_taken_back(resnet: str) -> None:
         assert app.session.options == before
 
 
-async def test_the_method_can_be_a_step(resnet: str) -> None:
-    async with listing(resnet) as (app, pilot):
-        place = [step.option for step in told_by_engine(app)].index("method")
-        await pilot.press(*["j"] * place, "enter")
-        await wait_for(pilot, lambda: "method is root now, not joint" in screen_text(app), "it is said")
-        await settled(app, pilot)
-        assert study_in(app).design.method == "root"
-
-
-async def test_the_list_is_in_sight_at_every_size(resnet: str) -> None:
-    async with listing(resnet) as (app, pilot):
-        for size in SIZES:
-            await resized(app, pilot, *size)
-            await pilot.press("b")
-            await settled(app, pilot)
-            text = screen_text(app)
-            assert "[b] What binds" in text
-            assert "> min-samples" in text or "> method" in text
-            assert max(map(len, text.splitlines())) <= size[0]
-        await resized(app, pilot, 60, 15)
-        await pilot.press("escape")
-        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "back to the options")
-
-
 def test_steps_that_do_not_hold_any_more_are_not_taken_back() -> None:
     steps, options = Steps(), SampleOptions()
     first = with_value(options, "epsilon", 0.1)
@@ -250,12 +226,6 @@ async def test_hours_stand_beside_every_speedup(resnet: str) -> None:
         await wait_for(
             pilot, lambda: f"{expected} of one machine, simulated 1e+06 times" in screen_text(app), "view 4"
         )
-
-
-async def test_without_a_slowdown_nothing_is_said_of_hours(small: str) -> None:
-    async with running(small) as (app, _):
-        assert app.session.hours is None
-        assert " machine " not in screen_text(app)
 
 
 def test_a_line_drops_the_last_options_first(small: str) -> None:
