@@ -241,6 +241,18 @@ def test_processes_with_the_same_numbers_are_the_same(launch_table: Build, tmp_p
     equal(only.metrics["m"], [NAN, NAN, 0, 1])
 
 
+def test_rows_of_a_grid_that_the_profile_lacks_are_counted_as_no_others(
+    launch_table: Build, tmp_path: Path
+) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    rows = [(5, 9), (9, 8), (9, 8), (5, 8)]
+    page = raw_page(
+        tmp_path, [(process, 0, "f", f"({x}, 1, 1)", "(8, 1, 1)", at) for at, (process, x) in enumerate(rows)]
+    )
+    features, _ = joined(profile, page)
+    equal(features.metrics["m"], [3, NAN, 1, 2])
+
+
 def test_as_many_processes_of_another_run_go_in_order_and_the_report_says_so(
     launch_table: Build, tmp_path: Path
 ) -> None:
@@ -373,7 +385,7 @@ def test_logs_may_be_as_many_as_the_processes_that_are_selected(launch_table: Bu
         joined(profile, *files)
     assert "as have 2 files in all, and the profile launches of 3 (5:0, 6:0, 7:0)" in str(caught.value)
     assert caught.value.remedy is not None
-    assert caught.value.remedy.startswith("give a file for each of them, in this order, or choose the one")
+    assert "give a file for each of the profile's, in this order, or choose" in caught.value.remedy
 
 
 def test_pages_of_processes_on_one_device_go_in_the_order_given(launch_table: Build, tmp_path: Path) -> None:
