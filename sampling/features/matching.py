@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sampling.arrays import BoolArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
-from sampling.features.names import ReconciledNames, reconcile_names
+from sampling.features.names import reconcile_names
 from sampling.features.rows import FeatureRows, missing_numbers
-from sampling.features.sequences import FilePosition, sequences_of_rows
+from sampling.features.sequences import ALONE, FilePosition, sequences_of_rows
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
 from sampling.text import counted, shortened
@@ -69,7 +69,7 @@ class Matches:
     notes: tuple[str, ...] = ()
 
 
-def match_rows(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition | None = None) -> Matches:
+def match_rows(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition = ALONE) -> Matches:
     """Find the launch of every row.
 
     Without ids, the k-th row of a name, grid and block within a process and device is the k-th such launch of
@@ -82,83 +82,102 @@ def match_rows(rows: FeatureRows, launches: ProfileLaunches, position: FilePosit
 
     Raises
     ------
-    ProfileError : it cannot be found out which process and device of the profile are the file's.
+    ProfileError : it cannot be found out which process and device of the profile are the file's; rows by
+        position are more or fewer than the launches.
     """
+    notes: list[str] = []
     if rows.id is not None:
-        return _by_id(rows, launches)
-    return _by_identity(rows, launches, position or FilePosition())
+        return Matches(_by_id(rows, rows.id, launches, notes), "id", tuple(notes))
+    assert rows.name is not None
+    # What both sides have of the shapes is compared: the columns of the profile's, and the file's own.
+    columns, own, compared = [0], [], ["name"]
+    for what, axes, sizes in (("grid", _GRID, rows.grid), ("block", _BLOCK, rows.block)):
+        if sizes is not None and sizes.any() and launches.shapes[:, axes].any():
+            columns += range(axes.start, axes.stop)
+            own += list(sizes.T)
+            compared.append(what)
+    sequence = sequences_of_rows(rows, launches.profile.sequences, launches.chosen, position, notes)
+    name = _kernels(rows, rows.name, launches, own, columns[1:], notes)
+    found, joined_by = _by_number(rows, launches, sequence, name, notes)
+    if found is None:
+        joined_by = ", ".join([*compared, "occurrence"])
+        found = _by_occurrence(rows, launches, sequence, launches.shapes[:, columns], [name, *own], notes)
+        found = _checked_blocks(rows, launches, found, notes)
+    return Matches(found, joined_by, tuple(notes))
 
 
-def _by_id(rows: FeatureRows, launches: ProfileLaunches) -> Matches:
-    assert rows.id is not None
-    _require_whole_profile(rows, launches)
-    known = rows.id < len(launches.signature)
-    notes = []
+def _by_id(rows: FeatureRows, ids: IntArray, launches: ProfileLaunches, notes: list[str]) -> IntArray:
+    if rows.whole_profile and len(rows) != len(launches.signature):
+        there = counted(len(launches.signature), "launch", "launches")
+        raise ProfileError(
+            f"{counted(len(rows), 'row')} for {there}, and it has nothing but their order to tell which is "
+            "which",
+            path=rows.path,
+            remedy="write a row for every launch of the whole profile in the order of their ids, or a CSV or "
+            "Parquet file with a column id",
+        )
+    known = ids < len(launches.signature)
     if rows.name is not None:
         # A row that names another kernel than its launch is of another profile.
-        named = _names(rows, launches).code[rows.name]
-        is_of = launches.shapes[launches.signature[np.where(known, rows.id, 0)], 0]
+        names = reconcile_names(launches.profile.kernels.names, launches.has_launches, rows.names)
+        named = names.code[rows.name]
+        is_of = launches.shapes[launches.signature[np.where(known, ids, 0)], 0]
         other = known & (named >= 0) & (named != is_of)
         if other.any():
             notes.append(f"{_rows(other)} left out, for the launch with this id is of another kernel")
             known &= ~other
-    return Matches(np.where(known, rows.id, _UNKNOWN), "id", tuple(notes))
+    return np.where(known, ids, _UNKNOWN)
 
 
-def _require_whole_profile(rows: FeatureRows, launches: ProfileLaunches) -> None:
-    """Raise ProfileError for rows that are all launches by position, and more or fewer than there are."""
-    if not rows.whole_profile or len(rows) == len(launches.signature):
-        return
-    there = counted(len(launches.signature), "launch", "launches")
-    raise ProfileError(
-        f"{counted(len(rows), 'row')} for {there}, and it has nothing but their order to tell which is which",
-        path=rows.path,
-        remedy="write a row for every launch of the whole profile in the order of their ids, or a CSV or "
-        "Parquet file with a column id",
-    )
+def _by_occurrence(
+    rows: FeatureRows,
+    launches: ProfileLaunches,
+    sequence: IntArray,
+    shapes: IntArray,
+    own: Sequence[IntArray],
+    notes: list[str],
+) -> IntArray:
+    """Return (rows,) the k-th launch of a kernel and sequence for the k-th row of it.
 
-
-def _by_identity(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition) -> Matches:
-    assert rows.name is not None
-    notes: list[str] = []
-    shapes = launches.shapes
-    columns, compared = [0], ["name"]
-    own: list[IntArray] = []
-    for what, axes, dimensions in (("grid", _GRID, rows.grid), ("block", _BLOCK, rows.block)):
-        if dimensions is not None and dimensions.any() and shapes[:, axes].any():
-            columns += range(axes.start, axes.stop)
-            own += list(dimensions.T)
-            compared.append(what)
-    sequence = sequences_of_rows(rows, launches.profile.sequences, launches.chosen, position, notes)
-    name = _kernels(rows, launches, own, columns[1:], notes)
-    numbered = _by_number(rows, launches, sequence, name, notes)
-    if numbered is not None:
-        return numbered
-    known = np.flatnonzero((name >= 0) & (sequence >= 0))
-    label, own_label = _labels(shapes[:, columns], [name[known], *(column[known] for column in own)])
+    Parameters
+    ----------
+    shapes : (signatures, c) name code and what else is compared of every signature.
+    own : the same columns of the file, (rows,) each; the name is -1 where it is not known.
+    """
+    known = np.flatnonzero((own[0] >= 0) & (sequence >= 0))
+    # The profile's are numbered first, so that a row whose identity the profile lacks has a larger label.
+    both = [np.concatenate([shapes[:, place], column[known]]) for place, column in enumerate(own)]
+    codes, first_rows = dense_codes(both)
+    rank = np.empty(len(first_rows), dtype=np.int64)
+    rank[np.argsort(first_rows, kind="stable")] = np.arange(len(first_rows))
+    label, own_label = rank[codes[: len(shapes)]], rank[codes[len(shapes) :]]
     kinds = int(label.max(initial=-1)) + 1
     length = [each.launches for each in launches.profile.sequences]
     of_launch = label[launches.signature] + kinds * np.repeat(np.arange(len(length)), length)
-    of_row = own_label + kinds * sequence[known]
-    total = kinds * len(length)
+    of_row = np.where(own_label < kinds, own_label + kinds * sequence[known], _UNKNOWN)
     placed = np.argsort(of_launch, kind="stable")
-    there = np.bincount(of_launch, minlength=total)
+    there = np.bincount(of_launch, minlength=kinds * len(length))
     start = np.cumsum(there) - there
-    # A shape that the profile lacks has a label beyond its own, which may be another process's.
-    counted_as = np.where(own_label < kinds, of_row, _UNKNOWN)
-    occurrence = occurrences(counted_as) if rows.occurrence is None else rows.occurrence[known]
-    has = (own_label < kinds) & (occurrence < there[np.where(own_label < kinds, of_row, 0)])
+    occurrence = occurrences(of_row) if rows.occurrence is None else rows.occurrence[known]
+    has = (of_row >= 0) & (occurrence < there[of_row])
     found = np.full(len(rows), _UNKNOWN, dtype=np.int64)
     found[known[has]] = placed[start[of_row[has]] + occurrence[has]]
     if rows.occurrence is None:
-        _note_fewer(np.bincount(of_row[own_label < kinds], minlength=total), there, notes)
-    found = _checked_blocks(rows, launches, found, notes)
-    return Matches(found, ", ".join([*compared, "occurrence"]), tuple(notes))
+        in_file = np.bincount(of_row[of_row >= 0], minlength=len(there))
+        fewer = int(np.count_nonzero((in_file > 0) & (in_file < there)))
+        if fewer:
+            kernels = counted(int(np.count_nonzero(in_file)), "kernel")
+            have = "has" if fewer == 1 else "have"
+            notes.append(
+                f"{fewer:,} of {kernels} {have} fewer rows than launches: "
+                "they are taken for the first ones, which is wrong after --launch-skip or --kernel-id"
+            )
+    return found
 
 
 def _by_number(
     rows: FeatureRows, launches: ProfileLaunches, sequence: IntArray, name: IntArray, notes: list[str]
-) -> Matches | None:
+) -> tuple[IntArray | None, str]:
     """Return the launches by the tool's own numbers; None where no row is missing, or a number is wrong.
 
     The numbers count the launches that the tool sees, which may be fewer than the profile has. So they are
@@ -166,7 +185,7 @@ def _by_number(
     """
     number = rows.launch_number
     if number is None or missing_numbers(number) == 0:
-        return None
+        return None, ""
     first, length = np.array([(each.first_id, each.launches) for each in launches.profile.sequences]).T
     there = (name >= 0) & (sequence >= 0)
     there &= number < length[np.maximum(sequence, 0)]
@@ -180,16 +199,15 @@ def _by_number(
         checked += [what] if both.any() else []
     other &= there
     if there.any() and not other.any():
-        return Matches(launch, f"the log's own numbers, checked by {' and '.join(checked)}", tuple(notes))
+        return launch, f"the log's own numbers, checked by {' and '.join(checked)}"
     if other.any():
         row = int(np.argmax(other))
-        kernel = f"kernel {int(number[row])}"
         is_another = f"is {rows.words(row)}" if shapes[row, 0] != name[row] else "has another size there"
         notes.append(
-            f"its own numbers do not count the profile's launches ({kernel} {is_another}), so later launches "
-            "of a kernel may be taken for earlier ones"
+            f"its own numbers do not count the profile's launches (kernel {int(number[row])} {is_another}), "
+            "so later launches of a kernel may be taken for earlier ones"
         )
-    return None
+    return None, ""
 
 
 def _sizes(rows: FeatureRows, shapes: IntArray) -> Iterator[tuple[str, IntArray, IntArray]]:
@@ -207,52 +225,34 @@ def occurrences(label: IntArray) -> IntArray:
     order = np.argsort(label, kind="stable")
     placed = label[order]
     first = np.flatnonzero(np.append(True, placed[1:] != placed[:-1])) if len(placed) else order
-    counted = np.empty(len(label), dtype=np.int64)
-    counted[order] = np.arange(len(label)) - np.repeat(first, np.diff(np.append(first, len(label))))
-    return counted
-
-
-def _labels(shapes: IntArray, own: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Return one label for equal identities: (signatures,) of the profile's and (rows,) of the file's.
-
-    The profile's are numbered first, so that a row whose identity the profile lacks has a larger label.
-    """
-    both = [np.concatenate([shapes[:, place], column]) for place, column in enumerate(own)]
-    codes, first_rows = dense_codes(both)
-    rank = np.empty(len(first_rows), dtype=np.int64)
-    rank[np.argsort(first_rows, kind="stable")] = np.arange(len(first_rows))
-    label = rank[codes]
-    return label[: len(shapes)], label[len(shapes) :]
-
-
-def _names(rows: FeatureRows, launches: ProfileLaunches) -> ReconciledNames:
-    return reconcile_names(launches.profile.kernels.names, launches.has_launches, rows.names)
+    found = np.empty(len(label), dtype=np.int64)
+    found[order] = np.arange(len(label)) - np.repeat(first, np.diff(np.append(first, len(label))))
+    return found
 
 
 def _kernels(
     rows: FeatureRows,
+    of_row: IntArray,
     launches: ProfileLaunches,
     own: Sequence[IntArray],
     columns: Sequence[int],
     notes: list[str],
 ) -> IntArray:
     """Return (rows,) the name code of every row, -1 where its kernel is not known."""
-    assert rows.name is not None
-    reconciled = _names(rows, launches)
-    name = reconciled.code[rows.name]
+    reconciled = reconcile_names(launches.profile.kernels.names, launches.has_launches, rows.names)
+    name = reconciled.code[of_row]
     if reconciled.respelt:
         were = "was" if reconciled.respelt == 1 else "were"
         of_all = counted(len(rows.names), "kernel name")
         notes.append(f"{reconciled.respelt:,} of {of_all} {were} found under another spelling")
-    unknown = np.flatnonzero(name < 0)
-    if len(unknown):
-        by_short = _by_short_name(rows, launches, own, columns)
-        name = np.where(name < 0, by_short, name)
-        found = name[unknown] >= 0
+    unknown = name < 0
+    if unknown.any():
+        name = np.where(unknown, _by_short_name(rows, of_row, launches, own, columns), name)
+        found = unknown & (name >= 0)
         if found.any():
             shape = " and shape" if columns else ""
             notes.append(f"{_rows(found)} found by a kernel's short name{shape}, which no other kernel has")
-    unresolved = {rows.names[code] for code in np.unique(rows.name[name < 0]).tolist()}
+    unresolved = {rows.names[code] for code in np.unique(of_row[name < 0]).tolist()}
     left = [text for text in reconciled.ambiguous if text in unresolved]
     if left:
         names = counted(len(left), "kernel name")
@@ -261,44 +261,32 @@ def _kernels(
 
 
 def _by_short_name(
-    rows: FeatureRows, launches: ProfileLaunches, own: Sequence[IntArray], columns: Sequence[int]
+    rows: FeatureRows,
+    of_row: IntArray,
+    launches: ProfileLaunches,
+    own: Sequence[IntArray],
+    columns: Sequence[int],
 ) -> IntArray:
     """Return (rows,) the only kernel with a row's short name, grid and block; -1 where several have them.
 
     It must be the only one on both sides: among the profile's kernels, and among the names in the file.
     """
-    assert rows.name is not None
     names = launches.profile.kernels.names
-    present = np.flatnonzero(launches.has_launches[launches.shapes[:, 0]])
-    kernels: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
+    present = launches.shapes[launches.has_launches[launches.shapes[:, 0]]]
     short = {code: names.short(code) for code in np.flatnonzero(launches.has_launches).tolist()}
-    for name, *shape in launches.shapes[present][:, [0, *columns]].tolist():
+    kernels: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
+    for name, *shape in present[:, [0, *columns]].tolist():
         kernels[short[name], *shape].add(name)
+    codes, first_rows = dense_codes([of_row, *own])
     shorts = [short_name(name) for name in rows.names]
-    codes, first_rows = dense_codes([rows.name, *own])
-    combinations = np.stack([rows.name[first_rows], *(column[first_rows] for column in own)], axis=1).tolist()
+    each = np.stack([column[first_rows] for column in (of_row, *own)], axis=1).tolist()
+    keys = [(shorts[name], *shape) for name, *shape in each]
     spelt: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
-    for place, *shape in combinations:
-        spelt[shorts[place], *shape].add(place)
-    table = np.full(len(combinations), _UNKNOWN, dtype=np.int64)
-    for row, (place, *shape) in enumerate(combinations):
-        key = (shorts[place], *shape)
-        if len(spelt[key]) == 1 and len(kernels.get(key, ())) == 1:
-            table[row] = next(iter(kernels[key]))
-    return table[codes]
-
-
-def _note_fewer(in_file: IntArray, in_profile: IntArray, notes: list[str]) -> None:
-    """Add a note where the rows of a kernel were taken for its first launches."""
-    described = in_file > 0
-    fewer = int(np.count_nonzero(described & (in_file < in_profile)))
-    if fewer:
-        kernels = counted(int(np.count_nonzero(described)), "kernel")
-        have = "has" if fewer == 1 else "have"
-        notes.append(
-            f"{fewer:,} of {kernels} {have} fewer rows than launches: "
-            "they are taken for the first ones, which is wrong after --launch-skip or --kernel-id"
-        )
+    for key, (name, *_) in zip(keys, each, strict=True):
+        spelt[key].add(name)
+    alone = [len(spelt[key]) == len(kernels.get(key, ())) == 1 for key in keys]
+    only = [next(iter(kernels[key])) if one else _UNKNOWN for key, one in zip(keys, alone, strict=True)]
+    return np.array(only, dtype=np.int64)[codes]
 
 
 def _checked_blocks(

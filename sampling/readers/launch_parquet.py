@@ -27,8 +27,8 @@ from sampling.profile.profile import (
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.parquet_source import ParquetSource
+from sampling.readers.tables.cells import float_values
 from sampling.readers.tables.column_map import BLOCK, GRID, REQUIRED
-from sampling.readers.tables.metrics import float_values
 
 FORMAT = "kernelpoint-parquet"
 

@@ -27,7 +27,7 @@ from sampling.readers.file_content import (
 )
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.csv_dialect import other_report, skipped_report
-from sampling.readers.tables.matched_columns import columns_remedy, shown_columns
+from sampling.readers.tables.column_map import columns_remedy, shown_columns
 from sampling.text import joined_texts
 
 _READABLE = (

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 from sampling.arrow import arrow_file
 from sampling.errors import ProfileError
 from sampling.readers.input_file import InputFile
-from sampling.readers.tables.column_map import REQUIRED, NamedColumn
-from sampling.readers.tables.matched_columns import columns_remedy, matched_columns
-from sampling.readers.tables.metrics import NO_METRIC, metric_columns
+from sampling.readers.tables.cells import metric_columns
+from sampling.readers.tables.column_map import (
+    NO_METRIC,
+    REQUIRED,
+    NamedColumn,
+    columns_remedy,
+    matched_columns,
+)
 from sampling.text import joined_texts
 
 if TYPE_CHECKING:

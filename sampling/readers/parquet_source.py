@@ -18,9 +18,8 @@ from sampling.errors import ProfileError
 from sampling.profile.profile import Device, KernelTable, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
 from sampling.readers.parquet_footer import COPY_AGAIN, first_line, launch_columns, not_texts, open_footer
+from sampling.readers.tables.cells import WRITTEN, metric_columns, sizes_of
 from sampling.readers.tables.column_map import DIMENSIONS, NamedColumn
-from sampling.readers.tables.dimension_cells import WRITTEN, dimensions_of
-from sampling.readers.tables.metrics import metric_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,7 +136,7 @@ class ParquetSource:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise not_texts(column.type, self.path, title, f"cells of {WRITTEN}") from error
         codes = to_numpy(texts.indices)
-        axes, bad = dimensions_of(texts.dictionary)
+        axes, bad = sizes_of(texts.dictionary)
         if bad >= 0:
             row, what = int(np.argmax(codes == bad)), texts.dictionary[bad].as_py()
             raise self.bad_cell(f"{what!r} is not {WRITTEN}", row_group, row, cells)

@@ -29,7 +29,7 @@ from sampling.readers.csv_cells import Kind, Layout, Part, Table, parse, parse_p
 from sampling.readers.file_content import is_table
 from sampling.readers.input_file import InputFile
 from sampling.readers.not_a_profile import is_plain_text, sort_of
-from sampling.readers.tables.metrics import NO_METRIC
+from sampling.readers.tables.column_map import NO_METRIC
 from sampling.readers.text_lines import row_lines
 
 FORMAT = "csv"

@@ -23,7 +23,7 @@ from sampling.features.tables.identity import (
 from sampling.features.tables.number_cells import NumberLocale
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.readers.tables.metrics import float_values, metric_columns
+from sampling.readers.tables.cells import float_values, metric_columns
 
 FORMAT = "parquet"
 

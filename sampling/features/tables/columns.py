@@ -12,7 +12,7 @@ from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.features.tables.number_cells import NumberCells, distinct_numbers
 from sampling.readers.csv_cells import Table, texts
-from sampling.readers.tables.metrics import float_values
+from sampling.readers.tables.cells import float_values
 from sampling.text import Wording, listed
 
 

@@ -7,19 +7,21 @@ are decoded piece by piece.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from sampling.errors import ProfileError
+from sampling.readers.rocm.recording import COLUMNS, Recording, device_of
 
 _PIECE_BYTES = 1 << 20
 # Between two records of a list: an object within a record follows its key, within a string the quote would be
 # escaped. Only lists within a record, which none has that is known, would have it too.
 _BOUNDARY = re.compile(rb"\}\s*(,)\s*\{\s*\"")
-_AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace --output-format json`"
-
+#: What to do about a file that is not usable.
+AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace --output-format json`"
 
 Whole = Annotated[int, msgspec.Meta(ge=-(1 << 62), le=1 << 62)]
 Size = Annotated[int, msgspec.Meta(ge=0, le=(1 << 32) - 1)]
@@ -124,7 +126,7 @@ class Metadata(msgspec.Struct):
     pid: Whole = 0
 
 
-class Recording(msgspec.Struct):
+class Process(msgspec.Struct):
     """One process."""
 
     metadata: Metadata = msgspec.field(default_factory=Metadata)
@@ -137,28 +139,89 @@ class Recording(msgspec.Struct):
 class Document(msgspec.Struct, rename={"recordings": "rocprofiler-sdk-tool"}):
     """The whole file."""
 
-    recordings: list[Recording]
+    recordings: list[Process]
 
+
+_GPU = 2
+# In the order of COLUMNS, but for the process.
+_OF_DISPATCH: tuple[Callable[[Dispatch], int], ...] = (
+    lambda each: each.start_timestamp,
+    lambda each: each.end_timestamp,
+    lambda each: each.correlation_id.internal,
+    lambda each: each.dispatch_info.dispatch_id,
+    lambda each: each.dispatch_info.agent_id.handle,
+    lambda each: each.dispatch_info.queue_id.handle,
+    lambda each: each.dispatch_info.kernel_id,
+    lambda each: each.dispatch_info.grid_size.x,
+    lambda each: each.dispatch_info.grid_size.y,
+    lambda each: each.dispatch_info.grid_size.z,
+    lambda each: each.dispatch_info.workgroup_size.x,
+    lambda each: each.dispatch_info.workgroup_size.y,
+    lambda each: each.dispatch_info.workgroup_size.z,
+)
 
 Record = TypeVar("Record", Dispatch, Call)
 
 
-def decoded(text: bytearray, path: str) -> Document:
-    """Return the document.
+def recordings(text: bytearray, path: str) -> Iterator[Recording]:
+    """Yield what was recorded of each process.
 
     Raises
     ------
     ProfileError : it is no JSON, is cut short, or a field is not what it is in rocprofv3's.
     """
     try:
-        return msgspec.json.decode(text, type=Document)
+        document = msgspec.json.decode(text, type=Document)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProfileError(
-            f"rocprofv3 JSON that is cut short or damaged ({error})", path=path, remedy=_AGAIN
+            f"rocprofv3 JSON that is cut short or damaged ({error})", path=path, remedy=AGAIN
         ) from error
+    names = [name for name in COLUMNS if name != "process"]
+    for process in document.recordings:
+        pid, lists = process.metadata.pid, process.buffer_records
+        columns = [np.zeros((len(names), 0), dtype=np.int64)]
+        columns += [
+            np.stack([np.fromiter(map(of, piece), np.int64, len(piece)) for of in _OF_DISPATCH])
+            for piece in _records(lists.kernel_dispatch, Dispatch, path)
+        ]
+        launches = dict(zip(names, np.concatenate(columns, axis=1), strict=True))
+        launches["process"] = np.full(len(launches["start"]), pid, dtype=np.int64)
+        calls = [
+            (each.correlation_id.internal, each.start_timestamp)
+            for raw in (lists.hip_api, lists.hsa_api)
+            for piece in _records(raw, Call, path)
+            for each in piece
+        ]
+        numbers, start_ns = np.array(calls, dtype=np.int64).reshape(-1, 2).T
+        texts = {each.key: each.value for each in process.strings.marker_api}
+        yield Recording(
+            launches=launches,
+            calls=numbers,
+            call_start_ns=start_ns,
+            symbols={
+                each.kernel_id: (each.formatted_kernel_name, each.kernel_name)
+                for each in process.kernel_symbols
+            },
+            agents={
+                each.id.handle: device_of(
+                    each.logical_node_type_id,
+                    each.product_name,
+                    {"cu_count": each.cu_count, "mem_banks": each.mem_banks},
+                )
+                for each in process.agents
+                if each.type == _GPU
+            },
+            markers=[
+                (pid, named, each.start_timestamp, each.end_timestamp)
+                for piece in _records(lists.marker_api, Call, path)
+                for each in piece
+                if (named := texts.get(each.correlation_id.internal))
+                and each.end_timestamp > each.start_timestamp
+            ],
+        )
 
 
-def records(raw: msgspec.Raw, kind: type[Record], path: str) -> Iterator[list[Record]]:
+def _records(raw: msgspec.Raw, kind: type[Record], path: str) -> Iterator[list[Record]]:
     """Yield the records of a list in pieces, so that never all of them are Python objects.
 
     Raises
@@ -176,19 +239,15 @@ def records(raw: msgspec.Raw, kind: type[Record], path: str) -> Iterator[list[Re
         try:
             piece = decoder.decode(b"".join((opening, text[start:stop], closing)))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise _wrong_record(error, done, path) from error
+            message, _, place = str(error).partition(" - at `$[")
+            number, _, field = place.rstrip("`").partition("]")
+            raise ProfileError(
+                f"a record of rocprofv3's that is not usable ({message})",
+                path=path,
+                row=done + 1 + int(number) if number.isdigit() else None,
+                column=field.lstrip(".") or None,
+                remedy=AGAIN,
+            ) from error
         yield piece
         done += len(piece)
         start = stop + 1
-
-
-def _wrong_record(error: Exception, done: int, path: str) -> ProfileError:
-    message, _, place = str(error).partition(" - at `$[")
-    number, _, field = place.rstrip("`").partition("]")
-    return ProfileError(
-        f"a record of rocprofv3's that is not usable ({message})",
-        path=path,
-        row=done + 1 + int(number) if number.isdigit() else None,
-        column=field.lstrip(".") or None,
-        remedy=_AGAIN,
-    )
