@@ -16,7 +16,7 @@ from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Kind, Layout, Part, first_line, header_cells, parse, pieces
+from sampling.readers.csv_cells import Kind, Layout, first_line, header_cells, parse, parts, texts
 from sampling.readers.input_file import InputFile
 from sampling.readers.tables.cells import Rows
 
@@ -52,26 +52,23 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     layout = Layout(header, {position: _KINDS[name] for name, position in at.items()})
     builder = LaunchTableBuilder(file.path, kernels)
     launches = 0
-    for offset, text in pieces(file, progress):
-        skipped = len(first_line(text)) if offset == 0 else 0
-        if not text[skipped:].strip():
-            continue
-        part = Part(file, layout, offset + skipped, text[skipped:])
+    for part in parts(file, layout, progress):
         every = Rows(part, parse(part), _REMEDY)
-        rows = every.where(_is(every, at["type"], "kernel") & _is(every, at["Event Type"], "Enter"))
+        rows = every.where(_is(every, at["type"], b"kernel") & _is(every, at["Event Type"], b"Enter"))
         if not len(rows):
             continue
         leave = at["_matching_timestamp"]
         never = to_numpy(rows.table.column(str(leave)).is_null())
         rows.refuse(never, leave, "a kernel is entered and never left")
         start_ns = rows.times(at["Timestamp (ns)"])
-        has_stream = "streamId" in at and not rows.lacks_values(at["streamId"])
+        duration_ns = rows.times(leave) - start_ns
+        rows.refuse(duration_ns < 0, leave, "a kernel is left before it is entered")
         builder.append(
             LaunchColumns(
                 name=rows.names(at["Name"], kernels),
-                duration_ns=rows.between(start_ns, leave),
+                duration_ns=duration_ns,
                 start_ns=start_ns,
-                stream=rows.whole(at["streamId"]) if has_stream else None,
+                stream=rows.whole_if_complete(at.get("streamId")),
             )
         )
         launches += len(rows)
@@ -88,7 +85,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     )
 
 
-def _is(rows: Rows, position: int, text: str) -> BoolArray:
+def _is(rows: Rows, position: int, text: bytes) -> BoolArray:
     """Return (n,) whether a text column's cell is ``text``."""
-    distinct, codes = rows.texts(position)
-    return np.array([cell == text for cell in distinct], dtype=np.bool_)[codes]
+    distinct, codes = texts(rows.table, position)
+    return np.array([cell == text for cell in distinct.to_pylist()], dtype=np.bool_)[codes]

@@ -13,31 +13,26 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, IntArray
-from sampling.arrow import to_arrow, to_numpy
+from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
 from sampling.readers.csv_cells import (
-    NULLS,
     Kind,
     Layout,
     Part,
     Table,
     lines_before,
-    names,
-    nanoseconds,
-    parse_closely,
+    parse,
     parse_plain,
     pieces,
     texts,
-    values,
 )
 from sampling.readers.input_file import HEAD_BYTES, InputFile
 from sampling.readers.nsys.csv_dialect import (
@@ -49,6 +44,7 @@ from sampling.readers.nsys.csv_dialect import (
     skipped_report,
     title_of,
 )
+from sampling.readers.tables.cells import Rows
 
 FORMAT = "nsys-csv"
 
@@ -67,12 +63,10 @@ _NANOSECONDS = {
 }
 _NO_KERNEL = b"[CUDA "
 _DEVICE = re.compile(r"(?P<name>.*?)\s*\((?P<number>\d{1,9})\)\s*|\s*(?P<bare>\d{1,9})\s*")
-_SIZE = re.compile(r"[\s,;x()]*(\d{1,10})[\s,;x()]+(\d{1,10})[\s,;x()]+(\d{1,10})[\s,;x()]*", re.ASCII)
 
 _PARSED_AHEAD = min(4, os.cpu_count() or 1)
 # Signatures are found by hashing, which pays from about this many rows at a time.
 _ROWS_AT_ONCE = 1 << 19
-_WRITE_AGAIN = "write the report again"
 
 
 def recognise(file: InputFile) -> bool:
@@ -166,7 +160,7 @@ class _Reports:
         end = report_end(part.text)
         rows = part if end is None else replace(part, text=part.text[: end[0]])
         if rows.text.strip():
-            trace.add(rows, parse_closely(rows))
+            trace.add(rows, parse(rows))
         if end is not None:
             self._end_report(trace, replace(part, offset=part.offset + end[1], text=part.text[end[1] :]))
 
@@ -225,7 +219,7 @@ class _Trace:
         self._kernels = kernels
         self._builder = LaunchTableBuilder(file.path, kernels)
         self._waiting: list[LaunchColumns] = []
-        self._devices: dict[int, str] = {}
+        self._names_of: dict[int, str] = {}
         self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
         # Of two columns with one name the first counts.
         titles = {name: (place, unit) for place, (name, unit) in reversed([*enumerate(map(title_of, cells))])}
@@ -259,7 +253,7 @@ class _Trace:
 
     def facts(self) -> RecordingFacts:
         """Return what the rows say of the recording."""
-        devices = tuple(Device(number, name) for number, name in sorted(self._devices.items()) if name)
+        devices = tuple(Device(number, name) for number, name in sorted(self._names_of.items()) if name)
         return RecordingFacts(devices=devices, launch_order=self._order)
 
     def add(self, part: Part, table: Table) -> None:
@@ -269,7 +263,7 @@ class _Trace:
         ------
         ProfileError : a value is missing or makes no sense.
         """
-        rows = None
+        rows = Rows(part, table, "record the profile again")
         if self.kind == "gpu":
             # Launches have a grid and the name of no copy or memset.
             grid = table.column(str(self._place["GrdX"]))
@@ -278,129 +272,59 @@ class _Trace:
                 [name.startswith(_NO_KERNEL) for name in distinct.to_pylist()], dtype=np.bool_
             )
             if grid.null_count or no_kernel.any():
-                rows = np.flatnonzero(to_numpy(grid.is_valid()) & ~no_kernel[codes])
+                rows = rows.where(to_numpy(grid.is_valid()) & ~no_kernel[codes])
                 self.others += table.num_rows - len(rows)
-                table = table.take(to_arrow(rows))
-        if table.num_rows == 0:
+        if len(rows) == 0:
             return
-        self._waiting.append(self._launches(_Columns(self._place, self._units, part, table, rows)))
-        self.launches += table.num_rows
+        self._waiting.append(self._launches(rows))
+        self.launches += len(rows)
         if sum(len(each.duration_ns) for each in self._waiting) >= _ROWS_AT_ONCE:
             _ = self.builder
 
-    def _launches(self, columns: _Columns) -> LaunchColumns:
+    def _launches(self, rows: Rows) -> LaunchColumns:
         *_, start, duration = _TIMES[self.kind]
         *_, name = _TEXTS[self.kind]
         is_gpu = self.kind == "gpu"
-        start_ns = columns.times(start)
-        order = columns.whole_if_complete("CorrId") if is_gpu else columns.times("API Start")
+        at = self._place
+        start_ns = rows.times(at[start], self._units[start])
+        duration_ns = rows.times(at[duration], self._units[duration])
+        rows.refuse(duration_ns < 0, at[duration], lambda row: f"a launch lasts {duration_ns[row]:,} ns")
+        order = (
+            rows.whole_if_complete(at.get("CorrId"))
+            if is_gpu
+            else rows.times(at["API Start"], self._units["API Start"])
+        )
         if order is None:
             self._order = "gpu-start"
         grid, block = (
-            [[columns.values(axis) for axis in axes] for axes in (_GRID, _BLOCK)]
+            [[rows.whole(at[axis]) for axis in axes] for axes in (_GRID, _BLOCK)]
             if is_gpu
-            else map(columns.dimensions, ("GridXYZ", "BlockXYZ"))
+            else [rows.sizes(at[cells]) if cells in at else None for cells in ("GridXYZ", "BlockXYZ")]
         )
         return LaunchColumns(
-            name=columns.names(name, self._kernels),
-            duration_ns=columns.durations(duration),
+            name=rows.names(at[name], self._kernels),
+            duration_ns=duration_ns,
             order=order,
-            process=columns.whole("PID"),
-            device=columns.devices(self._devices) if is_gpu else columns.whole("DevId"),
+            process=rows.whole(at["PID"]) if "PID" in at else None,
+            device=self._devices(rows) if is_gpu else rows.whole(at["DevId"]) if "DevId" in at else None,
             grid=grid,
             block=block,
             start_ns=start_ns,
-            stream=columns.whole_if_complete("Strm"),
+            stream=rows.whole_if_complete(at.get("Strm")),
         )
 
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """The launches of one part, column by column, (n,) each.
-
-    Attributes
-    ----------
-    place, units : the position of each column that is read, and the nanoseconds of a unit of each time.
-    table : the rows that are launches.
-    rows : (n,) their rows in ``part``; None if they are all of it.
-    """
-
-    place: Mapping[str, int]
-    units: Mapping[str, int]
-    part: Part
-    table: Table
-    rows: IntArray | None
-
-    def values(self, column: str) -> AnyIntArray:
-        """Return the integers of a column that every launch has."""
-        return values(self.part, self.table, self.place[column], self.rows)
-
-    def times(self, column: str) -> IntArray:
-        """Return nanoseconds, rounded where the report has larger units."""
-        unit = self.units[column]
-        return nanoseconds(self.part, self.table, self.place[column], self.rows, unit=unit)
-
-    def durations(self, column: str) -> IntArray:
-        """Return nanoseconds, none of them negative."""
-        duration_ns = self.times(column)
-        if duration_ns.min() < 0:
-            row = int(np.argmax(duration_ns < 0))
-            raise self._error(
-                row, column, f"a launch lasts {duration_ns[row]:,} ns", "record the profile again"
-            )
-        return duration_ns
-
-    def whole(self, column: str) -> AnyIntArray | None:
-        """Return integers, in 32 bits where they fit; None where the report lacks the column."""
-        if column not in self.place:
+    def _devices(self, rows: Rows) -> NDArray[np.int32] | None:
+        """Return device numbers from ``NAME (id)``, ``(id)`` or a bare number; names are kept."""
+        if "Device" not in self._place:
             return None
-        numbers = self.values(column)
-        fits = numbers.min() >= -(1 << 31) and numbers.max() < 1 << 31
-        return numbers.astype(np.int32) if fits else numbers
-
-    def whole_if_complete(self, column: str) -> AnyIntArray | None:
-        """Return integers, None where the report lacks the column or any value in it."""
-        if column not in self.place or self.table.column(str(self.place[column])).null_count:
-            return None
-        return self.whole(column)
-
-    def dimensions(self, column: str) -> list[AnyIntArray] | None:
-        """Return x, y and z from one column of three numbers; zeros where it is empty."""
-        if column not in self.place:
-            return None
-        distinct, codes = texts(self.table, self.place[column])
-        sizes = np.zeros((len(distinct), 3), dtype=np.int64)
-        for code, cell in enumerate(distinct.to_pylist()):
-            text = cell.decode("utf-8", "replace")
-            if text not in NULLS:
-                match = _SIZE.fullmatch(text)
-                if match is None:
-                    row = int(np.argmax(codes == code))
-                    raise self._error(row, column, f"{text!r} is not three numbers", _WRITE_AGAIN)
-                sizes[code] = [int(axis) for axis in match.groups()]
-        return [sizes[:, axis][codes] for axis in range(3)]
-
-    def devices(self, known: dict[int, str]) -> NDArray[np.int32] | None:
-        """Return device numbers from ``NAME (id)``, ``(id)`` or a bare number; names go to ``known``."""
-        if "Device" not in self.place:
-            return None
-        distinct, codes = texts(self.table, self.place["Device"])
-        numbers = np.zeros(len(distinct), dtype=np.int32)
-        # A copy may stand on a device that no launch does.
-        for code in np.unique(codes).tolist():
-            text = distinct[code].as_py().decode("utf-8", "replace")
-            match = _DEVICE.fullmatch(text)
+        cells, codes = rows.texts(self._place["Device"])
+        numbers = []
+        for code, cell in enumerate(cells):
+            match = _DEVICE.fullmatch(cell)
             if match is None:
-                row = int(np.argmax(codes == code))
-                raise self._error(row, "Device", f"{text!r} does not say which GPU", _WRITE_AGAIN)
-            number = numbers[code] = int(match["number"] or match["bare"])
-            known[number] = (match["name"] or "").strip() or known.get(number, "")
-        return numbers[codes]
-
-    def names(self, column: str, kernels: KernelTable) -> NDArray[np.int32]:
-        """Return name codes; only the names of launches are interned."""
-        return names(self.part, self.table, self.place[column], self.rows, kernels)
-
-    def _error(self, row: int, column: str, message: str, remedy: str) -> ProfileError:
-        row = row if self.rows is None else int(self.rows[row])
-        return self.part.error(row, message, position=self.place[column], remedy=remedy)
+                rows.refuse(codes == code, self._place["Device"], f"{cell!r} does not say which GPU")
+                continue
+            number = int(match["number"] or match["bare"])
+            numbers.append(number)
+            self._names_of[number] = (match["name"] or "").strip() or self._names_of.get(number, "")
+        return np.array(numbers, dtype=np.int32)[codes]

@@ -19,7 +19,7 @@ from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Kind, Layout, Part, first_line, header_cells, parse, pieces
+from sampling.readers.csv_cells import Kind, Layout, first_line, header_cells, parse, parts
 from sampling.readers.input_file import InputFile
 from sampling.readers.rocm.recording import bare_name, work_groups
 from sampling.readers.tables.cells import Rows
@@ -81,21 +81,14 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     launches = 0
     launch_order: LaunchOrder = "correlation"
     databases: dict[str, int] = {}
-    for offset, text in pieces(file, progress):
-        skipped = len(first_line(text)) if offset == 0 else 0
-        if not text[skipped:].strip():
-            continue
-        part = Part(file, layout, offset + skipped, text[skipped:])
+    for part in parts(file, layout, progress):
         rows = Rows(part, parse(part), _REMEDY)
         if "kind" in at:
             kinds, codes = rows.texts(at["kind"])
             rows = rows.where(np.array([kind == "KERNEL_DISPATCH" for kind in kinds], dtype=np.bool_)[codes])
         if not len(rows):
             continue
-        order, process, queue = (
-            rows.whole(at[of]) if of in at and not rows.lacks_values(at[of]) else None
-            for of in ("order", "process", "queue")
-        )
+        order, process, queue = (rows.whole_if_complete(at.get(of)) for of in ("order", "process", "queue"))
         if order is None:
             launch_order = "gpu-start"
         if "process" not in at and "database" in at:
@@ -105,10 +98,12 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             process = np.array(numbers, dtype=np.int64)[codes]
         grid, block = _dimensions(rows, at)
         start_ns = rows.times(at["start"])
+        duration_ns = rows.times(at["end"]) - start_ns
+        rows.refuse(duration_ns < 0, at["end"], "a launch ends before it starts")
         builder.append(
             LaunchColumns(
                 name=rows.names(at["name"], kernels, bare_name),
-                duration_ns=rows.between(start_ns, at["end"]),
+                duration_ns=duration_ns,
                 order=order,
                 process=process,
                 device=_devices(rows, at["device"]) if "device" in at else None,

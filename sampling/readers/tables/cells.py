@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +17,16 @@ from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.arrow import first_true, nulls_as, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable
-from sampling.readers.csv_cells import NULLS, Part, Table, texts, values
+from sampling.readers.csv_cells import NULLS, NumberLocale, Part, Table, numbers_of, texts, values
 from sampling.readers.tables.column_map import NO_METRIC
 from sampling.text import Wording
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: How a file writes its numbers: 1,234.5 is read under C too, 1.234,5 under de_DE alone.
-NumberLocale = Literal["C", "en_US", "de_DE"]
-
 #: How a grid or block is written in one cell, for messages.
 WRITTEN = "one to three whole numbers, such as 8, 8x1 or (8, 1, 1)"
 
-# What tools print where a launch has no value.
-_NO_VALUE = (*NULLS, "(n/a)", "NA", "<NA>", "null", "no data")
-_PLAIN = r"^[+-]?(?:(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))$"
-_GROUPED = {
-    "C": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
-    "de_DE": r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d*)?([eE][+-]?\d+)?$",
-}
 _NUMBER_ELSEWHERE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,]\d*)?")
 # A total of many launches must fit in 64 bits.
 _MOST_NS = 1 << 62
@@ -82,11 +72,12 @@ class Rows:
     def texts(self, position: int) -> tuple[list[str], NDArray[np.int32]]:
         """Return the distinct texts that rows have in a column, and (n,) the index of each row's."""
         distinct, codes = texts(self.table, position)
-        used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
-        place = np.zeros(len(distinct), dtype=np.int32)
-        place[used] = np.arange(len(used))
-        found = [cell.decode("utf-8", "replace") for cell in distinct.take(to_arrow(used)).to_pylist()]
-        return found, place[codes]
+        if self.chosen is not None:
+            used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
+            place = np.zeros(len(distinct), dtype=np.int32)
+            place[used] = np.arange(len(used))
+            distinct, codes = distinct.take(to_arrow(used)), place[codes]
+        return [cell.decode("utf-8", "replace") for cell in distinct.to_pylist()], codes
 
     def names(
         self, position: int, kernels: KernelTable, spelt_as: Callable[[str], str] = str
@@ -98,9 +89,13 @@ class Rows:
             self.refuse(codes == spelt.index(""), position, "a launch has no kernel name")
         return kernels.names.intern(spelt)[codes]
 
-    def lacks_values(self, position: int) -> bool:
-        """Return whether a cell of a column is empty."""
-        return bool(self.table.column(str(position)).null_count)
+    def whole_if_complete(self, position: int | None) -> AnyIntArray | None:
+        """Return (n,) integers, in 32 bits where they fit; None without the column or any value in it."""
+        if position is None or self.table.column(str(position)).null_count:
+            return None
+        numbers = self.whole(position)
+        fits = -(1 << 31) <= numbers.min() and numbers.max() < 1 << 31
+        return numbers.astype(np.int32) if fits else numbers
 
     def whole(self, position: int, *, empty: int | None = None) -> AnyIntArray:
         """Return (n,) the numbers of a column; an empty cell is ``empty``, and a ProfileError for None."""
@@ -111,18 +106,14 @@ class Rows:
     def times(self, position: int, unit_ns: int = 1) -> IntArray:
         """Return (n,) nanoseconds of a column in some unit, rounded."""
         raw = self.whole(position)
-        beyond = ~(np.abs(raw) < _MOST_NS // unit_ns)
-        self.refuse(beyond, position, lambda row: f"{raw[row]} is too long a time")
+        most = _MOST_NS // unit_ns
+        if len(raw) and not -most < raw.min() <= raw.max() < most:
+            beyond = ~(np.abs(raw) < most)
+            self.refuse(beyond, position, lambda row: f"{raw[row]} is too long a time")
         if raw.dtype.kind != "i":
             return np.rint(raw * unit_ns).astype(np.int64)
         whole = raw.astype(np.int64, copy=False)
         return whole if unit_ns == 1 else whole * unit_ns
-
-    def between(self, start_ns: IntArray, end: int) -> IntArray:
-        """Return (n,) durations from the starts to the times in a column."""
-        duration_ns = self.times(end) - start_ns
-        self.refuse(duration_ns < 0, end, "a launch ends before it starts")
-        return duration_ns
 
     def sizes(self, position: int) -> list[IntArray]:
         """Return x, y and z, (n,) each, of a column with a grid or block in a cell."""
@@ -130,7 +121,7 @@ class Rows:
         axes, bad = sizes_of(to_arrow_texts(cells))
         if bad >= 0:
             self.refuse(codes == bad, position, f"{cells[bad]!r} is not {WRITTEN}")
-        return list(axes[codes].T)
+        return [axis[codes] for axis in axes.T]
 
 
 def sizes_of(cells: Any) -> tuple[IntArray, int]:
@@ -145,7 +136,7 @@ def sizes_of(cells: Any) -> tuple[IntArray, int]:
     import pyarrow as pa
     from pyarrow import compute
 
-    empty = compute.equal(compute.utf8_trim_whitespace(cells), "")
+    empty = compute.is_in(compute.utf8_trim_whitespace(cells), value_set=to_arrow_texts(NULLS))
     cells = compute.if_else(empty, to_arrow_texts(["0 0 0"])[0], cells)
     bad = first_true(compute.invert(compute.match_substring_regex(cells, _SIZE)))
     if bad >= 0:
@@ -156,40 +147,6 @@ def sizes_of(cells: Any) -> tuple[IntArray, int]:
     ends = to_numpy(given.offsets)[:-1, np.newaxis] + np.arange(3)
     numbers = to_numpy(given.values.cast(pa.int64()))
     return numbers[ends].astype(np.int64, copy=False), -1
-
-
-def numbers_of(cells: Any, locale: NumberLocale = "C") -> tuple[FloatArray, BoolArray]:
-    """Return (k,) the numbers of texts, and which of them are text rather than a number or nothing.
-
-    A number is NaN where a cell has none, infinite where it says so or is beyond float64.
-
-    Parameters
-    ----------
-    cells : (k,) Arrow string or binary array; best the distinct ones of a column.
-    """
-    import pyarrow as pa
-    from pyarrow import compute
-
-    if not pa.types.is_string(cells.type):
-        # Bytes that are no UTF-8 belong to no number.
-        cells = to_arrow_texts([(cell or b"").decode("utf-8", "replace") for cell in cells.to_pylist()])
-    no_text = pa.nulls(1, pa.string())[0]
-    cells = compute.utf8_trim_whitespace(cells)
-    cells = compute.if_else(compute.is_in(cells, value_set=to_arrow_texts(_NO_VALUE)), no_text, cells)
-    is_plain = compute.match_substring_regex(cells, _PLAIN)
-    if locale == "de_DE" or compute.any(compute.match_substring(cells, ",")).as_py():
-        # Under de_DE a dot stands between thousands, so that 31.87 is no number there.
-        grouped = compute.match_substring_regex(cells, _GROUPED["de_DE" if locale == "de_DE" else "C"])
-        if locale == "de_DE":
-            is_plain = compute.and_(is_plain, compute.match_substring_regex(cells, r"^[^.]*$"))
-            plain = compute.replace_substring(compute.replace_substring(cells, ".", ""), ",", ".")
-        else:
-            plain = compute.replace_substring(cells, ",", "")
-        cells = compute.if_else(grouped, plain, cells)
-        is_plain = compute.or_(grouped, is_plain)
-    is_text = to_numpy(compute.fill_null(compute.invert(is_plain), False))
-    numbers = compute.if_else(is_plain, cells, no_text).cast(pa.float64())
-    return to_numpy(compute.fill_null(numbers, float("nan"))), is_text
 
 
 class NumberColumn:
@@ -222,21 +179,17 @@ class NumberColumn:
         ------
         ProfileError : a cell is a number in another way of writing than the locale's.
         """
-        import pyarrow as pa
-
-        column = table.column(str(self._position))
-        if not pa.types.is_dictionary(column.type):
-            return _floats(column), np.zeros(len(column), dtype=np.bool_)
-        distinct, codes = texts(table, self._position)
-        numbers, is_text = numbers_of(distinct, self._locale)
-        for place in np.flatnonzero(is_text).tolist():
-            text = distinct[place].as_py().decode("utf-8", "replace")
-            row = int(np.argmax(codes == place))
-            if self.is_plain:
-                self.is_plain, self._first_text = False, (text, int(line[row]))
-            if _NUMBER_ELSEWHERE.fullmatch(text.strip()):
-                raise self._error(text, f"under the locale {self._locale}", int(line[row]))
-        return numbers[codes], is_text[codes]
+        numbers, is_text = floats(table, self._position, self._locale)
+        if is_text.any():
+            column = table.column(str(self._position)).combine_chunks()
+            for code in np.unique(to_numpy(column.indices)[is_text]).tolist():
+                text = column.dictionary[code].as_py().decode("utf-8", "replace")
+                row = int(line[np.argmax(to_numpy(column.indices) == code)])
+                if self.is_plain:
+                    self.is_plain, self._first_text = False, (text, row)
+                if _NUMBER_ELSEWHERE.fullmatch(text.strip()):
+                    raise self._error(text, f" under the locale {self._locale}", row)
+        return numbers, is_text
 
     def take(self, table: Table, line: IntArray) -> None:
         """Add the rows of a table; see `read`."""
@@ -260,13 +213,11 @@ class NumberColumn:
         if np.isnan(numbers).all() and not self.has_infinite:
             return None
         text, line = self._first_text
-        raise self._error(text, "and other cells of the column are", line)
+        raise self._error(text, ", and other cells of the column are", line)
 
     def _error(self, text: str, said: str, line: int) -> ProfileError:
         return ProfileError(
-            f"'{text}' is not a number, {said}"
-            if said.startswith("and")
-            else f"'{text}' is not a number {said}",
+            f"'{text}' is not a number{said}",
             path=self._path,
             row=line,
             column=self.name,
@@ -308,6 +259,18 @@ def metric_columns(schema: pa.Schema) -> tuple[str, ...]:
         and not field.name.startswith("__index_level_")
         and any(is_kind(field.type) for is_kind in kinds)
     )
+
+
+def floats(table: Table, position: int, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
+    """Return (n,) the numbers of a column of CSV that may be of any kind, and which of its cells are text."""
+    import pyarrow as pa
+
+    column = table.column(str(position))
+    if not pa.types.is_dictionary(column.type):
+        return _floats(column), np.zeros(len(column), dtype=np.bool_)
+    distinct, codes = texts(table, position)
+    numbers, is_text = numbers_of(distinct, locale)
+    return numbers[codes], is_text[codes]
 
 
 def float_values(column: Any) -> FloatArray:

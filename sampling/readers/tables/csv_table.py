@@ -7,7 +7,6 @@ numbers is a metric. Launches are in the order of the rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Kind, Layout, Part, Table, first_line, header_cells, parse, pieces
+from sampling.readers.csv_cells import Kind, Layout, first_line, header_cells, parse, parts
 from sampling.readers.file_content import is_binary, is_json
-from sampling.readers.input_file import HEAD_BYTES, InputFile
-from sampling.readers.tables.cells import Rows, float_values
+from sampling.readers.input_file import InputFile
+from sampling.readers.tables.cells import Rows, floats
 from sampling.readers.tables.column_map import (
     DIMENSIONS,
     NO_METRIC,
@@ -94,24 +93,23 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     columns = matched_columns(file.columns, header, file.path)
     at = {ours: header.index(column.theirs) for ours, column in columns.items()}
     kinds = _kinds(file, header, columns)
-    first = {name: header.index(name) for name in header if name and name not in NO_METRIC}
-    metrics: dict[int, list[FloatArray]] = {place: [] for place in first.values() if place not in kinds}
-    layout = Layout(header, kinds, separator, has_thousands=False, remedy=_REMEDY)
+    metrics: dict[int, list[FloatArray]] = {}
+    for name, place in {
+        name: header.index(name) for name in header if name and name not in NO_METRIC
+    }.items():
+        if kinds.setdefault(place, "any") == "any":
+            metrics[place] = []
+    layout = Layout(header, kinds, separator, locale=None, remedy=_REMEDY)
     builder = LaunchTableBuilder(file.path, kernels)
     waiting: list[LaunchColumns] = []
     launches = taken = 0
-    for offset, text in pieces(file, progress):
-        skipped = len(first_line(text)) if offset == 0 else 0
-        if not text[skipped:].strip():
-            continue
-        part = Part(file, layout, offset + skipped, text[skipped:])
-        head = part.text[:HEAD_BYTES].rpartition(b"\n")[0] if offset == 0 else b""
-        if head.strip(b"\r\n"):
-            # Most columns of text are found in the first lines, in a hundredth of the time.
-            _parsed(replace(part, text=head), metrics)
-        rows = Rows(part, _parsed(part, metrics), _REMEDY)
-        for position, of_metric in metrics.items():
-            of_metric.append(float_values(rows.table.column(str(position))))
+    for part in parts(file, layout, progress):
+        rows = Rows(part, parse(part), _REMEDY)
+        for position in [*metrics]:
+            values, is_text = floats(rows.table, position, locale=None)
+            metrics[position].append(np.where(np.isinf(values), np.nan, values))
+            if is_text.any():
+                del metrics[position], kinds[position]
         numbers = {ours: _numbers(rows, ours, at[ours], columns[ours].unit_ns) for ours in at
                    if kinds[at[ours]] != "text"}  # fmt: skip
         shapes = {
@@ -141,12 +139,12 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         )
     if waiting:
         builder.append(joined_columns(waiting))
-    values = {header[position]: np.concatenate(parts) for position, parts in metrics.items()}
+    known = {header[position]: np.concatenate(column) for position, column in metrics.items()}
     return builder.finish(
         format_name=FORMAT,
         file=ProfileFile(file.path, file.location, launches),
         facts=RecordingFacts(),
-        metrics={name: column for name, column in values.items() if not np.isnan(column).all()},
+        metrics={name: column for name, column in known.items() if not np.isnan(column).all()},
     )
 
 
@@ -165,19 +163,6 @@ def _kinds(file: InputFile, header: Sequence[str], columns: Mapping[str, NamedCo
                 remedy="give another column for one of them",
             )
     return kinds
-
-
-def _parsed(part: Part, metrics: dict[int, list[FloatArray]]) -> Table:
-    """Return the columns of a part's layout and of those metrics that are numbers; drop the others."""
-    while True:
-        kinds: dict[int, Kind] = {**part.layout.kinds, **dict.fromkeys(metrics, "number")}
-        try:
-            return parse(replace(part, layout=replace(part.layout, kinds=kinds)))
-        except ProfileError as error:
-            text = next((place for place in metrics if part.layout.header[place] == error.column), None)
-            if text is None:
-                raise
-            del metrics[text]
 
 
 def _numbers(rows: Rows, ours: str, position: int, unit_ns: int) -> AnyIntArray:

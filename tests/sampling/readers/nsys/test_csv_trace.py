@@ -258,8 +258,8 @@ class TestKernelExecutionTrace:
         (launch,) = launches(read(write(tmp_path, text_of(header, [row]))))
         assert (launch["grid"], launch["name"]) == (None, ADD)
 
-    def test_a_grid_of_two_numbers_is_refused(self, tmp_path: Path) -> None:
-        row = EXEC_ROWS[1].replace("   1    1    1", "  1   1")
+    def test_a_grid_of_four_numbers_is_refused(self, tmp_path: Path) -> None:
+        row = EXEC_ROWS[1].replace("   1    1    1", "  1   1  1  1")
         error = refusal_of(write(tmp_path, text_of(HEADER_EXEC, [EXEC_ROWS[0], row])))
         assert (error.row, error.column) == (4, "GridXYZ")
 
