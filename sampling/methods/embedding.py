@@ -14,8 +14,8 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import NotApplicableError
-from sampling.features.formats.npy import VECTOR_PREFIX
 from sampling.features.metric_names import COSTS, is_cost
+from sampling.features.tables import VECTOR_PREFIX
 from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.pka.characteristics import TENSOR_PREFIX, standardise

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.features.instruction_counts import InstructionCounts, instruction_counts
+from sampling.features.metric_names import InstructionCounts, instruction_counts
 from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.settings import MethodOptions, Span, setting

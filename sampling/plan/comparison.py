@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
-from sampling.features.join import with_features
-from sampling.features.report import JoinReport
-from sampling.features.tables.number_cells import NumberLocale
+from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
 from sampling.plan.bernoulli_design import design_of_method
 from sampling.plan.design import make_design
@@ -24,6 +22,7 @@ from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
+from sampling.readers.csv_cells import NumberLocale
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_features import Features

@@ -31,8 +31,8 @@ from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 
 if TYPE_CHECKING:
-    from sampling.features.report import JoinReport
-    from sampling.features.tables.number_cells import NumberLocale
+    from sampling.features.join import JoinReport
+    from sampling.readers.csv_cells import NumberLocale
 
 
 # Two studies are the same only if they are one object: comparing would compare arrays.

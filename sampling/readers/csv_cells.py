@@ -181,7 +181,7 @@ def parts(
             line += text.count(b"\n", 0, start)
         if (rows := text[start:]).strip():
             yield Part(file, layout, offset + start, rows, line)
-        line += np.count_nonzero(np.frombuffer(rows, dtype=np.uint8) == _NEWLINE)
+        line += int(np.count_nonzero(np.frombuffer(rows, dtype=np.uint8) == _NEWLINE))
 
 
 def parse(part: Part) -> Table:

@@ -36,7 +36,7 @@ from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions, Re
 from tui.terminal.diagnostics import ProgressMeter, note
 
 if TYPE_CHECKING:
-    from sampling.features.report import JoinReport
+    from sampling.features.join import JoinReport
 
 
 @contextmanager

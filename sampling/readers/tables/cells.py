@@ -94,7 +94,7 @@ class Rows:
         if position is None or self.table.column(str(position)).null_count:
             return None
         numbers = self.whole(position)
-        fits = -(1 << 31) <= numbers.min() and numbers.max() < 1 << 31
+        fits = numbers.min() >= -(1 << 31) and numbers.max() < 1 << 31
         return numbers.astype(np.int32) if fits else numbers
 
     def whole(self, position: int, *, empty: int | None = None) -> AnyIntArray:
@@ -221,7 +221,11 @@ class NumberColumn:
             path=self._path,
             row=line,
             column=self.name,
-            remedy=Wording("correct the cell, or say how the file writes numbers: `number_locale=de_DE`"),
+            remedy=Wording(
+                "correct the cell, or leave `number_locale` out"
+                if self._locale == "de_DE"
+                else "correct the cell, or say how the file writes numbers: `number_locale=de_DE`"
+            ),
         )
 
 

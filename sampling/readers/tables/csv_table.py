@@ -94,9 +94,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     at = {ours: header.index(column.theirs) for ours, column in columns.items()}
     kinds = _kinds(file, header, columns)
     metrics: dict[int, list[FloatArray]] = {}
-    for name, place in {
-        name: header.index(name) for name in header if name and name not in NO_METRIC
-    }.items():
+    for place in {name: header.index(name) for name in header if name and name not in NO_METRIC}.values():
         if kinds.setdefault(place, "any") == "any":
             metrics[place] = []
     layout = Layout(header, kinds, separator, locale=None, remedy=_REMEDY)

@@ -17,10 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.features.join import ScatteredMetrics, with_features
+from sampling.features.join import JoinReport, ScatteredMetrics, with_features
 from sampling.features.matching import occurrences
 from sampling.features.names import demangled
-from sampling.features.report import JoinReport
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.profile.workload import Workload

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.features.formats.registry import read_features
+from sampling.features.reading import read_features
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampling.features.rows import FeatureRows
+from sampling.features.reading import FeatureRows
 from tests.sampling.features.formats.test_ncu import numbers_printed, values
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
 
 from sampling.errors import ProfileError
-from sampling.features.formats.registry import read_features
 from sampling.features.join import with_features
+from sampling.features.reading import read_features
 from sampling.profile.launch_table import LaunchTable
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -82,11 +82,11 @@ class _Bomb:
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.array([["a", "b"]]), "an array of text, not of numbers"),
-        (np.array([[b"a"]]), "an array of text, not of numbers"),
-        (np.array([[1j]]), "an array of complex128, not of numbers"),
-        (np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]), "not of numbers"),
-        (np.zeros((2, 3, 4)), "an array of 2 x 3 x 4, not rows of numbers"),
+        (np.array([["a", "b"]]), "an array of 1 x 2 of <U1, not rows of numbers"),
+        (np.array([[b"a"]]), "not rows of numbers"),
+        (np.array([[1j]]), "of complex128, not rows of numbers"),
+        (np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]), "not rows of numbers"),
+        (np.zeros((2, 3, 4)), "an array of 2 x 3 x 4 of float64, not rows of numbers"),
         (np.zeros((0, 3)), "an array of 0 x 3"),
         (np.zeros((3, 0)), "an array of 3 x 0"),
         (np.array(5.0), "an array of no dimension"),
@@ -103,7 +103,7 @@ def test_what_is_no_table_of_numbers_is_refused(tmp_path: Path, array: Any, mess
 
 def test_objects_are_refused_and_never_unpickled(tmp_path: Path) -> None:
     path = saved(tmp_path / "v.npy", np.array([[_Bomb()]], dtype=object), allow_pickle=True)
-    with pytest.raises(ProfileError, match="an array of object, not of numbers"):
+    with pytest.raises(ProfileError, match="holds no numbers"):
         read_features(path)
 
 
@@ -114,26 +114,23 @@ def header(text: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        (b"\x93NUMPY", "damaged header"),
-        (b"\x93NUMPY\x09\x00" + bytes(20), "damaged header"),
-        (header("{'descr': '<f8', 'fortran_order': False}"), "damaged header"),
-        (header("no header"), "damaged header"),
-        (header("{'descr': 'quatsch', 'fortran_order': False, 'shape': (2,)}"), "damaged header"),
-        (
-            header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}"),
-            "3 x 1 numbers that is cut short",
-        ),
-        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (9**99, 2)}"), "damaged header"),
-        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 2)}"), "cut short"),
-        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 2)}"), "cut short"),
+        b"\x93NUMPY",
+        b"\x93NUMPY\x09\x00" + bytes(20),
+        header("{'descr': '<f8', 'fortran_order': False}"),
+        header("no header"),
+        header("{'descr': 'quatsch', 'fortran_order': False, 'shape': (2,)}"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (9**99, 2)}"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 2)}"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 2)}"),
     ],
 )
-def test_damaged_files_are_said_to_be(tmp_path: Path, content: bytes, message: str) -> None:
+def test_damaged_files_are_said_to_be(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "v.npy"
     path.write_bytes(content)
-    with pytest.raises(ProfileError, match=message):
+    with pytest.raises(ProfileError, match="cut short or damaged"):
         read_features(str(path))
 
 

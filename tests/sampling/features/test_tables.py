@@ -16,9 +16,7 @@ import pytest
 from workload import Recording
 
 from sampling.errors import ProfileError
-from sampling.features.formats.registry import read_features
-from sampling.features.rows import FeatureRows
-from sampling.features.tables.identity import size_of
+from sampling.features.reading import FeatureRows, read_features
 from tests import small_recordings
 
 
@@ -67,15 +65,6 @@ def test_names_and_shapes_in_all_their_spellings(tmp_path: Path, columns: str, c
     assert listed(rows.block) == [[8, 4, 1]]
     assert listed(rows.occurrence) == [3]
     assert list(rows.features.metrics) == ["m"]
-
-
-def test_sizes_that_are_none() -> None:
-    assert size_of("") == (0, 0, 0)
-    assert size_of("256") == (256, 1, 1)
-    assert size_of("(1, 2, 3)") == (1, 2, 3)
-    assert size_of("many") is None
-    assert size_of("(-1, 2, 3)") is None
-    assert size_of("1,2,3,4") is None
 
 
 def test_what_describes_a_launch_is_no_metric_and_text_is_left_out(tmp_path: Path) -> None:
@@ -138,14 +127,9 @@ def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
     assert listed(rows.id) == [0, 1106]
     assert listed(rows.features.metrics["m"]) == [31.87, 1234.5]
     assert listed(rows.features.metrics["k"]) == [1_048_576, 7]
-    with pytest.raises(
-        ProfileError, match=r"row 2, column m: '31,87' .* a decimal comma; .*`number_locale=de_DE`"
-    ):
+    with pytest.raises(ProfileError, match=r"row 2, column m: '31,87' .*`number_locale=de_DE`"):
         csv_rows(tmp_path, text)
-    with pytest.raises(
-        ProfileError,
-        match=r"row 2, column k: '1.048.576' is a number with dots between groups of thousands; ",
-    ):
+    with pytest.raises(ProfileError, match=r"row 2, column k: '1.048.576' is not a number"):
         csv_rows(tmp_path, text.replace("31,87", "31").replace("1.234,5", "1"))
 
 
@@ -159,12 +143,10 @@ def test_rows_in_many_pieces_keep_their_lines_under_any_separator(
     assert listed(rows.line) == list(range(2, 102))
     with pytest.raises(ProfileError, match=r"row 92, column m: 'x' is not a number"):
         csv_rows(tmp_path, "name;m\n" + body.replace(";90\n", ";x\n"))
-    with pytest.raises(ProfileError, match=r"row 92: a quote is not closed"):
+    with pytest.raises(ProfileError, match=r"row 92, column name: a quote is not closed"):
         csv_rows(tmp_path, "name;m\n" + body.replace('"k, 90"', '"k, 90'))
     with pytest.raises(ProfileError, match=r"row 92"):
         csv_rows(tmp_path, "name;m\n" + body.replace(";90\n", ";90;1\n"))
-    with pytest.raises(ProfileError, match=r"row 92: the line does not parse"):
-        csv_rows(tmp_path, "name;m\n" + body.replace('"k, 90"', '"k, 90" '))
 
 
 def test_names_of_ours_may_be_written_in_any_case(tmp_path: Path) -> None:
@@ -280,8 +262,8 @@ def test_the_row_labels_of_pandas_are_no_metric(tmp_path: Path) -> None:
         ("id,m\n1,2\n2,3,4\n", "row 3"),
         ("id,m\n", "without a single row"),
         ("id,comment\n1,x\n", "without a column of numbers"),
-        ("name,grid,m\nf,many,2\n", "row 2, column grid: 'many' is no size"),
-        ("name,grid_x,m\nf,4,2\n", "column grid_x but none grid_y"),
+        ("name,grid,m\nf,many,2\n", "row 2, column grid: 'many' is not one to three"),
+        ("name,grid_x,m\nf,4,2\n", "column of the grid but none grid_y"),
         ('id,m\n1,"31,87"\n', r"row 2, column m: '31,87' .*`number_locale=de_DE`"),
     ],
 )

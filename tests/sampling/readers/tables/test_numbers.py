@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.features.formats.ncu.units import base_unit, unknown_units
-from sampling.features.tables.number_cells import NumberCells, NumberLocale
+from sampling.features.ncu import base_unit
+from sampling.readers.csv_cells import NumberLocale, numbers_of
 
 
 def read(cell: str, locale: NumberLocale = "C") -> float | str:
     """Return the number of a cell, or "text"."""
-    values, texts = NumberCells(locale).read(pa.array([cell]))
+    values, texts = numbers_of(pa.array([cell]), locale)
     return "text" if texts[0] else float(values[0])
 
 
@@ -80,44 +80,8 @@ def test_two_decimals_survive_each_locale(number: object) -> None:
     assert read(english) == float(str(number)) == read(german, "de_DE")
 
 
-def german_cells(*cells: str) -> int:
-    """Return the place of the first cell that shows a decimal comma."""
-    return NumberCells("C").german(pa.array(cells))
-
-
-def test_a_decimal_comma_is_known_where_it_can_be_nothing_else() -> None:
-    assert german_cells("1", "31,87") == 1
-    assert german_cells("1.234,5") == 0
-    assert german_cells("0,221") == 0
-    assert german_cells("1.234.567") == 0
-    assert german_cells("30,221", "58,748.42", "1.5", "text, 5") == -1
-
-
-def notes(*cells: str, doubt_dots: bool = True, locale: NumberLocale = "C") -> tuple[str, ...]:
-    """Return what is said of the cells of a file."""
-    numbers = NumberCells(locale)
-    numbers.read(pa.array(cells))
-    return numbers.notes(doubt_dots=doubt_dots)
-
-
-def test_a_number_that_another_locale_reads_otherwise_is_noted_with_the_option() -> None:
-    (note,) = notes("30,221", "12")
-    assert "30,221" in note
-    assert "30221" in note
-    assert "`number_locale=de_DE`" in note
-    assert "30.221" in notes("30.221", "7")[0]
-
-
-def test_a_number_that_shows_the_locale_settles_the_doubt() -> None:
-    assert notes("30,221", "31.87") == ()
-    assert notes("30,221", "1,234,567") == ()
-    assert notes("30.221", "31.87") == ()
-    assert notes("30.221", doubt_dots=False) == ()
-    assert notes("30,221", locale="en_US") == ()
-
-
 def test_bytes_that_are_no_text_are_no_number() -> None:
-    _, texts = NumberCells("C").read(pa.array([b"\xff\xfe", b"12"]))
+    _, texts = numbers_of(pa.array([b"\xff\xfe", b"12"]))
     assert texts.tolist() == [True, False]
 
 
@@ -151,23 +115,3 @@ def test_bytes_that_are_no_text_are_no_number() -> None:
 )
 def test_units_of_all_versions_come_down_to_base_units(unit: str, factor: float, base: str) -> None:
     assert base_unit(unit) == (pytest.approx(factor, rel=1e-12), base)
-
-
-def test_units_that_nothing_explains_are_told_apart() -> None:
-    printed = [
-        "usecond",
-        "Gbyte/second",
-        "Ghz",
-        "cycle/nsecond",
-        "%",
-        "",
-        "SM",
-        "branches",
-        "register/thread",
-    ]
-    assert unknown_units(printed) == ()
-    assert unknown_units(["inst", "furlong", "inst/fortnight", "furlong", "Kfurlong"]) == (
-        "furlong",
-        "inst/fortnight",
-        "Kfurlong",
-    )

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.features.formats.registry import read_features
-from sampling.features.rows import FeatureRows
+from sampling.features.reading import FeatureRows, read_features
 
 BANNER = "------------- NVBit (NVidia Binary Instrumentation Tool v1.5.5) Loaded --------------\n"
 
@@ -74,7 +73,7 @@ def test_a_negative_count_is_one_that_overflowed(read: Callable[[str], FeatureRo
     rows = read(line(0, "f", 1, 5) + line(1, "f", 1, -2147483000) + line(2, "f", 1, -7))
     np.testing.assert_array_equal(rows.features.metrics["instructions"], [5, np.nan, np.nan])
     assert rows.notes == (
-        "the counter overflowed in 2 launches (a count of -2,147,483,000): no value is known",
+        "2 launches were beyond the bits of the counter, which overflowed: no value is known",
     )
     assert len(read(line(0, "f", 1, -1))) == 1
 

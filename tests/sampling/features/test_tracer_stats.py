@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.features.formats.registry import read_features
+from sampling.features.reading import read_features
 
 HEADER = (
     "kernel id, kernel mangled name, grid_dimX, grid_dimY, grid_dimZ, #blocks, block_dimX, block_dimY, "

@@ -1,0 +1,106 @@
+"""Instructions of every launch: what NVBit's instr_count prints, and the stats.csv of Accel-Sim's tracer.
+
+Their numbers count the launches that the tool sees (NVBit leaves out graphs and cooperative launches): they
+are no launch ids.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sampling.arrays import IntArray
+from sampling.errors import ProfileError
+from sampling.features.reading import FeatureRows, gap_notes
+from sampling.progress import Progress
+from sampling.readers import accel_sim, nvbit
+from sampling.readers.csv_cells import NumberLocale
+from sampling.readers.input_file import InputFile
+from sampling.readers.tables.cells import unified
+from sampling.reduction.launch_features import Features
+from sampling.text import Wording, counted
+
+
+def recognise(file: InputFile) -> bool:
+    """Return whether the first line is the header of stats.csv, or the head has a line of instr_count."""
+    return accel_sim.recognise(file) or nvbit.recognise(file)
+
+
+def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> FeatureRows:
+    """Return the launches with their warp instructions.
+
+    A count of 0 stands for a launch that was not counted: it counts as a launch and has no value. The same
+    holds for a count that has overflowed.
+
+    Raises
+    ------
+    ProfileError : no line is whole, a cell is no number, or the numbers of the launches do not ascend, so
+        that it is of several processes or runs.
+    """
+    if accel_sim.recognise(file):
+        rows = accel_sim.read_rows(file, with_counts=True, progress=progress)
+        rows.refuse_several_runs()
+        beyond = accel_sim.overflowed(rows)
+        return _rows(
+            file.path,
+            rows.line,
+            rows.number - 1,
+            np.where(beyond, -1, rows.counts[:, 0]),
+            ("accel-sim-stats", "not traced", "beyond the 32 bits in which total_insts is printed"),
+            names=rows.names,
+            name=rows.name,
+            grid=rows.sizes[:, :3],
+            block=rows.sizes[:, 3:],
+        )
+    parts = [*nvbit.count_lines(file, progress)]
+    line, number, blocks, executed = (
+        np.concatenate([getattr(part, of) for part in parts])
+        for of in ("line", "number", "blocks", "instructions")
+    )
+    if not len(line):
+        raise ProfileError(
+            "NVBit output without a whole line of instr_count", path=file.path, remedy="count again"
+        )
+    falls = np.diff(number, prepend=number[:1] - 1) <= 0
+    if falls.any():
+        row = int(np.argmax(falls))
+        raise ProfileError(
+            f"kernel {int(number[row])} follows kernel {int(number[row - 1])}: "
+            "the log of several processes or runs",
+            path=file.path,
+            row=int(line[row]),
+            remedy=Wording(
+                "give the log of one process, and choose its launches with `processes` or `devices`"
+            ),
+        )
+    names, name = unified([part.name for part in parts])
+    said = ("nvbit-instr-count", "not instrumented", "beyond the bits of the counter, which overflowed")
+    return _rows(file.path, line, number, executed, said, names=names, name=name, thread_blocks=blocks)
+
+
+def _rows(
+    path: str, line: IntArray, number: IntArray, executed: IntArray, said: tuple[str, str, str], **known: Any
+) -> FeatureRows:
+    """Return the rows of counts, (n,) each: 0 is none, below 0 overflowed.
+
+    Parameters
+    ----------
+    said : the format, and how one calls a count that is none, and one that overflowed.
+    """
+    format_name, is_none, overflowed = said
+    notes = [*gap_notes(number)]
+    for chosen, what in ((executed == 0, f"{is_none} (0 instructions)"), (executed < 0, overflowed)):
+        if count := int(np.count_nonzero(chosen)):
+            were = "was" if count == 1 else "were"
+            notes.append(f"{counted(count, 'launch', 'launches')} {were} {what}: no value is known")
+    counts = np.where(executed > 0, executed.astype(np.float64), np.nan)
+    return FeatureRows(
+        path=path,
+        format=format_name,
+        line=line,
+        features=Features(metrics={"instructions": counts}, units={"instructions": "inst"}),
+        launch_number=number,
+        notes=tuple(notes),
+        **known,
+    )
