@@ -119,12 +119,13 @@ def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress |
 def _no_features(file: InputFile) -> tuple[str, str]:
     """Return message and remedy for a file that no format recognises."""
     # Many regular expressions, which no file of features needs.
-    from sampling.readers.not_a_profile import shell_path, sort_of
+    from sampling.readers.not_a_profile import file_error, shell_path, sort_of
 
     reader = reader_of(file)
     if reader is not None:
         try:
-            reader.read(file, KernelTable(), None)
+            if reader.read(file, KernelTable(), None) is None:
+                raise file_error(file)
         except ProfileError as error:
             reason = error.message.removeprefix(f"{error.path}: ")
             return f"{reason}; it has no features of launches either", _READABLE

@@ -20,8 +20,8 @@ from sampling.features.metric_names import SPELLINGS
 from sampling.features.reading import FeatureRows, infinite_notes, refuse_repeated, repeated_notes
 from sampling.progress import Progress
 from sampling.readers.csv_cells import Kind, Layout, NumberLocale, header_cells, parse, parts
-from sampling.readers.file_content import is_table
 from sampling.readers.input_file import InputFile
+from sampling.readers.not_a_profile import is_table
 from sampling.readers.registry import reader_of
 from sampling.readers.tables.cells import (
     WRITTEN,

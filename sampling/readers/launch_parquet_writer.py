@@ -13,7 +13,7 @@ from sampling.arrow import arrow_file, to_arrow, to_arrow_dictionary, to_arrow_t
 from sampling.errors import NoDurationsError
 from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
-from sampling.readers.parquet_source import METADATA_KEY, facts_json
+from sampling.readers.launch_parquet import METADATA_KEY, facts_json
 from sampling.readers.tables.column_map import BLOCK, GRID
 from sampling.reduction.region import Region, selections
 from sampling.reduction.row_filters import KeptRows, RowFilters

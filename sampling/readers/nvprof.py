@@ -74,7 +74,7 @@ def recognise(file: InputFile) -> bool:
     return len(file.head) == HEAD_BYTES and _BANNER.search(file.head) is not None
 
 
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
     """Return the kernels of the trace as launches.
 
     Raises
@@ -85,10 +85,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     for offset, text in pieces(file, progress):
         trace.take(offset, text)
     if not trace.has_header:
-        # Many regular expressions, which no trace needs.
-        from sampling.readers.not_a_profile import file_error
-
-        raise file_error(file)
+        return None
     if trace.launches == 0:
         raise ProfileError(
             "a GPU trace of nvprof that lists no kernel, only copies and memsets or nothing",

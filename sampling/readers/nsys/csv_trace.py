@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from sampling.readers.csv_cells import (
     Layout,
     Part,
     Table,
+    header_cells,
     lines_before,
     parse,
     parse_plain,
@@ -35,15 +37,6 @@ from sampling.readers.csv_cells import (
     texts,
 )
 from sampling.readers.input_file import HEAD_BYTES, InputFile
-from sampling.readers.nsys.csv_dialect import (
-    TraceKind,
-    find_trace_header,
-    first_line_of_content,
-    other_report,
-    report_end,
-    skipped_report,
-    title_of,
-)
 from sampling.readers.tables.cells import Rows
 
 FORMAT = "nsys-csv"
@@ -77,7 +70,7 @@ def recognise(file: InputFile) -> bool:
     return more_to_come and (other_report(file.head) or skipped_report(file.head)) is not None
 
 
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
     """Return the launches of the trace in the file.
 
     Raises
@@ -91,10 +84,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             reports.take(offset, text)
         trace = reports.chosen()
     if trace is None:
-        # Many regular expressions, which no trace needs.
-        from sampling.readers.not_a_profile import file_error
-
-        raise file_error(file)
+        return None
     if trace.launches == 0:
         raise ProfileError(
             f"an nsys {_TRACE_NAMES[trace.kind]} that lists no kernel launch"
@@ -328,3 +318,109 @@ class _Trace:
             numbers.append(number)
             self._names_of[number] = (match["name"] or "").strip() or self._names_of.get(number, "")
         return np.array(numbers, dtype=np.int32)[codes]
+
+
+#: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace.
+TraceKind = Literal["gpu", "exec"]
+
+_REQUIRED: Mapping[TraceKind, frozenset[str]] = {
+    "gpu": frozenset({"Start", "Duration", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Name"}),
+    "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
+}
+#: Other reports of `nsys stats`, by names in their headers; the first that fits is named.
+_OTHER_REPORTS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"RangeStack", "NumGPUOps"}), "NVTX projection trace"),
+    (frozenset({"RangeStack"}), "NVTX trace"),
+    (frozenset({"Start", "Duration", "Name", "Result"}), "CUDA API trace"),
+    (frozenset({"Start", "Duration", "Name", "T-Pri"}), "operating-system runtime trace"),
+    (frozenset({"Start", "Duration"}), "trace of something other than kernels"),
+    (frozenset({"Start", "End"}), "trace of something other than kernels"),
+    (frozenset({"Total Time"}), "summary"),
+    (frozenset({"Total", "Count"}), "summary"),
+    (frozenset({"Total", "Operations"}), "summary"),
+    (frozenset({"Count", "QCount"}), "summary"),
+)
+_TITLE = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
+_HEADER_MARK = re.compile(rb"GrdX|API Start")
+# Lines that nsys prints around its reports, by their first words.
+_CHATTER = (
+    rb"Processing |Using |Exporting |NOTICE: |SKIPPED: |Generat(?:ing|ed) |WARNING: |ERROR: "
+    rb"|\*\* |\[\d+/\d+\]"
+)
+_EMPTY_OR_CHATTER_LINES = re.compile(rb"(?:[ \t]*(?:(?:" + _CHATTER + rb")[^\n]*|\r?)(?:\n|\Z))*")
+# Chatter, a trace's header, what follows empty lines and is no row, or empty lines up to the end.
+_END = (
+    rb"(?:[ \t]*\r?\n)*(?=[ \t]*(?:" + _CHATTER + rb")|(?:API )?Start ?[(,])"
+    rb"|(?:[ \t]*\r?\n)+(?=[A-Za-z])"
+    rb"|[ \t\r\n]+\Z"
+)
+_END_AT_START = re.compile(_END)
+# It starts with a literal byte, which makes the search fast.
+_END_AFTER_LINE = re.compile(rb"\n(?P<end>" + _END + rb")")
+_FOLDERS = re.compile(r"\S*[/\\]")
+
+
+def find_trace_header(text: bytes) -> tuple[TraceKind, tuple[str, ...], int, int] | None:
+    """Return kind and cells of a trace's first header, where it starts (after a progress bar), and ends."""
+    stop = 0
+    while mark := _HEADER_MARK.search(text, stop):
+        start = max(text.rfind(b"\n", 0, mark.start()), text.rfind(b"\r", 0, mark.start())) + 1
+        line_end = text.find(b"\n", mark.end())
+        stop = len(text) if line_end < 0 else line_end + 1
+        cells = header_cells(text[start:stop])
+        for kind, required in _REQUIRED.items():
+            if required <= bare_names(cells):
+                return kind, cells, start, stop
+    return None
+
+
+def title_of(cell: str) -> tuple[str, str]:
+    """Return a column's bare name, and what is in parentheses after it, "" where there is nothing."""
+    match = _TITLE.fullmatch(cell)
+    return (match[1], match[2] or "") if match else (cell, "")
+
+
+def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of a header's columns without their units."""
+    return frozenset(title_of(cell)[0] for cell in cells)
+
+
+def other_report(head: bytes) -> str | None:
+    """Return which other report of `nsys stats` the first known header in ``head`` is of, None if none is."""
+    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
+        if b"," not in line or not line[:1].isalpha():
+            continue
+        names = bare_names(header_cells(line))
+        for required, title in _OTHER_REPORTS:
+            if required <= names:
+                return title
+    return None
+
+
+def report_end(text: bytes) -> tuple[int, int] | None:
+    """Return where the rows of a report end in ``text`` and where what follows starts, None if they do not.
+
+    Empty lines alone do not end a report; what follows them ends it unless it is more rows.
+    """
+    match = _END_AT_START.match(text)
+    if match is not None:
+        return match.span()
+    match = _END_AFTER_LINE.search(text)
+    return None if match is None else match.span("end")
+
+
+def skipped_report(head: bytes) -> str | None:
+    """Return the line in which `nsys stats` says that it skipped a report, None if it does not.
+
+    Folders in it are left out: they name users and projects.
+    """
+    match = re.search(rb"^SKIPPED: [^\r\n]*", head, re.MULTILINE)
+    return None if match is None else _FOLDERS.sub("", match[0].decode("utf-8", "replace").strip())
+
+
+def first_line_of_content(text: bytes) -> tuple[str, ...] | None:
+    """Return the cells of the first line that is neither empty nor chatter, None if there is none."""
+    start = _EMPTY_OR_CHATTER_LINES.match(text)
+    assert start is not None
+    line = text[start.end() :].split(b"\n", 1)[0]
+    return header_cells(line) or None

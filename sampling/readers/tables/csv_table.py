@@ -16,8 +16,7 @@ from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joi
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
 from sampling.readers.csv_cells import Kind, Layout, first_line, header_cells, parse, parts
-from sampling.readers.file_content import is_binary, is_json
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import InputFile, is_binary, is_json
 from sampling.readers.tables.cells import Rows, floats
 from sampling.readers.tables.column_map import (
     DIMENSIONS,

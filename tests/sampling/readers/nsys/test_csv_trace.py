@@ -20,6 +20,7 @@ from sampling.profile.profile import Device, KernelTable, Profile
 from sampling.readers import csv_cells
 from sampling.readers.input_file import HEAD_BYTES, InputFile, open_input
 from sampling.readers.nsys import csv_trace as nsys_csv
+from sampling.readers.registry import read_profile
 from tests import small_recordings
 from tests.sampling.readers.nsys.plain_csv import (
     execution_trace_by_the_csv_module,
@@ -77,7 +78,7 @@ def write(folder: Path, text: str | bytes, name: str = "trace.csv") -> Path:
 
 def refusal_of(path: Path) -> ProfileError:
     with pytest.raises(ProfileError) as caught:
-        read(path)
+        read_profile([str(path)])
     return caught.value
 
 
