@@ -258,8 +258,10 @@ _SIMULATION = (
         "give the profile that was sampled",
     ),
     OtherFile(
-        matches(rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block Counts"),
-        "NVBit output: instruction counts without durations",
+        matches(
+            rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block|^kernel id, ?kernel mangled name"
+        ),
+        "counts of instructions or blocks without durations: features of launches, not a profile",
         _PROFILE,
     ),
 )
@@ -345,12 +347,10 @@ def folder_error(file: InputFile) -> ProfileError:
     if not entries:
         return ProfileError("an empty folder", path=file.path, remedy=_READABLE)
     if any(entry.name.startswith("kernelslist") for entry in entries):
-        counts = next((entry for entry in entries if entry.name == "stats.csv"), None)
-        also = "" if counts is None else f", or its instruction counts, {shlex.quote(str(counts))}"
         return ProfileError(
             "a folder of Accel-Sim traces: they have no durations",
             path=file.path,
-            remedy=f"give the profile of the program{also}",
+            remedy="give the profile of the program",
         )
     return ProfileError(
         "a folder in which nothing is a profile, and no nsys export: it has no table "

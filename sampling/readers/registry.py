@@ -49,8 +49,6 @@ MODULES = (
     "sampling.readers.rocm.json_trace",
     "sampling.readers.rocm.csv_trace",
     "sampling.readers.nvprof",
-    "sampling.readers.accel_sim",
-    "sampling.readers.nvbit",
     "sampling.readers.tables.csv_table",
 )
 

@@ -131,7 +131,7 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
         "nsys profile",
     ),
     ("sim.log", "Accel-Sim\ngpu_sim_cycle = 100\n", "the output of a simulator", "sampled"),
-    ("bb.txt", "kernel 0 - k - #thread-blocks 8,  kernel instructions 5\n", "NVBit output", "nsys profile"),
+    ("bb.txt", "kernel 0 - k - #thread-blocks 8,  kernel instructions 5\n", "counts of instructions or blocks without durations", "nsys profile"),
     ("export.h5", b"\x89HDF\r\n\x1a\n\0", "an HDF5 file", "nsys export --type sqlite"),
     ("export.arrows", b"\xff\xff\xff\xff\0\1", "a single Arrow file", "arrowdir"),
     ("table.feather", b"ARROW1\0\0", "a single Arrow file", "arrowdir"),
