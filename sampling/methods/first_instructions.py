@@ -72,7 +72,6 @@ METHOD = Method(
     name="first-instructions",
     source="Principal Kernel Analysis, first 1 B instructions (baseline)",
     needs=("the instruction count of every launch",),
-    needs_durations=False,
     published_grouping=GroupBy.NAME,
     options_type=Options,
     pick=pick,

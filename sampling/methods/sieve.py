@@ -251,7 +251,6 @@ METHOD = Method(
     name="sieve",
     source="Sieve (ISPASS 2023), stratification by instruction count",
     needs=("the instruction count of every launch",),
-    needs_durations=False,
     published_grouping=GroupBy.NAME,
     options_type=Options,
     pick=pick,

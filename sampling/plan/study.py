@@ -15,7 +15,7 @@ from sampling.plan.design import Design, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
 from sampling.plan.findings.finding import Evidence, Finding, PlanCost
 from sampling.plan.findings.registry import findings
-from sampling.plan.picked_design import AnyDesign, every_launch
+from sampling.plan.picked_design import AnyDesign
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.reduction.counted_selections import counted_selections
@@ -158,8 +158,6 @@ class MethodChoice:
     overrides : the user's split decisions.
     feature_paths : files with metrics of the launches, for a method that looks at them.
     number_locale : how those files write their numbers.
-    is_asked : whether a plan is asked for. If not, a profile without durations is studied all the same where
-        the method needs them; the study then takes every launch.
     """
 
     method: str = DEFAULT_METHOD
@@ -168,7 +166,6 @@ class MethodChoice:
     overrides: Overrides | None = None
     feature_paths: tuple[str, ...] = ()
     number_locale: NumberLocale = "C"
-    is_asked: bool = True
 
 
 def method_grouping(method: str, by: GroupBy, *, pool_devices: bool = False) -> Grouping:
@@ -207,7 +204,7 @@ def study(
     counts = count_durations(profile, grouping, region, progress)
     counted = counted_selections(profile, counts)
     times = device_times(profile, counted, progress)
-    order = run_order(profile, counts, progress) if counts.has_durations else RunOrder()
+    order = run_order(profile, counts, progress)
     read = _Read(profile, counts, counted, times, order)
     return _studied(read, target, choice, progress, tell)
 
@@ -263,8 +260,6 @@ def _designed(
     tell: Callable[[JoinReport], None] | None,
 ) -> tuple[AnyDesign, tuple[JoinReport, ...]]:
     method, seed, settings = choice.method, choice.seed, choice.settings
-    if not (choice.is_asked or counts.has_durations) and method_named(method).needs_durations:
-        return every_launch(list_launches(profile, counts, progress), target), ()
     if method_named(method).draws_at_random:
         overrides = choice.overrides
         return make_design(

@@ -246,6 +246,13 @@ _SIMULATION = (
         "`kernelpoint export` and `judge` too",
     ),
     OtherFile(
+        matches(
+            rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block|^kernel id, ?kernel mangled name"
+        ),
+        "counts of instructions or blocks without durations: features of launches, not a profile",
+        _PROFILE,
+    ),
+    OtherFile(
         matches(rb"^(kernel-\d+[\w.-]*\.traceg?\S*|MemcpyHtoD,0x)"),
         "an Accel-Sim kernel list: it has no durations",
         _PROFILE,
@@ -256,13 +263,6 @@ _SIMULATION = (
         ),
         "the output of a simulator, not a profile",
         "give the profile that was sampled",
-    ),
-    OtherFile(
-        matches(
-            rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block|^kernel id, ?kernel mangled name"
-        ),
-        "counts of instructions or blocks without durations: features of launches, not a profile",
-        _PROFILE,
     ),
 )
 
