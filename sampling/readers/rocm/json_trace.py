@@ -1,23 +1,49 @@
 """rocprofv3's JSON (`rocprofv3 --output-format json`): a recording for each process.
 
-The text is in memory whole, its records become columns piece by piece.
+The text is in memory whole. Its long lists stay text until they are decoded piece by piece, and each piece
+becomes columns at once.
 """
 
 from __future__ import annotations
 
 import re
-from functools import partial
+from collections.abc import Iterator
+from functools import cache, partial
+from operator import attrgetter
+from typing import Any
 
+import numpy as np
+
+from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, place_on_disk
-from sampling.readers.rocm.recording import profile_of
+from sampling.readers.rocm.recording import COLUMNS, Recording, device_of, profile_of
 
 FORMAT = "rocprofv3-json"
 
 _BLOCK_BYTES = 1 << 22
+_PIECE_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OPENING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:')
+# Between two records of a list: an object within a record follows its key, within a string the quote would be
+# escaped. Only lists within a record, which none has that is known, would have it too.
+_BOUNDARY = re.compile(rb"\}\s*(,)\s*\{\s*\"")
+_AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace --output-format json`"
+_GPU = 2
+# Where a dispatch has what `COLUMNS` names; the process is the document's.
+_INFO = "dispatch_info."
+_OF_DISPATCH = {
+    "start": "start_timestamp",
+    "end": "end_timestamp",
+    "call": "correlation_id.internal",
+    "dispatch": f"{_INFO}dispatch_id",
+    "agent": f"{_INFO}agent_id.handle",
+    "queue": f"{_INFO}queue_id.handle",
+    "kernel": f"{_INFO}kernel_id",
+    **{f"items_{axis}": f"{_INFO}grid_size.{axis}" for axis in "xyz"},
+    **{f"group_{axis}": f"{_INFO}workgroup_size.{axis}" for axis in "xyz"},
+}
 
 
 def recognise(file: InputFile) -> bool:
@@ -32,8 +58,6 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ------
     ProfileError : the JSON is damaged, a record is not usable, or there is no dispatch.
     """
-    from sampling.readers.rocm.json_records import AGAIN, recordings
-
     total = file.location.stat().st_size
     text = bytearray()
     with file.open() as stream:
@@ -43,4 +67,149 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
                 progress(place_on_disk(stream), total, f"reading {file.path}")
     if text.startswith(_BYTE_ORDER_MARK):
         del text[: len(_BYTE_ORDER_MARK)]
-    return profile_of(recordings(text, file.path), file, kernels, format_name=FORMAT, remedy=AGAIN)
+    return profile_of(_recordings(text, file.path), file, kernels, format_name=FORMAT, remedy=_AGAIN)
+
+
+@cache
+def _decoders() -> tuple[Any, Any, Any]:
+    """Return what decodes a document, a list of dispatches, and one of calls or ranges.
+
+    Only the fields that are used are decoded; commands and hosts are not read. Times are nanoseconds, grids
+    are in work-items.
+    """
+    from typing import Annotated
+
+    import msgspec
+    from msgspec import Meta, Raw, defstruct, field
+
+    whole = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
+    size = Annotated[int, Meta(ge=0, le=(1 << 32) - 1)]
+    number = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]
+
+    def struct(*fields: Any, **options: Any) -> Any:
+        return defstruct("Read", fields, **{"gc": False, **options})
+
+    handle = struct(("handle", whole, 0))
+    correlation = struct(("internal", whole, -1))
+    axes = struct(("x", size), ("y", size), ("z", size))
+    info = struct(
+        *(("agent_id", handle), ("queue_id", handle), ("kernel_id", whole), ("dispatch_id", whole)),
+        *(("workgroup_size", axes), ("grid_size", axes)),
+    )
+    times = (("start_timestamp", whole), ("end_timestamp", whole))
+    dispatch = struct(
+        *times, ("dispatch_info", info), ("correlation_id", correlation, field(default_factory=correlation))
+    )
+    call = struct(*times, ("correlation_id", correlation))
+    agent = struct(
+        *(("id", handle), ("type", int, 0), ("logical_node_type_id", number, 0)),
+        *((name, Any, None) for name in ("product_name", "cu_count", "mem_banks")),
+    )
+    symbol = struct(("kernel_id", int), ("kernel_name", str, ""), ("formatted_kernel_name", str, ""))
+    texts = struct(("marker_api", list[struct(("key", int), ("value", str))], []))  # type: ignore[misc]
+    metadata = struct(("pid", whole, 0))
+    lists = ("kernel_dispatch", "hip_api", "hsa_api", "marker_api")
+    records = struct(*((name, Raw, Raw(b"[]")) for name in lists))
+    process = struct(
+        ("metadata", metadata, field(default_factory=metadata)),
+        ("agents", list[agent], []),  # type: ignore[valid-type]
+        ("kernel_symbols", list[symbol], []),  # type: ignore[valid-type]
+        ("strings", texts, field(default_factory=texts)),
+        ("buffer_records", records, field(default_factory=records)),
+    )
+    document = struct(("recordings", list[process]), rename={"recordings": "rocprofiler-sdk-tool"})  # type: ignore[valid-type]
+    decoder = msgspec.json.Decoder
+    return decoder(document), decoder(list[dispatch]), decoder(list[call])  # type: ignore[valid-type]
+
+
+def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
+    """Yield what was recorded of each process.
+
+    Raises
+    ------
+    ProfileError : it is no JSON, is cut short, or a field is not what it is in rocprofv3's.
+    """
+    from msgspec import DecodeError
+
+    as_document, as_dispatches, as_calls = _decoders()
+    try:
+        document = as_document.decode(text)
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        message = f"rocprofv3 JSON that is cut short or damaged ({error})"
+        raise ProfileError(message, path=path, remedy=_AGAIN) from error
+    names = [name for name in COLUMNS if name != "process"]
+    getters = [attrgetter(_OF_DISPATCH[name]) for name in names]
+    for process in document.recordings:
+        pid, lists = process.metadata.pid, process.buffer_records
+        columns = [np.zeros((len(getters), 0), dtype=np.int64)]
+        columns += [
+            np.stack([np.fromiter(map(of, piece), np.int64, len(piece)) for of in getters])
+            for piece in _records(lists.kernel_dispatch, as_dispatches, path)
+        ]
+        launches = dict(zip(names, np.concatenate(columns, axis=1), strict=True))
+        calls = [
+            (each.correlation_id.internal, each.start_timestamp)
+            for raw in (lists.hip_api, lists.hsa_api)
+            for piece in _records(raw, as_calls, path)
+            for each in piece
+        ]
+        numbers, start_ns = np.array(calls, dtype=np.int64).reshape(-1, 2).T
+        texts = {each.key: each.value for each in process.strings.marker_api}
+        yield Recording(
+            launches=launches | {"process": np.full(len(launches["start"]), pid, dtype=np.int64)},
+            calls=numbers,
+            call_start_ns=start_ns,
+            symbols={
+                each.kernel_id: (each.formatted_kernel_name, each.kernel_name)
+                for each in process.kernel_symbols
+            },
+            agents={
+                each.id.handle: device_of(
+                    each.logical_node_type_id,
+                    each.product_name,
+                    {"cu_count": each.cu_count, "mem_banks": each.mem_banks},
+                )
+                for each in process.agents
+                if each.type == _GPU
+            },
+            markers=[
+                (pid, named, each.start_timestamp, each.end_timestamp)
+                for piece in _records(lists.marker_api, as_calls, path)
+                for each in piece
+                if (named := texts.get(each.correlation_id.internal))
+                and each.end_timestamp > each.start_timestamp
+            ],
+        )
+
+
+def _records(raw: Any, decoder: Any, path: str) -> Iterator[list[Any]]:
+    """Yield the records of a list in pieces, so that never all of them are Python objects.
+
+    Raises
+    ------
+    ProfileError : a field is missing or not what it is in rocprofv3's; ``row`` is the record's number.
+    """
+    from msgspec import DecodeError
+
+    text = memoryview(raw)
+    done = start = 0
+    while start < len(text):
+        found = _BOUNDARY.search(text, start + _PIECE_BYTES)
+        stop = len(text) if found is None else found.start(1)
+        opening = b"" if start == 0 else b"["
+        closing = b"" if found is None else b"]"
+        try:
+            piece = decoder.decode(b"".join((opening, text[start:stop], closing)))
+        except (DecodeError, UnicodeDecodeError) as error:
+            message, _, place = str(error).partition(" - at `$[")
+            number, _, field = place.rstrip("`").partition("]")
+            raise ProfileError(
+                f"a record of rocprofv3's that is not usable ({message})",
+                path=path,
+                row=done + 1 + int(number) if number.isdigit() else None,
+                column=field.lstrip(".") or None,
+                remedy=_AGAIN,
+            ) from error
+        yield piece
+        done += len(piece)
+        start = stop + 1
