@@ -7,13 +7,14 @@ becomes columns at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.progress import Progress
@@ -31,19 +32,6 @@ _OPENING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:')
 _BOUNDARY = re.compile(rb"\}\s*(,)\s*\{\s*\"")
 _AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace --output-format json`"
 _GPU = 2
-# Where a dispatch has what `COLUMNS` names; the process is the document's.
-_INFO = "dispatch_info."
-_OF_DISPATCH = {
-    "start": "start_timestamp",
-    "end": "end_timestamp",
-    "call": "correlation_id.internal",
-    "dispatch": f"{_INFO}dispatch_id",
-    "agent": f"{_INFO}agent_id.handle",
-    "queue": f"{_INFO}queue_id.handle",
-    "kernel": f"{_INFO}kernel_id",
-    **{f"items_{axis}": f"{_INFO}grid_size.{axis}" for axis in "xyz"},
-    **{f"group_{axis}": f"{_INFO}workgroup_size.{axis}" for axis in "xyz"},
-}
 
 
 def recognise(file: InputFile) -> bool:
@@ -137,16 +125,10 @@ def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"rocprofv3 JSON that is cut short or damaged ({error})"
         raise ProfileError(message, path=path, remedy=_AGAIN) from error
-    names = [name for name in COLUMNS if name != "process"]
-    getters = [attrgetter(_OF_DISPATCH[name]) for name in names]
     for process in document.recordings:
         pid, lists = process.metadata.pid, process.buffer_records
-        columns = [np.zeros((len(getters), 0), dtype=np.int64)]
-        columns += [
-            np.stack([np.fromiter(map(of, piece), np.int64, len(piece)) for of in getters])
-            for piece in _records(lists.kernel_dispatch, as_dispatches, path)
-        ]
-        launches = dict(zip(names, np.concatenate(columns, axis=1), strict=True))
+        columns = [np.zeros((len(COLUMNS), 0), dtype=np.int64)]
+        columns += [_columns(piece, pid) for piece in _records(lists.kernel_dispatch, as_dispatches, path)]
         calls = [
             (each.correlation_id.internal, each.start_timestamp)
             for raw in (lists.hip_api, lists.hsa_api)
@@ -156,7 +138,7 @@ def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
         numbers, start_ns = np.array(calls, dtype=np.int64).reshape(-1, 2).T
         texts = {each.key: each.value for each in process.strings.marker_api}
         yield Recording(
-            launches=launches | {"process": np.full(len(launches["start"]), pid, dtype=np.int64)},
+            launches=dict(zip(COLUMNS, np.concatenate(columns, axis=1), strict=True)),
             calls=numbers,
             call_start_ns=start_ns,
             symbols={
@@ -180,6 +162,24 @@ def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
                 and each.end_timestamp > each.start_timestamp
             ],
         )
+
+
+def _columns(dispatches: Sequence[Any], pid: int) -> IntArray:
+    """Return (columns, n) what `COLUMNS` names of dispatches."""
+    info = [each.dispatch_info for each in dispatches]
+    call = [each.correlation_id for each in dispatches]
+    agent, queue = [each.agent_id for each in info], [each.queue_id for each in info]
+    items, group = [each.grid_size for each in info], [each.workgroup_size for each in info]
+    fields = (
+        *((dispatches, "start_timestamp"), (dispatches, "end_timestamp"), (call, "internal")),
+        *((info, "dispatch_id"), None, (agent, "handle"), (queue, "handle"), (info, "kernel_id")),
+        *((each, axis) for each in (items, group) for axis in "xyz"),
+    )
+    found = np.full((len(COLUMNS), len(info)), pid, dtype=np.int64)
+    for place, field in enumerate(fields):
+        if field is not None:
+            found[place] = np.fromiter(map(attrgetter(field[1]), field[0]), np.int64, len(info))
+    return found
 
 
 def _records(raw: Any, decoder: Any, path: str) -> Iterator[list[Any]]:
