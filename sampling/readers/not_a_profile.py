@@ -111,10 +111,6 @@ _LAUNCHES = (
     "`nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`"
 )
 _PROFILE = f"record the program with `nsys profile --trace cuda` and export the report with {_EXPORT}"
-_KINETO = (
-    "record the program with the PyTorch profiler and give its Kineto trace, or write Parquet with a row a "
-    "launch and the columns name and duration_ns"
-)
 _UNPACK = "unpack it and give the profile in it (only gzip is read as it is)"
 
 
