@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,6 +94,10 @@ class Rows:
         """Return (n,) integers, in 32 bits where they fit; None without the column or any value in it."""
         if position is None or self.table.column(str(position)).null_count:
             return None
+        return self.narrow(position)
+
+    def narrow(self, position: int) -> AnyIntArray:
+        """Return (n,) integers, in 32 bits where they fit; n > 0."""
         numbers = self.whole(position)
         fits = numbers.min() >= -(1 << 31) and numbers.max() < 1 << 31
         return numbers.astype(np.int32) if fits else numbers
@@ -118,10 +123,16 @@ class Rows:
     def sizes(self, position: int) -> list[IntArray]:
         """Return x, y and z, (n,) each, of a column with a grid or block in a cell."""
         cells, codes = self.texts(position)
-        axes, bad = sizes_of(to_arrow_texts(cells))
+        axes, bad = _sizes_of_texts(tuple(cells))
         if bad >= 0:
             self.refuse(codes == bad, position, f"{cells[bad]!r} is not {WRITTEN}")
         return [axis[codes] for axis in axes.T]
+
+
+@lru_cache(maxsize=16)
+def _sizes_of_texts(cells: tuple[str, ...]) -> tuple[IntArray, int]:
+    """Return the same as `sizes_of`; the parts of a file mostly have the same few cells."""
+    return sizes_of(to_arrow_texts(cells))
 
 
 def sizes_of(cells: Any) -> tuple[IntArray, int]:
