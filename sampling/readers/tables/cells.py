@@ -30,7 +30,7 @@ WRITTEN = "one to three whole numbers, such as 8, 8x1 or (8, 1, 1)"
 
 _NUMBER_ELSEWHERE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,]\d*)?")
 # A total of many launches must fit in 64 bits.
-_MOST_NS = 1 << 62
+MOST_NS = 1 << 62
 
 _SIZE = r"^\s*[(\[{<]?\s*\d{1,10}(?:(?:\s*[xX*,;]\s*|\s+)\d{1,10}){0,2}\s*[)\]}>]?\s*$"
 
@@ -111,14 +111,13 @@ class Rows:
     def times(self, position: int, unit_ns: int = 1) -> IntArray:
         """Return (n,) nanoseconds of a column in some unit, rounded."""
         raw = self.whole(position)
-        most = _MOST_NS // unit_ns
+        if raw.dtype.kind == "i" and unit_ns == 1:
+            return raw.astype(np.int64, copy=False)
+        most = MOST_NS // unit_ns
         if len(raw) and not -most < raw.min() <= raw.max() < most:
             beyond = ~(np.abs(raw) < most)
             self.refuse(beyond, position, lambda row: f"{raw[row]} is too long a time")
-        if raw.dtype.kind != "i":
-            return np.rint(raw * unit_ns).astype(np.int64)
-        whole = raw.astype(np.int64, copy=False)
-        return whole if unit_ns == 1 else whole * unit_ns
+        return np.rint(raw * unit_ns).astype(np.int64)
 
     def sizes(self, position: int) -> list[IntArray]:
         """Return x, y and z, (n,) each, of a column with a grid or block in a cell."""
@@ -126,7 +125,7 @@ class Rows:
         axes, bad = _sizes_of_texts(tuple(cells))
         if bad >= 0:
             self.refuse(codes == bad, position, f"{cells[bad]!r} is not {WRITTEN}")
-        return [axis[codes] for axis in axes.T]
+        return [axis[codes] for axis in np.ascontiguousarray(axes.T)]
 
 
 @lru_cache(maxsize=16)

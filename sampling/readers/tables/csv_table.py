@@ -17,7 +17,7 @@ from sampling.profile.profile import KernelTable, Profile, ProfileFile, Recordin
 from sampling.progress import Progress
 from sampling.readers.csv_cells import Kind, Layout, first_line, header_cells, parse, parts
 from sampling.readers.input_file import InputFile, is_binary, is_json
-from sampling.readers.tables.cells import Rows, floats
+from sampling.readers.tables.cells import MOST_NS, Rows, floats
 from sampling.readers.tables.column_map import (
     DIMENSIONS,
     NO_METRIC,
@@ -165,6 +165,8 @@ def _kinds(file: InputFile, header: Sequence[str], columns: Mapping[str, NamedCo
 def _numbers(rows: Rows, ours: str, position: int, unit_ns: int) -> AnyIntArray:
     """Return (n,) the times of a column, or its integers, of which an empty one is 0."""
     numbers = rows.times(position, unit_ns) if ours in TIMES else rows.whole(position, empty=0)
+    if ours in TIMES:
+        rows.refuse(np.abs(numbers) >= MOST_NS, position, lambda row: f"{numbers[row]} is too long a time")
     if ours in {"stream", "device"}:
         rows.refuse(np.abs(numbers) >= 1 << 31, position, lambda row: f"{numbers[row]} is too large a number")
     if ours not in _MAY_BE_NEGATIVE:
