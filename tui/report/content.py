@@ -45,12 +45,10 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
 
 
 def _sections(facts: Facts, options: ReportOptions) -> Iterator[Section]:
-    has_durations = facts.study.counts.has_durations
     yield Section("Profile", tuple(_profile(facts)))
     yield Section("Findings", (_findings(facts),))
     yield Section("Kernel groups", tuple(_groups(facts, options.top)))
-    if has_durations:
-        yield Section("Durations", tuple(_durations(facts, options.charts)))
+    yield Section("Durations", tuple(_durations(facts, options.charts)))
     if facts.timeline is not None:
         yield Section("Over the run", (timeline_figure(facts.timeline),))
     yield plan_section(facts)
@@ -59,7 +57,7 @@ def _sections(facts: Facts, options: ReportOptions) -> Iterator[Section]:
     yield Section("Trade-off", tuple(_trade_off(facts)))
     yield Section("Methods compared", tuple(_comparison(facts, options)))
     yield Section("Names in full", (_names(facts, options.top),))
-    yield Section("To make this again", tuple(_making(facts, options)))
+    yield Section("To make this again", tuple(_making(options)))
 
 
 def _profile(facts: Facts) -> Iterator[Block]:
@@ -94,23 +92,19 @@ def _groups(facts: Facts, top: int) -> Iterator[Block]:
     has_own = study.groups.samples is not None
     columns = (
         Column("rank", [f"#{row['rank']}" for row in rows]),
-        *(figures if study.counts.has_durations else ()),
+        *figures,
         Column("launches", [quantities.count(row["launches"]) for row in rows]),
         *(of_plan if has_own else ()),
         names("kernel group", [group_name(study, index) for index in range(number)]),
     )
     # A bar as long as the cell is the largest group's.
-    bars = (
-        {"share": tuple(each / (share[0] or 1.0) for each in share)} if study.counts.has_durations else None
-    )
+    bars = {"share": tuple(each / (share[0] or 1.0) for each in share)}
     left = len(study.counts.groups) - number
     yield Table("The largest kernel groups" if left else "All kernel groups", columns, bars)
     if left:
         yield f"{quantities.count(left)} smaller groups are not listed."
     yield from shown.devices_named(study)
-    words = []
-    if study.counts.has_durations:
-        words.append("CoV is the standard deviation over the mean.")
+    words = ["CoV is the standard deviation over the mean."]
     if has_own:
         words.append(
             "Strata are parts of a group with similar launches; drawn is how many the plan simulates."
@@ -168,7 +162,6 @@ def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Block]:
         yield Listing(tuple((row["method"], row["reason"]) for row in found.cannot_run))
 
 
-def _making(facts: Facts, options: ReportOptions) -> Iterator[Block]:
+def _making(options: ReportOptions) -> Iterator[Block]:
     yield f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
-    has_durations = facts.study.counts.has_durations
-    yield Commands(tuple(following_commands(options.profiles, options, has_durations=has_durations)))
+    yield Commands(tuple(following_commands(options.profiles, options)))

@@ -55,15 +55,11 @@ def _figures(facts: Facts) -> Iterator[tuple[str, str]]:
         )
     yield "launches to simulate", f"{quantities.count(plan.samples)} of {of}"
     yield "strata", quantities.count(design.strata_count)
-    executed = shown.instructions_of(study)
-    if executed is not None:
-        yield "sampled", shown.instructions_words(executed)
-    if study.counts.has_durations:
-        yield "sampled time", f"{duration(plan.sampled_duration_ns)} of {duration(plan.total_duration_ns)}"
-        yield "speedup", f"{ratio(plan.speedup)}, {ratio(design.speedup)} expected"
-        yield "least time of any plan that visits every kernel group", duration(plan.floor_ns)
-        drawn = f"this draw (seed {plan.seed})" if design.random else "the choice"
-        yield f"estimate of {drawn}", f"{duration(plan.estimate_ns)}, {share(plan.error)} off"
+    yield "sampled time", f"{duration(plan.sampled_duration_ns)} of {duration(plan.total_duration_ns)}"
+    yield "speedup", f"{ratio(plan.speedup)}, {ratio(design.speedup)} expected"
+    yield "least time of any plan that visits every kernel group", duration(plan.floor_ns)
+    drawn = f"this draw (seed {plan.seed})" if design.random else "the choice"
+    yield f"estimate of {drawn}", f"{duration(plan.estimate_ns)}, {share(plan.error)} off"
     for label, bound in (
         ("bound on the profile's own total", design.bound),
         ("bound on the simulated total, as declared", design.bound_with_noise),
