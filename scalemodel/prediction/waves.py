@@ -94,5 +94,5 @@ def predict_by_waves(
     by_line, least = larger - gain * (waves_large - waves), larger * waves / waves_large
     no_gain, few = larger >= smaller, (waves_small == waves_large) | (waves == waves_large)
     cycles = np.where(no_gain | (waves_small == waves_large), larger, np.maximum(by_line, least))
-    limit = np.select([no_gain, few, by_line < least], [2, 1, 3], 0)
+    limit = np.select([few, no_gain, by_line < least], [1, 2, 3], 0)
     return ByWaves(sizes, target, cycles, _LIMITS[limit])
