@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
 from scalemodel.errors import InputError, OptionError
@@ -24,7 +25,7 @@ def run(options: ScalePredictOptions) -> None:
     try:
         pairs = predictions_of(options, tell)
     except InputError:
-        for path in options.files:
+        for path in filter(os.path.isfile, options.files):
             _refuse_log(path)
         raise
     for text in unused_options(options, *zip(*pairs, strict=True)):
@@ -59,7 +60,7 @@ def _refuse_log(path: str) -> None:
     from sampling.readers.simulator_log import recognise
 
     with open_input(path) as file:
-        if not file.is_directory and recognise(file):
+        if recognise(file):
             raise OptionError(
                 f"{path} is what a simulator printed, no table of sizes",
                 remedy="give it as --run SIZE=LOG, with the SMs of that GPU, and another run beside it",
