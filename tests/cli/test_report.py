@@ -13,7 +13,7 @@ from sampling.methods.registry import method_names
 from tests.rendered_markdown import rendered_tables
 from tui.charts import quantities
 from tui.report import writers
-from tui.report.method_words import method_words
+from tui.report.content import method_words
 from tui.terminal.printable import printable
 
 Kernelpoint = Callable[..., Any]
