@@ -21,7 +21,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 MOST_STARTUP_BYTES = 64 * 1024
 # Nothing takes nearly as long where nothing is wrong, on a loaded machine either.
 PATIENCE_SECONDS = 60
-_QUIET_SECONDS = 0.3
+_QUIET_SECONDS = 0.15
 _TICKS_AT_REST = 3
 ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
 
