@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import pytest
-import textual.app
 import textual.pilot
+from textual.keys import _character_to_key
+from textual.widgets import Input
 
 from sampling.plan.comparison import Comparison, MethodComparison, plan_key
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.tables.column_map import ColumnMap
+from tests import small_recordings
+from tests.fuzzing.keys import press_at_once
 from tests.plans_once import plans_made_once
 from tests.settled_terminal import gpt, no_program_outlives_its_test, plain_terminal, resnet
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
-from tui.app import planning
+from tui.app import key_order, planning
+from tui.app.app import KernelPointApp
 from tui.app.compare import comparing
 from tui.app.compare.comparing import THREAD
 
@@ -29,20 +34,41 @@ __all__ = ["gpt", "no_program_outlives_its_test", "plain_terminal", "resnet"]
 
 
 async def _loop_is_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
-    """Wait until the app's own thread has nothing to do."""
-    give_up = time.monotonic() + max_sleep
-    while time.monotonic() < give_up:
-        busy = time.thread_time()
-        await asyncio.sleep(max(_PAUSE_SECONDS, min_sleep))
-        if time.thread_time() - busy < _PAUSE_SECONDS / 10:
-            return
+    """Wait until nothing is left to do in the app's own thread, nor soon will be."""
+    loop: Any = asyncio.get_running_loop()
+    give_up = loop.time() + max_sleep
+    while loop.time() < give_up:
+        await asyncio.sleep(0)
+        if not loop._ready:
+            due = min((each.when() for each in loop._scheduled if not each.cancelled()), default=math.inf)
+            if due - loop.time() > _SOON_SECONDS:
+                return
+            await asyncio.sleep(max(due - loop.time(), 0))
+
+
+async def _press_keys(app: KernelPointApp, keys: Iterable[str]) -> None:
+    """Press keys, each once the one before is handled: but for letters in a field and equal steps."""
+    pressed = list(keys)
+    for key, following in zip_longest(pressed, pressed[1:]):
+        press_at_once(app, [key if key.isalnum() or len(key) > 1 else _character_to_key(key)])
+        is_typed = len(key) == 1 and isinstance(app.focused, Input)
+        if following is None or not (is_typed or key == following in _STEPS):
+            await _loop_is_idle()
+            while app.is_running and not app._keys.is_resting:
+                await asyncio.sleep(0.001)
+                await _loop_is_idle()
+            if any(not worker.is_finished for worker in app.workers):
+                # What takes a moment is there before the next key, as it is where a person presses it.
+                await asyncio.sleep(_SOON_SECONDS)
+                await _loop_is_idle()
 
 
 @pytest.fixture(autouse=True)
 def keys_wait_for_the_app_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual waits twice a key until the whole process is idle, up to a second each while a thread plans."""
-    for module in (textual.app, textual.pilot):
-        monkeypatch.setattr(module, "wait_for_idle", _loop_is_idle)
+    monkeypatch.setattr(textual.pilot, "wait_for_idle", _loop_is_idle)
+    monkeypatch.setattr(KernelPointApp, "_press_keys", _press_keys)
+    monkeypatch.setattr(key_order, "_LONGEST_SECONDS", 0.3)
 
 
 @pytest.fixture(autouse=True)
@@ -54,14 +80,22 @@ def no_comparison_outlives_its_test() -> Iterator[None]:
             thread.join(PATIENCE_SECONDS)
 
 
-_PAUSE_SECONDS = 0.01
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A recording of 168 launches, of which plans are made in milliseconds."""
+    return str(small_recordings.nsys_sqlite(tmp_path_factory.mktemp("small"), "2023.4"))
+
+
+# A frame is drawn by then.
+_SOON_SECONDS = 0.02
+_STEPS = {"j", "k", "up", "down", "left", "right", "backspace"}
 _READ: dict[tuple[str, ...], Profile] = {}
 _COMPARED: dict[tuple[object, ...], Comparison] = {}
 _FIRST: dict[tuple[object, ...], str] = {}
 
 
 @pytest.fixture(autouse=True)
-def samples_are_read_once(monkeypatch: pytest.MonkeyPatch, sample_data: Path) -> None:
+def samples_are_read_once(monkeypatch: pytest.MonkeyPatch, sample_data: Path, small: str) -> None:
     """Reading the sample profiles is tested elsewhere, and most tests here begin with it."""
     read = planning.open_profile
 
@@ -69,7 +103,7 @@ def samples_are_read_once(monkeypatch: pytest.MonkeyPatch, sample_data: Path) ->
         profiles: Sequence[str], progress: Progress, columns: ColumnMap | None = None
     ) -> Profile:
         names = tuple(profiles)
-        if any(Path(name).parent != sample_data for name in names):
+        if any(Path(name).parent != sample_data and name != small for name in names):
             return read(names, progress, columns)
         if names not in _READ:
             _READ[names] = read(names, progress)

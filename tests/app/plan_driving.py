@@ -27,7 +27,7 @@ from tui.app import planning
 from tui.app.frame.chart import Chart
 from tui.app.plan import details as plan_details
 from tui.app.plan.details import PlanDetails
-from tui.app.plan.option_fields import OPTION_FIELDS, OptionField
+from tui.app.plan.option_fields import OptionField
 from tui.app.plan.option_form import OptionForm
 from tui.app.plan.option_row import OptionInput
 from tui.app.plan.panes import PlanDetailPanes
@@ -97,10 +97,8 @@ def chart_text(app: App) -> str:
 
 async def go_to(pilot: Running, app: App, name: str) -> OptionField:
     """Move the cursor of the form to an option."""
-    names = [field.name for field in OPTION_FIELDS]
-    steps = names.index(name) - names.index(form_of(app).field.name)
-    await pilot.press(*["j" if steps > 0 else "k"] * abs(steps))
-    assert form_of(app).field.name == name
+    form_of(app).go_to(name)
+    await pilot.pause()
     return form_of(app).field
 
 

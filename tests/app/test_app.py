@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from textual.widgets import Input
 
 from sampling.errors import ProfileError
 from sampling.plan.findings.finding import Finding
@@ -22,13 +21,11 @@ from tests.app.driving import (
     SIZES,
     App,
     Running,
-    assert_golden,
     colours,
     drawn,
     opened,
     resized,
     screen_text,
-    strips_of,
     study_in,
     wait_for,
 )
@@ -96,12 +93,6 @@ async def test_groups_stand_in_rank_order_with_findings_key_and_plan_in_sight(re
             assert shown[:25] in text
 
 
-async def test_the_first_view_looks_as_it_did(resnet: str) -> None:
-    async with running(resnet) as (app, pilot):
-        await wait_for(pilot, lambda: "being found" not in screen_text(app), "what binds is found")
-        assert_golden("groups-80x24.txt", screen_text(app) + "\n")
-
-
 async def test_the_cursor_chooses_the_histogram(gpt: str) -> None:
     async with running(gpt) as (app, pilot):
         for size in ((80, 24), (60, 15)):
@@ -146,42 +137,27 @@ async def test_the_filter_narrows_the_table_and_escape_opens_it(resnet: str) -> 
         assert table_of(app).highlighted == 5
 
 
-async def test_escape_in_the_field_clears_the_filter(resnet: str) -> None:
-    async with running(resnet) as (app, pilot):
-        await pilot.press("/", *"qx/1?")
-        await wait_for(pilot, lambda: ranks(app) == [], "no group matches")
-        assert app.screen.query_one(Input).value == "qx/1?"
-        await wait_for(pilot, lambda: "no kernel group matches" in screen_text(app), "words for nothing")
-        await pilot.press("y")
-        assert app.screen.query_one(Input).value == "qx/1?y"
-        await pilot.press("escape")
-        await wait_for(pilot, lambda: len(ranks(app)) == 34, "all groups")
-        await wait_for(pilot, lambda: app.focused is table_of(app), "the focus is on the table")
-
-
-async def test_sort_goes_through_all_orders(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
-        of = study_in(app).groups
-        assert of.clusters is not None
-        assert of.samples is not None
-        # A group that is pooled has no strata and no launches of its own, and comes last.
-        for values, name in (
-            (of.launches, "launches"),
-            (of.mean_ns, "mean"),
-            (of.cov, "CoV"),
-            (np.where(of.pooled, 0, of.clusters), "strata"),
-            (np.where(of.pooled, 0, of.samples), "drawn"),
-        ):
-            await pilot.press("s")
-            await wait_for(pilot, lambda name=name: f"by {name}" in screen_text(app), f"sort by {name}")  # type: ignore[misc]
-            listed = [float(values[group]) for group in table_of(app).listed.groups]
-            assert listed == sorted(listed, reverse=True)
-        await pilot.press("s")
-        await wait_for(pilot, lambda: "by name" in screen_text(app), "sort by name")
-        names = [study_in(app).counts.groups[group].name for group in table_of(app).listed.groups]
-        assert names == sorted(names)
-        await pilot.press("s")
-        await wait_for(pilot, lambda: ranks(app) == list(range(1, 23)), "by total again")
+def test_groups_are_listed_in_every_order(gpt: str) -> None:
+    study = load_study(SampleOptions(profiles=(gpt,)), {}, lambda *_: None)
+    of = study.groups
+    assert of.clusters is not None
+    assert of.samples is not None
+    # A group that is pooled has no strata and no launches of its own, and comes last.
+    for values, sort in (
+        (of.launches, GroupSort.LAUNCHES),
+        (of.mean_ns, GroupSort.MEAN),
+        (of.cov, GroupSort.COV),
+        (np.where(of.pooled, 0, of.clusters), GroupSort.STRATA),
+        (np.where(of.pooled, 0, of.samples), GroupSort.DRAWN),
+    ):
+        listed = [float(values[group]) for group in list_groups(study, sort).groups]
+        assert listed == sorted(listed, reverse=True)
+    names = [study.counts.groups[group].name for group in list_groups(study, GroupSort.NAME).groups]
+    assert names == sorted(names)
+    pooled = set(np.flatnonzero(of.pooled).tolist())
+    assert pooled
+    for sort, reverse in product((GroupSort.STRATA, GroupSort.DRAWN), (False, True)):
+        assert set(list_groups(study, sort, reverse=reverse).groups[-len(pooled) :]) == pooled
 
 
 async def test_title_key_and_chart_are_of_one_group_at_any_moment(resnet: str) -> None:
@@ -261,7 +237,7 @@ async def test_f_shows_every_finding_in_full(resnet: str, monkeypatch: pytest.Mo
     read = planning.load_study
     monkeypatch.setattr(planning, "load_study", lambda *given: replace(read(*given), findings=(FINDING,)))
     async with running(resnet) as (app, pilot):
-        for size, closing in product([(80, 24), (60, 15)], ("escape", "f", "q")):
+        for size, closing in (((80, 24), "escape"), ((80, 24), "f"), ((60, 15), "q")):
             await resized(app, pilot, *size)
             assert "[f] ! " in screen_text(app).splitlines()[1]
             assert ("clock ran [backwards]" if size[0] == 80 else "odd-clock") in screen_text(app)
@@ -320,17 +296,6 @@ async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> No
             await wait_for(pilot, lambda: isinstance(app.screen, GroupsScreen), "the view again")
 
 
-async def test_the_palette_runs_an_action(resnet: str) -> None:
-    async with running(resnet) as (app, pilot):
-        await pilot.press("ctrl+p")
-        await wait_for(pilot, lambda: "Search for" in screen_text(app), "the palette opens")
-        await pilot.press(*"sort")
-        await wait_for(pilot, lambda: "sort by the next column" in screen_text(app), "the palette lists it")
-        await pilot.press("enter")
-        await wait_for(pilot, lambda: "Search for" not in screen_text(app), "the palette closes")
-        await wait_for(pilot, lambda: app.session.sort is GroupSort.LAUNCHES, "the order changes")
-
-
 async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Path) -> None:
     async with running(resnet, options=OpenOptions(profiles=(resnet,), epsilon=0.1)) as (app, pilot):
         await pilot.press("y", "w")
@@ -353,61 +318,6 @@ async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Pa
             f"kernelpoint histogram {resnet} --epsilon 0.1 --kernel '#1' --log "
             f"--width {width} --height {height}"
         )
-
-
-async def test_a_file_that_cannot_be_written_is_said(resnet: str, tmp_path: Path, monkeypatch: Any) -> None:
-    async with running(resnet) as (app, pilot):
-        monkeypatch.setattr("tui.app.frame.copying.Path.cwd", lambda: tmp_path / "gone")
-        await pilot.press("w")
-        await wait_for(pilot, lambda: "not written" in screen_text(app), "the reason")
-
-
-async def test_quitting_leaves_the_plan_and_its_command(resnet: str) -> None:
-    async with running(resnet, options=OpenOptions(exclude=("sgemm",))) as (app, pilot):
-        await pilot.press("q")
-    assert app.return_code == 0
-    line = wording.farewell(app.session)
-    assert line is not None
-    assert line.startswith("joint, epsilon 0.05: ")
-    assert line.endswith(f"kernelpoint sample {resnet} --exclude sgemm --method joint -o plan.json")
-
-
-async def test_an_ascii_screen_is_ascii(gpt: str) -> None:
-    keys_pressed = ([], ["y"], ["/", "a"], ["enter", "x"], ["?"], ["q", "f"], ["q", "ctrl+p"], ["escape"])
-    async with running(gpt, ascii_only=True) as (app, pilot):
-        for size, keys in product([(80, 24), (60, 15)], keys_pressed):
-            await resized(app, pilot, *size)
-            await pilot.press(*keys)
-            await pilot.pause()
-            assert screen_text(app).isascii(), (keys, screen_text(app))
-
-
-async def test_no_color_means_none_and_the_cursor_is_still_seen(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    async with running(gpt) as (app, pilot):
-        assert colours(app) == set()
-        rows = strips_of(app)
-        assert any(segment.style and segment.style.reverse for segment in rows[4])
-        await pilot.press("ctrl+p")
-        await wait_for(pilot, lambda: "Quit" in screen_text(app), "the palette")
-        assert colours(app) == set()
-
-
-async def test_all_is_drawn_anew_at_another_size(gpt: str) -> None:
-    async with running(gpt, (80, 24)) as (app, pilot):
-        assert "cum" not in screen_text(app).splitlines()[3]
-        await pilot.press("j", "j")
-        await pilot.resize_terminal(200, 60)
-        await wait_for(pilot, lambda: "cum" in screen_text(app).splitlines()[3], "more columns")
-        await wait_for(pilot, lambda: chart_of(app).grid.width == chart_of(app).size.width, "a wider chart")
-        assert table_of(app).highlighted == 2
-        table, histogram, run = [
-            app.screen.query_one(f"#{name}-pane").region for name in ("groups", "chart", "run")
-        ]
-        assert table.width == 200
-        assert table.bottom == histogram.y == run.y, "two charts side by side under the table"
 
 
 async def test_a_view_asked_for_while_reading_opens_once_all_is_read(
@@ -486,13 +396,6 @@ def test_a_long_list_is_cut_and_says_so(gpt: str) -> None:
     clusterless = replace(study.groups, clusters=None, samples=None)
     study.__dict__["groups"] = clusterless
     assert list_groups(study, GroupSort.STRATA, "").groups == tuple(range(22))
-
-
-async def test_the_cut_is_on_the_screen(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tui.app.groups.presenter.MOST_ROWS", 5)
-    async with running(gpt) as (app, _):
-        assert "showing 5 of 22" in screen_text(app)
-        assert table_of(app).row_count == 5
 
 
 async def test_ctrl_c_says_how_to_quit_from_where_one_is(resnet: str) -> None:

@@ -90,6 +90,7 @@ def test_a_default_is_not_given(name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
+        ("epsilon", "5", "epsilon is a fraction between 0 and 1, not 5; did you mean 0.05?"),
         ("epsilon", "abc", "epsilon: 'abc' is no number; give a fraction, as 0.05"),
         ("epsilon", "0,05", "epsilon: '0,05' is no number; did you mean 0.05?"),
         ("epsilon", "5%", "epsilon: '5%' is no number; did you mean 0.05?"),
@@ -104,10 +105,14 @@ def test_a_default_is_not_given(name: str, text: str) -> None:
         ("confidence", "95%", "confidence: '95%' is no number; did you mean 0.95?"),
         ("confidence", "0.99999999999999", "confidence is at most 1 - 1e-12, not 0.99999999999999"),
         ("confidence", "", "confidence: a value is missing; the default is 0.95"),
+        ("confidence", "1", "confidence is a fraction between 0 and 1, not 1"),
+        ("group_epsilon", "0", "group-epsilon is a fraction between 0 and 1, not 0"),
         ("group_epsilon", "no", "group-epsilon: 'no' is no number; give a fraction, as 0.25, or none"),
         ("group_epsilon", "1e400", "group-epsilon is a fraction between 0 and 1, not 1e400"),
         ("noise_floor", "0 %", "noise-floor: '0 %' is no number; did you mean 0?"),
         ("noise_floor", "1", "noise-floor is a fraction from 0, below 1, not 1"),
+        ("min_samples", "0", "min-samples is 1 to 2^53, not 0"),
+        ("min_samples", "2.5", "min-samples: '2.5' is no whole number; give one, as 1"),
         ("min_samples", "5 %", "min-samples: '5 %' is no whole number; give one, as 1"),
         ("min_samples", "", "min-samples: a value is missing; the default is 1"),
         ("seed", "-1", "seed is 0 or more, not -1"),

@@ -12,7 +12,7 @@ from tui.app.actions import ACTIONS
 from tui.app.compare.comparing import THREAD
 from tui.app.views import VIEWS, View
 
-ODD_SIZES = [(1, 1), (2, 40), (10, 3), (20, 6), (300, 4), (40, 10), (60, 15), (79, 23), (140, 20), (200, 60)]
+ODD_SIZES = [(1, 1), (10, 3), (20, 6), (300, 4), (60, 15), (200, 60)]
 OVER_A_VIEW = {"?": "help", "f": "the findings", "ctrl+p": "the palette"}
 
 
@@ -30,6 +30,7 @@ async def check_size(app: App, pilot: Running, width: int, height: int) -> None:
     strips = strips_of(app)
     assert len(strips) == height
     assert {strip.cell_length for strip in strips} == {width}
+    assert all(strip.text.isascii() for strip in strips)
     assert app.screen.max_scroll_x == 0, "nothing stands beside the window"
 
 
@@ -44,9 +45,9 @@ def cut_off(app: App) -> list[Widget]:
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
-async def test_a_view_survives_every_size_and_looks_as_before(gpt: str, view: View) -> None:
+async def test_a_view_survives_every_size_and_looks_as_before(small: str, view: View) -> None:
     titles = {action.title for action in ACTIONS}
-    async with opened(gpt, view=view.name) as (app, pilot):
+    async with opened(small, view=view.name, ascii_only=True) as (app, pilot):
         await wait_for(pilot, lambda: is_idle(app), "all is computed")
         await check_size(app, pilot, 81, 25)
         await check_size(app, pilot, 80, 24)
@@ -55,15 +56,15 @@ async def test_a_view_survives_every_size_and_looks_as_before(gpt: str, view: Vi
         for size in ODD_SIZES:
             await check_size(app, pilot, *size)
             assert size[0] < 60 or cut_off(app) == []
-        for width in (60, 47, 80):
+        for width in (60, 47):
             await check_size(app, pilot, width, 15)
             await wait_for(pilot, lambda: screen_text(app).split()[-1] in titles, f"whole words in {width}")
         await check_size(app, pilot, 80, 24)
         await wait_for(pilot, lambda: is_idle(app) and screen_text(app) == before, f"all is back:\n{before}")
 
 
-async def test_so_does_what_stands_over_a_view(gpt: str) -> None:
-    async with opened(gpt) as (app, pilot):
+async def test_so_does_what_stands_over_a_view(small: str) -> None:
+    async with opened(small, ascii_only=True) as (app, pilot):
         view = app.screen
         for key, what in OVER_A_VIEW.items():
             await pilot.press(key)

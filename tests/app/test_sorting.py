@@ -26,7 +26,6 @@ from tui.app.groups.panes import GroupTable
 from tui.options.choices import CompareSort, DifferenceSort, GroupSort
 from tui.options.commands import OpenOptions
 from tui.terminal.tables import Column
-from tui.text.group_list import list_groups
 
 
 def test_the_first_head_that_is_there_has_the_mark_and_keeps_its_width() -> None:
@@ -98,17 +97,6 @@ async def test_groups_by_the_reverse_key_and_by_clicks(gpt: str, tmp_path: Path)
         await wait_for(pilot, lambda: "by mean ─" in screen_text(app), "the next column, largest first")
     assert "--reverse" in command
     assert printed(command, 80, tmp_path) == text
-
-
-async def test_pooled_groups_come_last_in_either_direction(gpt: str) -> None:
-    async with opened(gpt) as (app, _):
-        study = study_in(app)
-        pooled = {group for group in range(22) if study.groups.pooled[group]}
-        assert pooled
-        for sort in (GroupSort.STRATA, GroupSort.DRAWN):
-            for reverse in (False, True):
-                order = list_groups(study, sort, reverse=reverse).groups
-                assert set(order[-len(pooled) :]) == pooled
 
 
 async def test_methods_by_clicks_and_rows_by_the_mouse(gpt: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 from textual.color import Color
 
-from tests.app.driving import colours, opened, screen_text, wait_for
+from tests.app.driving import colours, opened, screen_text, strips_of, wait_for
 from tui.app.app import KernelPointApp
 from tui.app.frame.themes import LEAST_CONTRAST, LEAST_DISTANCE, app_themes, contrast, palette
 from tui.app.state import Session
@@ -66,10 +66,30 @@ async def test_the_palette_leads_to_the_themes(resnet: str) -> None:
         await wait_for(pilot, lambda: app.theme == "gruvbox", "it is taken")
 
 
-async def test_no_color_wins(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_color_wins_and_what_is_marked_is_still_seen_in_every_view(
+    gpt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert KernelPointApp(Session(), theme=Theme.NORD).theme == "terminal"
-    async with opened(resnet) as (app, pilot):
+    async with opened(gpt) as (app, pilot):
         app.search_themes()
         await wait_for(pilot, lambda: "all themes look the same" in screen_text(app), "why not")
+
+        def is_reversed(words: str) -> bool:
+            parts = [part for strip in strips_of(app) for part in strip if part.style and part.style.reverse]
+            return any(words in part.text for part in parts)
+
+        for key, words, after in (
+            ("1", "volta_sgemm_32x32", "j"),
+            ("2", "root", ""),
+            ("3", "epsilon", "j"),
+            ("3", "Costs", "tab"),
+            ("4", "joint", ""),
+            ("5", "8", ""),
+        ):
+            await pilot.press(key, *after.split())
+            await wait_for(pilot, lambda: is_reversed(words), f"{words} is marked")  # noqa: B023
+            assert colours(app) == set()
+        await pilot.press("ctrl+p")
+        await wait_for(pilot, lambda: "Quit" in screen_text(app), "the palette")
         assert colours(app) == set()

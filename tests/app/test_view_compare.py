@@ -18,7 +18,6 @@ from tests.app.driving import (
     SIZES,
     App,
     Running,
-    assert_golden,
     colours,
     drawn,
     opened,
@@ -26,7 +25,6 @@ from tests.app.driving import (
     printed,
     resized,
     screen_text,
-    strips_of,
     study_in,
     view_of,
     wait_for,
@@ -163,28 +161,6 @@ async def test_a_small_workload_is_compared_at_once_by_all_methods_at_every_size
         assert "A joint" in screen_text(app), "its legend"
         await pilot.press("tab")
         await wait_for(pilot, lambda: "drawn" in screen_text(app), "the table again")
-
-
-async def test_it_looks_as_it_did(gpt: str) -> None:
-    async with opened(gpt, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert_golden("compare-80x24.txt", screen_text(app) + "\n")
-
-
-async def test_an_ascii_screen_is_ascii(resnet: str, stalling: Callable[..., type[Stalling]]) -> None:
-    stalled = stalling("stem")
-    async with opened(resnet, (60, 15), view="Compare", ascii_only=True) as (app, pilot):
-        await wait_for(pilot, lambda: "cutting kernels, 45 %" in screen_text(app), "where it stands")
-        assert screen_text(app).isascii()
-        stalled.gate.set()
-        await compared(pilot, app)
-        for size in ((60, 15), (80, 24)):
-            await resized(app, pilot, *size)
-            for keys in ([], ["tab"], ["tab", "G"], ["s"], ["?"]):
-                await pilot.press(*keys)
-                await pilot.pause()
-                assert screen_text(app).isascii(), (keys, screen_text(app))
-            await pilot.press("escape")
 
 
 async def test_rows_come_one_by_one_and_cancelling_keeps_them(
@@ -472,21 +448,6 @@ async def test_several_files_are_one_workload(resnet: str, gpt: str, tmp_path: P
         text, command = await copied(app, pilot)
     assert "--one-workload" in command
     assert printed(command, 80, tmp_path) == text
-
-
-async def test_no_color_means_none_and_the_cursor_is_still_seen(
-    resnet: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert colours(app) == set()
-        rows = [
-            "".join(part.text for part in strip if part.style and part.style.reverse)
-            for strip in strips_of(app)
-        ]
-        assert any(row.startswith("A joint") for row in rows), "the row"
-        assert sum(row == "A" for row in rows) == 2, "the point, and its entry in the legend"
 
 
 # Without an app

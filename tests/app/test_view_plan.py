@@ -18,12 +18,9 @@ from tests import plans_once
 from tests.app.driving import (
     SIZES,
     App,
-    assert_golden,
-    colours,
     printed,
     resized,
     screen_text,
-    strips_of,
     wait_for,
 )
 from tests.app.plan_driving import (
@@ -38,7 +35,6 @@ from tests.app.plan_driving import (
     shows_findings,
 )
 from tui.app.frame.chart import Chart
-from tui.app.plan import details as plan_details
 from tui.app.plan.option_fields import OPTION_FIELDS
 from tui.app.plan.panes import PlanList
 from tui.app.plan.presenter import DETAILS, PlanPane
@@ -88,16 +84,6 @@ async def test_options_and_figures_are_in_sight_at_every_size(gpt: str) -> None:
             assert max(map(len, text.splitlines())) <= size[0]
             assert app.focused is form_of(app)
             assert "> method           < joint >" in text
-
-
-async def test_the_view_looks_as_it_did(gpt: str) -> None:
-    async with running(gpt) as (app, _):
-        assert_golden("plan-80x24.txt", screen_text(app) + "\n")
-
-
-async def test_the_view_at_60x15_looks_as_it_did(gpt: str) -> None:
-    async with running(gpt, (60, 15)) as (app, _):
-        assert_golden("plan-60x15.txt", screen_text(app) + "\n")
 
 
 async def test_a_wide_and_high_screen_has_all_panes_side_by_side(gpt: str) -> None:
@@ -205,15 +191,6 @@ async def test_from_where_on_the_curve_is_level_is_in_its_title(gpt: str) -> Non
         await wait_for(pilot, lambda: level_title(app) == (NAME, "the same from 0.005 on"), "by chance alone")
 
 
-async def test_a_curve_that_is_not_level_has_nothing_of_it_in_its_title(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plan_details, "default_epsilons", lambda _: (0.05, 0.02, 0.1))
-    async with running(gpt) as (app, _):
-        assert level_text(details_of(app).trade_off) is None
-        assert level_title(app) == (NAME, "")
-
-
 async def test_one_launch_is_no_launches(tmp_path: Path) -> None:
     path = tmp_path / "one.parquet"
     pq.write_table(pa.table({"name": ["kernel"], "duration_ns": pa.array([1_000], pa.int64())}), path)
@@ -258,42 +235,3 @@ async def test_tables_scroll_and_say_where_they_are(gpt: str) -> None:
 
 
 # Terminals.
-
-
-async def test_an_ascii_screen_is_ascii(gpt: str) -> None:
-    async with running(gpt, ascii_only=True) as (app, pilot):
-        for size in ((80, 24), (60, 15), (200, 60)):
-            await resized(app, pilot, *size)
-            form_of(app).focus()
-            for keys in ([], ["t"], ["t"], ["t"], ["t", "t"], ["escape", "S"], ["escape", "e"]):
-                await pilot.press(*keys)
-                await pilot.pause()
-                assert screen_text(app).isascii(), (keys, screen_text(app))
-            await pilot.press("escape", "?")
-            await wait_for(pilot, lambda: "Help: Plan" in screen_text(app), "the help")
-            assert screen_text(app).isascii()
-            await pilot.press("escape", "g", "j", "enter", "a", "enter")
-            await wait_for(pilot, lambda: "is no number" in screen_text(app), "a wrong value")
-            assert screen_text(app).isascii()
-            await pilot.press("escape")
-
-
-async def test_no_color_means_none_and_what_is_marked_is_still_seen(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    async with running(gpt) as (app, pilot):
-        await pilot.press("j")
-        assert colours(app) == set()
-        rows = strips_of(app)
-        assert any(
-            segment.style and segment.style.reverse and "epsilon" in segment.text for segment in rows[4]
-        )
-        assert "> epsilon" in screen_text(app), "and by a sign"
-        await pilot.press("tab")
-
-        def title_is_marked() -> bool:
-            row = strips_of(app)[2]
-            return any(each.style and each.style.reverse and "Costs" in each.text for each in row)
-
-        await wait_for(pilot, title_is_marked, "the title of the pane in focus is reversed")

@@ -45,12 +45,12 @@ from tui.text.tones import plain
 # Figures and details.
 
 
-def test_the_figures_are_the_plans(gpt: str) -> None:
-    details = details_without_app(gpt)
+def test_the_figures_are_the_plans(small: str) -> None:
+    details = details_without_app(small)
     study, plan = details.study, details.plan
     judgement = judge_design(study.counts, study.design, 200, 0)
     shown = dict(plan_figures(details))
-    assert shown["drawn"][1] == f"{plan.samples} of 13,920"
+    assert shown["drawn"][1] == f"{plan.samples} of 168"
     assert plain(shown["bound"][0]).startswith(f"{100 * (study.design.bound or 0):.1f} % of the profile, ")
     promised = f"{100 * (study.design.bound_with_noise or 0):.1f} %"
     assert plain(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
@@ -59,19 +59,19 @@ def test_the_figures_are_the_plans(gpt: str) -> None:
     assert np.array_equal(details.judgement.errors, judgement.errors)  # type: ignore[union-attr]
 
 
-def test_split_decisions_are_counted(gpt: str) -> None:
-    details = details_without_app(gpt)
+def test_split_decisions_are_counted(small: str) -> None:
+    details = details_without_app(small)
     assert "decisions" not in dict(plan_figures(details))
     kept = {details.study.counts.groups[0].key: {"": Verdict.KEEP}}
-    shown = dict(plan_figures(details_without_app(gpt, kept, method="root")))
+    shown = dict(plan_figures(details_without_app(small, kept, method="root")))
     assert shown["decisions"][0].startswith("1 of yours")
 
 
 async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
+    small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate, begun, release = gated(monkeypatch, 0)
-    async with opened(gpt, view="Plan") as (app, pilot):
+    async with opened(small, view="Plan") as (app, pilot):
         # The plan itself is the first point, and no other plan is made for it.
         await wait_for(pilot, lambda: begun == [0.07], "the epsilon nearest to the plan's is begun")
         await wait_for(pilot, lambda: "1 of 13" in screen_text(app), "one point")
@@ -93,12 +93,12 @@ async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
         assert "of 13 ─" not in screen_text(app)
 
 
-async def test_a_method_that_picks_has_no_curve_and_says_so(gpt: str) -> None:
+async def test_a_method_that_picks_has_no_curve_and_says_so(small: str) -> None:
     options = OpenOptions(
         method="single-iteration",
         set=tuple(f"single-iteration.{text}" for text in ("first=0", "last=99", "iterations=26")),
     )
-    async with running(gpt, options=options) as (app, pilot):
+    async with running(small, options=options) as (app, pilot):
         await wait_for(pilot, lambda: "picks launches without chance" in chart_text(app), "why not")
         text = screen_text(app)
         assert "bound     none" in text
@@ -108,7 +108,7 @@ async def test_a_method_that_picks_has_no_curve_and_says_so(gpt: str) -> None:
 
 
 async def test_launches_are_looked_for_only_where_they_are_asked_for(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
+    small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked, real = [], plan_details.find_planned_launches
 
@@ -117,7 +117,7 @@ async def test_launches_are_looked_for_only_where_they_are_asked_for(
         return real(*given)
 
     monkeypatch.setattr(plan_details, "find_planned_launches", counted)
-    async with running(gpt) as (app, pilot):
+    async with running(small) as (app, pilot):
         await pilot.press("t")
         await settled(app, pilot)
         assert looked == []
@@ -134,13 +134,13 @@ async def test_launches_are_looked_for_only_where_they_are_asked_for(
 
 
 async def test_why_launches_are_not_found_is_said_in_their_pane(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
+    small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(*_: Any) -> Any:
         raise ProfileError("has changed since it was read", path="run.sqlite", remedy="open it again")
 
     monkeypatch.setattr(plan_details, "find_planned_launches", gone)
-    async with running(gpt) as (app, pilot):
+    async with running(small) as (app, pilot):
         await pilot.press("t", "t")
         await wait_for(pilot, lambda: "run.sqlite: has changed since it was read" in screen_text(app), "why")
         await pilot.press("S", "enter")
@@ -148,19 +148,19 @@ async def test_why_launches_are_not_found_is_said_in_their_pane(
         assert not Path("plan.json").exists()
 
 
-async def test_a_defect_in_a_worker_ends_the_app(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_defect_in_a_worker_ends_the_app(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> Any:
         raise RuntimeError("a defect")
 
     monkeypatch.setattr(plan_details, "judge_design", broken)
-    async with opened(gpt, view="Plan") as (app, pilot):
+    async with opened(small, view="Plan") as (app, pilot):
         await wait_for(pilot, lambda: app.failure is not None, "the app notices")
     assert isinstance(app.failure, RuntimeError)
     assert app.return_code == 1
 
 
-async def test_what_is_stale_changes_nothing(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_what_is_stale_changes_nothing(small: str) -> None:
+    async with running(small) as (app, pilot):
         details = details_of(app)
         screen_of(app).post_message(DetailsReady(0, replace(details, judgement=None, points={})))
         await pilot.pause()
@@ -168,8 +168,8 @@ async def test_what_is_stale_changes_nothing(gpt: str) -> None:
         assert dict(app.screen.query_one(PlanFigures).figures) == dict(plan_figures(details))
 
 
-async def test_another_view_and_back_keeps_what_is_known(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_another_view_and_back_keeps_what_is_known(small: str) -> None:
+    async with running(small) as (app, pilot):
         details = details_of(app)
         await pilot.press("1")
         await wait_for(pilot, lambda: not isinstance(app.screen, PlanScreen), "another view")
@@ -186,8 +186,8 @@ async def test_another_view_and_back_keeps_what_is_known(gpt: str) -> None:
 # Copies and commands.
 
 
-async def test_the_copied_command_prints_the_copied_text(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_the_copied_command_prints_the_copied_text(small: str) -> None:
+    async with running(small) as (app, pilot):
         for pane, words in (
             (PlanPane.FIGURES, "sample {} --method joint"),
             (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 7"),
@@ -197,14 +197,14 @@ async def test_the_copied_command_prints_the_copied_text(gpt: str) -> None:
         ):
             await focus_on(pilot, app, pane)
             command = await check_round_trip(pilot, app, 80)
-            assert command == f"kernelpoint {words.format(shlex.quote(gpt))}"
+            assert command == f"kernelpoint {words.format(shlex.quote(small))}"
 
 
-async def test_so_it_does_for_other_options_in_ascii_at_another_size(gpt: str) -> None:
+async def test_so_it_does_for_other_options_in_ascii_at_another_size(small: str) -> None:
     options = OpenOptions(
         epsilon=0.02, confidence=0.9, seed=3, min_samples=1, group_epsilon="none", exclude=("sgemm",)
     )
-    async with running(gpt, (120, 40), options=options, ascii_only=True) as (app, pilot):
+    async with running(small, (120, 40), options=options, ascii_only=True) as (app, pilot):
         for pane in (PlanPane.TRADE_OFF, PlanPane.STRATA):
             await focus_on(pilot, app, pane)
             command = await check_round_trip(pilot, app, 120)
@@ -213,8 +213,8 @@ async def test_so_it_does_for_other_options_in_ascii_at_another_size(gpt: str) -
             assert app.clipboard.isascii()
 
 
-async def test_so_it_does_with_split_decisions(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_so_it_does_with_split_decisions(small: str) -> None:
+    async with running(small) as (app, pilot):
         kept = {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
         app.plan(replace(app.session.options, method="root"), kept)
         await settled(app, pilot)
@@ -223,7 +223,9 @@ async def test_so_it_does_with_split_decisions(gpt: str) -> None:
         assert "--overrides kernelpoint-overrides-" in await check_round_trip(pilot, app, 80)
 
 
-async def test_what_is_not_there_yet_is_not_in_the_command(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_not_there_yet_is_not_in_the_command(
+    small: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, begun, release = gated(monkeypatch, 2)
     held, real = threading.Event(), plan_details.judge_design
 
@@ -233,7 +235,7 @@ async def test_what_is_not_there_yet_is_not_in_the_command(gpt: str, monkeypatch
         return real(*given)
 
     monkeypatch.setattr(plan_details, "judge_design", later)
-    async with opened(gpt, view="Plan") as (app, pilot):
+    async with opened(small, view="Plan") as (app, pilot):
         await wait_for(pilot, lambda: "not yet, by 200 draws" in screen_text(app), "the figures, not judged")
         assert (await check_round_trip(pilot, app, 80)).endswith("--method joint --judge 0")
         held.set()
@@ -242,15 +244,3 @@ async def test_what_is_not_there_yet_is_not_in_the_command(gpt: str, monkeypatch
         content_of(app, PlanPane.TRADE_OFF).focus()
         assert "--epsilons 0.05,0.07,0.03 " in await check_round_trip(pilot, app, 80)
         release()
-
-
-async def test_a_pane_is_written_to_a_file(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
-        await pilot.press("w")
-        file = Path("kernelpoint-plan.txt")
-        await wait_for(pilot, file.exists, "a file of the figures")
-        await focus_on(pilot, app, PlanPane.LAUNCHES)
-        await pilot.press("w")
-        await wait_for(pilot, Path("kernelpoint-launches.txt").exists, "a file of the launches")
-        rows = Path("kernelpoint-launches.txt").read_text().splitlines()
-        assert len(rows) == details_of(app).plan.samples + 1

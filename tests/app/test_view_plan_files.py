@@ -32,11 +32,11 @@ from tui.options.commands import OpenOptions
 # What leaves the app.
 
 
-async def test_the_plan_is_saved_as_sample_writes_it(gpt: str) -> None:
+async def test_the_plan_is_saved_as_sample_writes_it(small: str) -> None:
     options = OpenOptions(epsilon=0.02, seed=5, method="root", exclude=("layer_norm",))
     line = "--epsilon 0.02 --seed 5 --method root --exclude layer_norm -o headless.json"
-    printed(f"kernelpoint sample {shlex.quote(gpt)} {line}", 80, Path.cwd())
-    async with running(gpt, options=options) as (app, pilot):
+    printed(f"kernelpoint sample {shlex.quote(small)} {line}", 80, Path.cwd())
+    async with running(small, options=options) as (app, pilot):
         for size in ((80, 24), (60, 15)):
             await resized(app, pilot, *size)
             await pilot.press("S")
@@ -50,8 +50,8 @@ async def test_the_plan_is_saved_as_sample_writes_it(gpt: str) -> None:
             Path("plan.json").unlink()
 
 
-async def test_a_plan_with_split_decisions_is_saved_with_them(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_a_plan_with_split_decisions_is_saved_with_them(small: str) -> None:
+    async with running(small) as (app, pilot):
         kept = {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
         app.plan(replace(app.session.options, method="root"), kept)
         await settled(app, pilot)
@@ -64,10 +64,12 @@ async def test_a_plan_with_split_decisions_is_saved_with_them(gpt: str) -> None:
     assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
 
 
-async def test_free_names_are_proposed_nothing_is_overwritten_and_a_name_is_asked_for_again(gpt: str) -> None:
+async def test_free_names_are_proposed_nothing_is_overwritten_and_a_name_is_asked_for_again(
+    small: str,
+) -> None:
     Path("plan.json").write_text("mine")
     Path("csv-export").mkdir()
-    async with running(gpt) as (app, pilot):
+    async with running(small) as (app, pilot):
         await pilot.press("e")
         await wait_for(pilot, lambda: "Folder: csv-export-2" in screen_text(app), "a free folder")
         await pilot.press("escape", "S")
@@ -85,15 +87,15 @@ async def test_free_names_are_proposed_nothing_is_overwritten_and_a_name_is_aske
         assert app.focused is form_of(app)
 
 
-def test_a_file_that_appears_meanwhile_is_not_overwritten(gpt: str) -> None:
+def test_a_file_that_appears_meanwhile_is_not_overwritten(small: str) -> None:
     Path("late.json").write_text("mine")
     with pytest.raises(OptionError, match=r"late\.json exists"):
-        plan_files.save_plan(details_without_app(gpt), Path("late.json"), lambda *_: None)
+        plan_files.save_plan(details_without_app(small), Path("late.json"), lambda *_: None)
     assert Path("late.json").read_text() == "mine"
 
 
-async def test_an_export_is_what_export_writes(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_an_export_is_what_export_writes(small: str) -> None:
+    async with running(small) as (app, pilot):
         await pilot.press("e")
         await wait_for(pilot, lambda: "Export for csv" in screen_text(app), "it asks")
         await pilot.press("enter")
@@ -105,13 +107,13 @@ async def test_an_export_is_what_export_writes(gpt: str) -> None:
         await pilot.press("e", "ctrl+a", "ctrl+k", *"csv-export", "enter")
         await wait_for(pilot, lambda: "csv-export exists; give another name" in screen_text(app), "why not")
         await pilot.press("escape")
-    printed(f"kernelpoint sample {shlex.quote(gpt)} -o plan.json", 80, Path.cwd())
+    printed(f"kernelpoint sample {shlex.quote(small)} -o plan.json", 80, Path.cwd())
     printed("kernelpoint export plan.json --to csv -o headless", 80, Path.cwd())
     assert made.read_bytes() == Path("headless/launches.csv").read_bytes()
 
 
-async def test_every_target_of_export_is_offered(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_every_target_of_export_is_offered(small: str) -> None:
+    async with running(small) as (app, pilot):
         await pilot.press("e")
         for name in exporter_names():
             await wait_for(pilot, lambda name=name: f"Export for {name}" in screen_text(app), name)  # type: ignore[misc]
@@ -121,18 +123,18 @@ async def test_every_target_of_export_is_offered(gpt: str) -> None:
         await wait_for(pilot, (made / "README.txt").exists, "the folder is there")
         said = f"written: {len(list(made.iterdir()))} files in accel-sim-export"
         await wait_for(pilot, lambda: said in " ".join(screen_text(app).split()), "it is said")
-    printed(f"kernelpoint sample {shlex.quote(gpt)} -o plan.json", 80, Path.cwd())
+    printed(f"kernelpoint sample {shlex.quote(small)} -o plan.json", 80, Path.cwd())
     printed("kernelpoint export plan.json --to accel-sim -o headless", 80, Path.cwd())
     for name in ("kernelslist.g", "manifest.csv", "trace.sh"):
         assert (made / name).read_bytes() == Path("headless", name).read_bytes()
 
 
 async def test_another_target_of_export_is_chosen_by_arrows(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
+    small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ("csv", "other")
     monkeypatch.setattr("tui.app.plan.prompt.exporter_names", lambda: names)
-    async with running(gpt) as (app, pilot):
+    async with running(small) as (app, pilot):
         await pilot.press("e")
         await wait_for(pilot, lambda: "up and down change it" in screen_text(app), "it says how")
         await pilot.press("down")
@@ -143,10 +145,10 @@ async def test_another_target_of_export_is_chosen_by_arrows(
 
 
 async def test_a_profile_replaced_since_it_was_read_is_not_named_by_its_new_hash(
-    gpt: str, resnet: str, tmp_path: Path
+    small: str, resnet: str, tmp_path: Path
 ) -> None:
     copy = tmp_path / "profile"
-    copy.write_bytes(Path(gpt).read_bytes())
+    copy.write_bytes(Path(small).read_bytes())
     async with running(str(copy)) as (app, pilot):
         copy.write_bytes(Path(resnet).read_bytes())
         await pilot.press("S", *["backspace"] * 9, *"late.json", "enter")

@@ -41,8 +41,8 @@ from tui.options.commands import OpenOptions
 # Options.
 
 
-async def test_steps_change_the_plan(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_steps_change_the_plan(small: str) -> None:
+    async with running(small) as (app, pilot):
         await go_to(pilot, app, "epsilon")
         for key, epsilon in (("plus", 0.07), ("right", 0.1), ("minus", 0.07), ("h", 0.05), ("minus", 0.03)):
             await pilot.press(key)
@@ -59,8 +59,8 @@ async def test_steps_change_the_plan(gpt: str) -> None:
         await wait_for(pilot, lambda: app.session.options.epsilon == 0.2, "the last of many steps")
 
 
-async def test_a_choice_is_made_by_arrows_or_enter(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_a_choice_is_made_by_arrows_or_enter(small: str) -> None:
+    async with running(small) as (app, pilot):
         await pilot.press("right")
         await settled(app, pilot)
         assert app.session.options.method == study_in(app).design.method == "root"
@@ -81,8 +81,8 @@ async def test_a_choice_is_made_by_arrows_or_enter(gpt: str) -> None:
         assert app.session.options.no_pool is True
 
 
-async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(small: str) -> None:
+    async with running(small) as (app, pilot):
         await go_to(pilot, app, "set")
         await pilot.press("enter", *"root.k_max=4 q1?", "escape")
         await wait_for(pilot, lambda: app.focused is form_of(app), "escape leaves the field")
@@ -109,17 +109,7 @@ async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(gpt: st
 
 WRONG = [
     ("epsilon", "5", "epsilon is a fraction between 0 and 1, not 5; did you mean 0.05?"),
-    ("epsilon", "abc", "epsilon: 'abc' is no number; give a fraction, as 0.05"),
-    ("epsilon", "0,05", "epsilon: '0,05' is no number; did you mean 0.05?"),
-    ("epsilon", "5 %", "epsilon: '5 %' is no number; did you mean 0.05?"),
-    ("epsilon", "1e400", "epsilon is a fraction between 0 and 1, not 1e400"),
     ("epsilon", "", "epsilon: a value is missing; the default is 0.05"),
-    ("confidence", "1", "confidence is a fraction between 0 and 1, not 1"),
-    ("group_epsilon", "0", "group-epsilon is a fraction between 0 and 1, not 0"),
-    ("min_samples", "0", "min-samples is 1 to 2^53, not 0"),
-    ("min_samples", "2.5", "min-samples: '2.5' is no whole number; give one, as 1"),
-    ("noise_floor", "1", "noise-floor is a fraction from 0, below 1, not 1"),
-    ("seed", "-1", "seed is 0 or more, not -1"),
     ("set", "root.kmax=3", "set root.kmax=3: root has no option 'kmax'; did you mean 'k_max'?"),
 ]
 
@@ -138,8 +128,10 @@ def is_said_below(app: App, marked: str, said: str) -> bool:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-async def test_a_wrong_value_is_said_at_its_field_and_the_plan_stays(gpt: str, size: tuple[int, int]) -> None:
-    async with running(gpt, size) as (app, pilot):
+async def test_a_wrong_value_is_said_at_its_field_and_the_plan_stays(
+    small: str, size: tuple[int, int]
+) -> None:
+    async with running(small, size) as (app, pilot):
         study, options = app.session.study, app.session.options
         for name, text, said in WRONG:
             await retype(pilot, app, name, text)
@@ -150,9 +142,9 @@ async def test_a_wrong_value_is_said_at_its_field_and_the_plan_stays(gpt: str, s
             await wait_for(pilot, lambda: " ?" not in form_text(app), "gone")
 
 
-async def test_what_the_engine_refuses_is_said_at_the_field_and_stepped_past(gpt: str) -> None:
+async def test_what_the_engine_refuses_is_said_at_the_field_and_stepped_past(small: str) -> None:
     """pks needs metrics that the profile has not; the next methods can be chosen all the same."""
-    async with running(gpt, (120, 40), options=OpenOptions(method="random")) as (app, pilot):
+    async with running(small, (120, 40), options=OpenOptions(method="random")) as (app, pilot):
         before = study_in(app)
         await pilot.press("right")
         await wait_for(pilot, lambda: app.session.problem is not None, "the engine says no")
@@ -168,16 +160,16 @@ async def test_what_the_engine_refuses_is_said_at_the_field_and_stepped_past(gpt
         assert "?" not in "".join(line[:42] for line in screen_text(app).splitlines()[1:12])
 
 
-async def test_nothing_waits_for_a_plan(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_waits_for_a_plan(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
     release, made = threading.Event(), planning.plan_again
 
     def slow(*given: Any) -> Any:
         assert release.wait(20)
         return made(*given)
 
-    async with running(gpt) as (app, pilot):
+    async with running(small) as (app, pilot):
         monkeypatch.setattr(planning, "plan_again", slow)
-        figures = f"{details_of(app).plan.samples} of 13,920"
+        figures = f"{details_of(app).plan.samples} of 168"
         await go_to(pilot, app, "epsilon")
         await pilot.press("minus")
         await wait_for(pilot, lambda: "─ planning ─" in screen_text(app), "what is being done")
@@ -192,8 +184,8 @@ async def test_nothing_waits_for_a_plan(gpt: str, monkeypatch: pytest.MonkeyPatc
         assert "planning" not in screen_text(app)
 
 
-async def test_a_change_made_while_another_is_planned_keeps_both(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_a_change_made_while_another_is_planned_keeps_both(small: str) -> None:
+    async with running(small) as (app, pilot):
         await go_to(pilot, app, "epsilon")
         await pilot.press("plus", "plus", "j", "plus")
         await wait_for(pilot, lambda: app.session.options.confidence == 0.98, "the second change")
@@ -201,10 +193,10 @@ async def test_a_change_made_while_another_is_planned_keeps_both(gpt: str) -> No
         assert (app.session.options.epsilon, app.session.options.confidence) == (0.1, 0.98)
 
 
-async def test_decisions_that_fit_no_node_elsewhere(gpt: str) -> None:
+async def test_decisions_that_fit_no_node_elsewhere(small: str) -> None:
     """The curve has the points there are; other options are refused in few words, which go with the cause."""
     asked = OpenOptions(epsilon=0.01, method="root", group_by=GroupBy.NAME)
-    async with running(gpt, options=asked) as (app, pilot):
+    async with running(small, options=asked) as (app, pilot):
         tree = TreeWalk(study_in(app).counts, "root", target_of(app.session.options))
         tree.finish_group()
         path = max((node.path for node in tree.nodes if node.verdict is Verdict.SPLIT), key=len)
@@ -234,9 +226,9 @@ async def test_decisions_that_fit_no_node_elsewhere(gpt: str) -> None:
         assert "> epsilon          0.01" in screen_text(app)
 
 
-async def test_settings_of_other_methods_are_marked(gpt: str) -> None:
+async def test_settings_of_other_methods_are_marked(small: str) -> None:
     given = ("root.variant=script",)
-    async with running(gpt, (120, 40), options=OpenOptions(set=given)) as (app, pilot):
+    async with running(small, (120, 40), options=OpenOptions(set=given)) as (app, pilot):
         assert re.search(r" set +root\..*… \(not used\)", screen_text(app))
         await go_to(pilot, app, "method")
         await pilot.press("right")

@@ -61,10 +61,10 @@ def simulated(plan: str) -> str:
     return f"{samples} of the plan's {samples} launches simulated"
 
 
-async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_them(gpt: str) -> None:
-    headless_plan(gpt)
+async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_them(small: str) -> None:
+    headless_plan(small)
     write_results("headless.json", "a b.csv")
-    async with running(gpt) as (app, pilot):
+    async with running(small) as (app, pilot):
         await ask(pilot, app)
         await pilot.press("down", "down")
         await wait_for(
@@ -97,12 +97,12 @@ async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_th
         assert isinstance(app.focused, PlanList)
 
 
-async def test_what_to_run_next_is_the_larger_plan_of_estimate(gpt: str) -> None:
-    headless_plan(gpt, "plan.json")
+async def test_what_to_run_next_is_the_larger_plan_of_estimate(small: str) -> None:
+    headless_plan(small, "plan.json")
     write_results("plan.json", "cycles.csv", spread=60)
     line = "estimate plan.json cycles.csv --target 0.01 --top-up larger.json"
     assert cli.run(line.split()) == 4
-    async with running(gpt) as (app, pilot):
+    async with running(small) as (app, pilot):
         screen = await open_results(pilot, app, "cycles.csv", "0.01")
         await pilot.press("t")
         await wait_for(pilot, lambda: "S saves the larger plan" in screen_text(app), "the launches")
@@ -125,10 +125,10 @@ async def test_what_to_run_next_is_the_larger_plan_of_estimate(gpt: str) -> None
     assert Path("plan-2.json").read_bytes() == Path("larger.json").read_bytes()
 
 
-async def test_what_cannot_be_used_is_said_and_can_be_corrected(gpt: str) -> None:
-    headless_plan(gpt, "plan.json")
+async def test_what_cannot_be_used_is_said_and_can_be_corrected(small: str) -> None:
+    headless_plan(small, "plan.json")
     Path("other.csv").write_text("id,cycles\n999999,5\n")
-    async with running(gpt) as (app, pilot):
+    async with running(small) as (app, pilot):
         await ask(pilot, app)
         await pilot.press("enter")
         await wait_for(pilot, lambda: "no file of results is named" in screen_text(app), "nothing is named")
@@ -142,9 +142,9 @@ async def test_what_cannot_be_used_is_said_and_can_be_corrected(gpt: str) -> Non
 
 
 async def test_what_was_read_stays_when_the_rest_is_cancelled(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
+    small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    headless_plan(gpt, "plan.json")
+    headless_plan(small, "plan.json")
     write_results("plan.json", "cycles.csv", spread=60)
     begun = threading.Event()
 
@@ -154,7 +154,7 @@ async def test_what_was_read_stays_when_the_rest_is_cancelled(
             progress(1, 4, "looking")
 
     monkeypatch.setattr(reading, "missing_to_target", waiting)
-    async with running(gpt) as (app, pilot):
+    async with running(small) as (app, pilot):
         await ask(pilot, app)
         await pilot.press(*"cycles.csv", "enter")
         await wait_for(pilot, lambda: "looking, 25 %; esc cancels" in screen_text(app), "it is at work")
@@ -167,8 +167,8 @@ async def test_what_was_read_stays_when_the_rest_is_cancelled(
         await settled(app, pilot)
 
 
-async def test_a_plan_saved_in_view_3_is_the_one_that_is_proposed(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
+async def test_a_plan_saved_in_view_3_is_the_one_that_is_proposed(small: str) -> None:
+    async with running(small) as (app, pilot):
         await pilot.press("S", "ctrl+a", "ctrl+k", *"mine.json", "enter")
         await wait_for(pilot, lambda: "plan written to mine.json" in screen_text(app), "it is saved")
         await ask(pilot, app)

@@ -23,8 +23,6 @@ from tests.app.driving import (
     SIZES,
     App,
     Running,
-    assert_golden,
-    colours,
     drawn,
     opened,
     printed,
@@ -415,30 +413,6 @@ async def test_every_size_has_all_that_matters(gpt: str) -> None:
                 if stop.node is not None:
                     assert any(row.startswith("> ") for row in branches(app))
                 assert app.screen.query_one("#split-histogram", Chart).size.height >= 3
-
-
-async def test_screens_of_two_sizes_and_ascii_is_ascii_alone(gpt: str) -> None:
-    for size, ascii_only in (((80, 24), False), ((60, 15), True)):
-        async with walking(gpt, size, options=RICH, ascii_only=ascii_only) as (app, pilot):
-            await press(app, pilot, *["right"] * 5)
-            width, height = size
-            name = f"split-tree-{width}x{height}{'-ascii' if ascii_only else ''}.txt"
-            assert_golden(name, screen_text(app) + "\n")
-            if ascii_only:
-                await resized(app, pilot, 80, 24)
-                for keys in ([], ["e"], ["m"], ["E", "k"]):
-                    await press(app, pilot, *keys)
-                    assert screen_text(app).isascii()
-
-
-async def test_without_colour_marks_are_signs(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    async with walking(gpt, options=RICH) as (app, pilot):
-        await press(app, pilot, "minus", "right", "right")
-        assert colours(app) == set()
-        await press(app, pilot, "left", "left", "k")
-        assert [row[0] for row in branches(app)[1:]].count(">") == 1
-        assert "! keep" in "\n".join(branches(app))
 
 
 Steps = list[tuple[list[str], tuple[int, int]]]

@@ -102,8 +102,8 @@ async def test_view_1_says_what_binds_beside_the_findings(resnet: str) -> None:
         assert app.session.binding == told_by_engine(app) != binding
 
 
-async def test_where_nothing_binds_that_is_said(gpt: str) -> None:
-    async with opened(gpt, options=LOOSE) as (app, pilot):
+async def test_where_nothing_binds_that_is_said(small: str) -> None:
+    async with opened(small, options=LOOSE) as (app, pilot):
         await found(app, pilot)
         await wait_for(pilot, lambda: "no option alone, one step looser" in line(app), "that nothing does")
         await pilot.press("3", "b")
@@ -115,7 +115,7 @@ async def test_where_nothing_binds_that_is_said(gpt: str) -> None:
 
 
 async def test_no_key_waits_for_what_binds_and_a_new_plan_stops_it(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
+    small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, release, real = threading.Event(), threading.Event(), planning.binding_of
 
@@ -126,7 +126,7 @@ async def test_no_key_waits_for_what_binds_and_a_new_plan_stops_it(
         return real(options, study, progress)
 
     monkeypatch.setattr(planning, "binding_of", slow)
-    async with opened(gpt) as (app, pilot):
+    async with opened(small) as (app, pilot):
         await wait_for(pilot, begun.is_set, "it is looked for")
         assert "What binds: being found" in screen_text(app)
         await pilot.press("j", "j")
@@ -138,9 +138,9 @@ async def test_no_key_waits_for_what_binds_and_a_new_plan_stops_it(
         assert app.session.binding == told_by_engine(app)
 
 
-async def test_of_a_large_profile_it_is_found_when_asked(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_a_large_profile_it_is_found_when_asked(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wording, "MOST_LAUNCHES_UNASKED", 100)
-    async with opened(gpt) as (app, pilot):
+    async with opened(small) as (app, pilot):
         assert "What binds: [3] [b] finds out" in screen_text(app)
         await pilot.pause(0.2)
         assert app.session.binding is None
@@ -217,8 +217,8 @@ def test_steps_that_do_not_hold_any_more_are_not_taken_back() -> None:
     assert with_value(options, "group_by", "name") == replace(options, group_by=GroupBy.NAME)
 
 
-async def test_a_step_keeps_the_decisions(gpt: str) -> None:
-    async with listing(gpt, options=OpenOptions(method="root", group_by=GroupBy.NAME)) as (app, pilot):
+async def test_a_step_keeps_the_decisions(small: str) -> None:
+    async with listing(small, options=OpenOptions(method="root", group_by=GroupBy.NAME)) as (app, pilot):
         app.decide({study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}, "root")
         await settled(app, pilot)
         await pilot.press("b")
@@ -252,15 +252,15 @@ async def test_hours_stand_beside_every_speedup(resnet: str) -> None:
         )
 
 
-async def test_without_a_slowdown_nothing_is_said_of_hours(gpt: str) -> None:
-    async with running(gpt) as (app, _):
+async def test_without_a_slowdown_nothing_is_said_of_hours(small: str) -> None:
+    async with running(small) as (app, _):
         assert app.session.hours is None
         assert " machine " not in screen_text(app)
 
 
-def test_a_line_drops_the_last_options_first(gpt: str) -> None:
+def test_a_line_drops_the_last_options_first(small: str) -> None:
     steps = (Relaxation("min_samples", 2, 1, 10.0, 30.0), Relaxation("epsilon", 0.05, 0.1, 10.0, 20.0))
-    study = planning.load_study(SampleOptions(profiles=(gpt,)), {}, lambda *_: None)
+    study = planning.load_study(SampleOptions(profiles=(small,)), {}, lambda *_: None)
     assert binding_forms(steps, study.design) == [
         "What binds: min-samples 1 gives 30.0x, epsilon 0.1 gives 20.0x",
         "Binds: min-samples 1 30.0x, epsilon 0.1 20.0x",

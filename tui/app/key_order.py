@@ -36,6 +36,11 @@ class KeyOrder:
         self._handled = 0
         self._under_way: int | None = None
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether every key is handled."""
+        return self._under_way is None and not self._waiting
+
     async def take(self, key: events.Key) -> None:
         """Hand a key on, now or in its turn."""
         self._waiting.append(key)
