@@ -54,7 +54,7 @@ def test_random_draws_have_a_bound_and_an_interval(
     kernelpoint: Kernelpoint, resnet: Path, vectors: Path, tmp_path: Path
 ) -> None:
     plan = tmp_path / "plan.json"
-    random = ("--set", "embedding.draw=random", "-o", plan)
+    random = ("--set", "embedding.draw=random", "--set", "embedding.k=4", "-o", plan)
     results = sampled(kernelpoint, resnet, vectors, *random)
     assert results["bound"] == pytest.approx(0.05, rel=0.1)
     assert results["judged"]["within_epsilon"] >= 0.9
@@ -96,7 +96,8 @@ def test_what_needs_the_vectors_again_is_refused_in_words(
     kernelpoint: Kernelpoint, resnet: Path, vectors: Path, tmp_path: Path
 ) -> None:
     plan = tmp_path / "plan.json"
-    sampled(kernelpoint, resnet, vectors, "--set", "embedding.draw=random", "--epsilon", "0.2", "-o", plan)
+    random = ("--set", "embedding.draw=random", "--set", "embedding.k=4")
+    sampled(kernelpoint, resnet, vectors, *random, "--epsilon", "0.2", "-o", plan)
     table = results_of(plan, tmp_path / "cycles.csv", spread=5)
     more = kernelpoint("estimate", plan, table, "--target", "0.0001", "--top-up", tmp_path / "more.json")
     assert more.code == 1
@@ -128,7 +129,8 @@ def test_wrong_files(
 def test_what_binds_a_plan_by_vectors_is_not_known(
     kernelpoint: Kernelpoint, resnet: Path, vectors: Path
 ) -> None:
-    words = ("--method", "embedding", "--features", vectors, "--set", "embedding.draw=random")
+    random = ("--set", "embedding.draw=random", "--set", "embedding.k=4")
+    words = ("--method", "embedding", "--features", vectors, *random)
     run = kernelpoint("summary", resnet, *words)
     assert run.code == 0, run.err
     assert "what binds: not known, for embedding goes by features of single launches" in " ".join(

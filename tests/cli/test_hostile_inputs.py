@@ -135,17 +135,16 @@ def test_a_negative_seed_of_the_miss_rate_curve(kernelpoint: Kernelpoint, tmp_pa
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names themselves")
-@pytest.mark.parametrize("form", ["json", "csv", "table"])
-def test_a_file_name_that_is_no_text(tmp_path: Path, form: str) -> None:
+def test_a_file_name_that_is_no_text(tmp_path: Path) -> None:
     profile = os.fsencode(tmp_path) + b"/launches-\xff.parquet"
     pq.write_table(pa.table({"name": ["a"] * 4, "duration_ns": [5, 6, 7, 8]}), tmp_path / "x.parquet")
     (tmp_path / "x.parquet").rename(os.fsdecode(profile))
     plan, results = os.fsencode(tmp_path) + b"/plan-\xff.json", os.fsencode(tmp_path) + b"/results-\xff"
     for words in (
         (b"sample", profile, b"-o", plan),
-        (b"judge", plan, profile, b"--format", form.encode(), b"-o", results),
+        (b"judge", plan, profile, b"--format", b"json", b"-o", results),
         (b"convert", profile, b"-o", os.fsencode(tmp_path) + b"/copy-\xff.parquet"),
-        (b"compare", profile, b"--methods", b"root", b"--format", form.encode(), b"-o", results),
+        (b"compare", profile, b"--methods", b"root", b"--format", b"csv", b"-o", results),
     ):
         run = subprocess.run(
             [sys.executable, "-m", "tui", *words], cwd=PROJECT, capture_output=True, check=False

@@ -43,12 +43,11 @@ def test_failures_are_one_line_here_too(program: Program) -> None:
     program("summary", "--nonsense").failed(2)
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["sample", "--help"]])
-def test_help_and_version_import_no_heavy_package(words: list[str]) -> None:
+def test_help_and_version_import_no_heavy_package() -> None:
     heavy = {"numpy", "pandas", "textual", "pyarrow", "scipy", "sklearn", "adbc_driver_sqlite", "msgspec"}
     code = (
         "import sys\nfrom tui import cli\n"
-        f"assert cli.run({words!r}) == 0\n"
+        "for words in (['--version'], ['--help'], ['sample', '--help']): assert cli.run(words) == 0\n"
         f"print(sorted({heavy!r} & sys.modules.keys()), file=sys.stderr)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=PROJECT, check=True)
@@ -101,7 +100,7 @@ def test_an_interruption_is_130_and_one_line(resnet: Path, tmp_path: Path) -> No
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("form", ["table", "csv", "json"])
+@pytest.mark.parametrize("form", ["table", "csv"])
 def test_a_reader_that_leaves_is_no_failure_to_talk_about(resnet: Path, form: str) -> None:
     read, write = os.pipe()
     os.close(read)
@@ -111,11 +110,10 @@ def test_a_reader_that_leaves_is_no_failure_to_talk_about(resnet: Path, form: st
     assert err == b""
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
-def test_a_reader_of_help_or_version_may_leave(option: str) -> None:
+def test_a_reader_of_help_may_leave() -> None:
     read, write = os.pipe()
     os.close(read)
-    run = start("-m", "tui", option, stdout=write, stderr=subprocess.PIPE)
+    run = start("-m", "tui", "--help", stdout=write, stderr=subprocess.PIPE)
     os.close(write)
     _, err = run.communicate(timeout=60)
     assert err == b""
@@ -150,15 +148,14 @@ def test_convert_can_be_piped_into_another_command(program: Program, resnet: Pat
     assert piped.jsonl == program("groups", resnet, "--format", "jsonl").jsonl
 
 
-@pytest.mark.parametrize("is_checkout", [False, True])
 @pytest.mark.parametrize(
-    ("others", "said"),
+    ("others", "said", "is_checkout"),
     [
-        (("tui.py",), "'{}/tui.py' hides a package"),
-        (("sampling/__init__.py",), "'{}/sampling' hides a package"),
-        (("scalemodel.py", "tui/__init__.py"), "'{}/tui', '{}/scalemodel.py' hide packages"),
+        (("tui.py",), "'{}/tui.py' hides a package", True),
+        (("sampling/__init__.py",), "'{}/sampling' hides a package", False),
+        (("scalemodel.py", "tui/__init__.py"), "'{}/tui', '{}/scalemodel.py' hide packages", True),
         # A folder without __init__.py comes after every package, wherever it lies.
-        (("sampling/notes.py",), ""),
+        (("sampling/notes.py",), "", False),
     ],
 )
 def test_packages_of_others_are_named_and_not_imported(

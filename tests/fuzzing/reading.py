@@ -1,6 +1,6 @@
 """Reads broken copies of a profile in a process of its own, and says what went wrong.
 
-    python -m tests.fuzzing.reading PROFILE --first 0 --cases 500 [--seed 0]
+    python -m tests.fuzzing.reading PROFILE... --first 0 --cases 500 [--seed 0]
 
 A case is made from the file, the seed and its number alone, so that `--first N --cases 1` runs it again. Its
 number is printed before it is read: when the process is killed, the last number is the case that did it.
@@ -17,6 +17,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from sampling.errors import SamplingError
@@ -73,7 +74,7 @@ def _most_memory_bytes() -> int:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cases; print the number of each, and what is wrong with it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("profile", type=Path)
+    parser.add_argument("profiles", type=Path, nargs="+")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
@@ -84,9 +85,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     faults = 0
     with tempfile.TemporaryDirectory(prefix="kernelpoint-broken-") as place:
-        for number in range(options.first, options.first + options.cases):
-            print(number, flush=True)
-            path = _broken_copy(options.profile, Path(place) / "case", options.seed, number)
+        numbers = range(options.first, options.first + options.cases)
+        for profile, number in product(options.profiles, numbers):
+            print(f"{profile.name} {number}", flush=True)
+            path = _broken_copy(profile, Path(place) / "case", options.seed, number)
             signal.alarm(LIMIT_SECONDS)
             fault = read_whole(path)
             signal.alarm(0)
@@ -94,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 fault = f"took more than {LIMIT_BYTES >> 30} GiB"
             if fault is not None:
                 faults += 1
-                print(f"case {number} of {options.profile.name}: {fault}", flush=True)
+                print(f"case {number} of {profile.name}: {fault}", flush=True)
     print("all read or refused" if not faults else f"{faults} faults")
 
 

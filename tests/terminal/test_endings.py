@@ -59,20 +59,6 @@ def test_a_crash_keeps_the_decisions_and_says_where(gpt: str, tmp_path: Path) ->
     assert decisions_in(tmp_path / found[1]) == 1
 
 
-def test_a_crash_is_told_where_the_decisions_cannot_be_written(gpt: str, tmp_path: Path) -> None:
-    script = tmp_path / "crashing.py"
-    script.write_text(
-        "from tui.app import overrides_file\n"
-        "def broken(*_): raise OSError(28, 'No space left on device', 'here.json')\n"
-        "overrides_file.options_with_overrides = broken\n" + CRASHING
-    )
-    terminal = decided(gpt, str(script))
-    terminal.press(b"s")
-    assert terminal.leave() == 1
-    assert terminal.after.startswith("kernelpoint: error: internal error: RuntimeError: a defect; ")
-    assert "not written: here.json: No space left on device" in terminal.after
-
-
 def test_so_does_a_signal(gpt: str, tmp_path: Path) -> None:
     terminal = decided(gpt)
     terminal.send(signal.SIGTERM)

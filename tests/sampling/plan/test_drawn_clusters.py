@@ -39,9 +39,8 @@ def made(
 
 def studied(made: Any, target: Target | None = None, *settings: str, region: Region | None = None) -> Study:
     """Return the profile's study with a random draw."""
-    choice = MethodChoice(
-        "embedding", settings=("embedding.draw=random", *settings), feature_paths=(made[3],)
-    )
+    given = ("embedding.draw=random", "embedding.k=5", *settings)
+    choice = MethodChoice("embedding", settings=given, feature_paths=(made[3],))
     return study(made[0], Grouping(), region or Region(), target or Target(), choice)
 
 
