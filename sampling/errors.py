@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from sampling.text import Wording, joined_texts
+from sampling.text import joined_texts
 
 
 class SamplingError(Exception):
@@ -111,20 +110,3 @@ class AnalysisError(SamplingError):
 
 class NotApplicableError(AnalysisError):
     """A method that needs what this profile lacks; the remedy names the file that would supply it."""
-
-
-class NoDurationsError(NotApplicableError):
-    """Something that goes by durations, asked of a profile that has none.
-
-    Parameters
-    ----------
-    what : what goes by durations, as the beginning of a sentence: "joint", "a histogram".
-    methods : those that need none, where a method is to be chosen.
-    """
-
-    def __init__(self, what: str, methods: Sequence[str] = ()) -> None:
-        others = f" ({', '.join(methods)} need none either)" if methods else ""
-        super().__init__(
-            f"{what} goes by durations, and the profile has none, only instruction counts",
-            remedy=Wording("plan by `method=sieve`{}, or record the program with nsys", others),
-        )

@@ -38,7 +38,7 @@ def _make_design(counts: DurationCounts, *given: Any, **named: Any) -> Design:
 
 def _digest(counts: DurationCounts) -> str:
     """Return what tells reductions apart: their content, what was selected, and the codes of this process."""
-    content = hashlib.sha256(repr((counts.grouping, counts.region, counts.has_durations)).encode())
+    content = hashlib.sha256(repr((counts.grouping, counts.region)).encode())
     content.update("\0".join(group.key for group in counts.groups).encode())
     content.update(repr([(each.span, each.first_id, each.launches) for each in counts.selected]).encode())
     for column in (counts.offsets, counts.duration_ns, counts.count, counts.group_of_raw):

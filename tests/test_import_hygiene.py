@@ -27,7 +27,6 @@ HEAVY = {
 # Their classes are msgspec's, so they are imported where they are needed, by no module as it loads.
 MADE_OF_HEAVY = {
     "sampling.plan.plan_schema",
-    "sampling.readers.rocm.json_records",
 }
 
 # Imports modules one after the other and notes with which of them each top-level package came.

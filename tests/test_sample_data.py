@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sampling.features.formats.registry import read_features
 from sampling.features.join import with_features
 from sampling.features.matching import ProfileLaunches, match_rows
 from sampling.features.metric_names import CHARACTERISTICS, CYCLES
+from sampling.features.reading import read_features
 from sampling.projection.pkp import ProjectionRule, project
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations

@@ -11,7 +11,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.difference.matching import MatchedKernel, match_kernels
 from sampling.difference.mean_ratio import Durations, MeanRatios, mean_ratios
-from sampling.errors import NoDurationsError, SamplingError
+from sampling.errors import SamplingError
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -125,13 +125,11 @@ def difference_between(
     Raises
     ------
     EmptySelectionError : the region of a side leaves no launch; a note says which side's.
-    NotApplicableError : a profile lacks what its region asks for, or has no durations.
+    NotApplicableError : a profile lacks what its region asks for.
     OptionError : the confidence is no fraction between 0 and 1.
     """
     grouping = grouping or Grouping()
     parts = {"first": before, "second": after}
-    if not (before.profile.has_durations and after.profile.has_durations):
-        raise NoDurationsError("a difference")
     selected: dict[str, tuple[Selection, ...]] = {}
     for which, part in parts.items():
         with _said_of(which):

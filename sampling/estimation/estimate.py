@@ -55,7 +55,6 @@ class Estimate:
     stratum_total, stratum_variance : (s,) parts of the total and its variance; NaN and 0 where emptied.
     emptied : (e,) strata that the plan samples and that have no simulated launch.
     share_missing : the share of profile time that these stand for; more than 0 makes the total incomplete.
-        None where the profile has no durations.
     launches_missing : launches of the plan without this metric.
     seen : what the sample says of the declared spread; None where there is no interval, or no launch was
         left out.
@@ -71,7 +70,7 @@ class Estimate:
     stratum_total: FloatArray
     stratum_variance: FloatArray
     emptied: IntArray
-    share_missing: float | None
+    share_missing: float
     launches_missing: int
     seen: Seen | None
     notes: tuple[str, ...]

@@ -24,7 +24,6 @@ from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
 from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.target import Target
-from sampling.text import counted
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
 # The cycles of the other configuration, in a sample of both.
@@ -271,11 +270,9 @@ def _picked_total(plan: PlanFile, results: SimulatedLaunches, metric: str, confi
     )
     emptied: IntArray = np.flatnonzero(np.isnan(of_stratum))
     time_ns = np.array([stratum.size * stratum.mean_ns for stratum in plan.strata])
-    share: float | None = float(time_ns[emptied].sum() / time_ns.sum()) if time_ns.sum() else 0.0
+    share = float(time_ns[emptied].sum() / time_ns.sum()) if time_ns.sum() else 0.0
     missing = len(_missing(plan, results, metric))
-    gone = f"{100 * (share or 0):.3g} % of the profile's time"
-    if not plan.has_durations:
-        share, gone = None, counted(len(emptied), "stratum", "strata") + " without a whole result"
+    gone = f"{100 * share:.3g} % of the profile's time"
     return Estimate(
         metric=metric,
         total=float(np.nansum(of_stratum)),

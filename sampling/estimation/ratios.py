@@ -87,18 +87,3 @@ def calibrated(sample: Sample, y: FloatArray) -> FloatArray:
         return y
     off = made.ratio[sample.stratum] * (sample.x - made.x[sample.stratum])
     return np.asarray(y - off + (made.totals(1.0) / made.launches - made.y)[sample.stratum])
-
-
-def inverted(total: float, low: float, high: float, known: float) -> tuple[float, float, float | None]:
-    """Return known / total with its interval, such as the IPC of instructions that the profile knows exactly.
-
-    Parameters
-    ----------
-    total, low, high : of cycles, with their interval.
-    known : the exact number of instructions.
-
-    Returns
-    -------
-    ratio, lower end, upper end; None where the interval of cycles reaches down to 0, so that it is open.
-    """
-    return known / total, known / high, known / low if low > 0 else None

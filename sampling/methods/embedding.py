@@ -14,8 +14,8 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import NotApplicableError
-from sampling.features.formats.npy import VECTOR_PREFIX
 from sampling.features.metric_names import COSTS, is_cost
+from sampling.features.tables import VECTOR_PREFIX
 from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.pka.characteristics import TENSOR_PREFIX, standardise
@@ -128,7 +128,7 @@ def _clusters(
         return _Found(groups, {"chosen_by": "k"}, (made,) if len(groups) < options.k else ())
     candidates = clusterings(rows, options.k_max, options.restarts, rng, progress)
     if options.choose == "error":
-        cost = measured_cost(launches, "embedding.choose=error")
+        cost = measured_cost(launches)
         choice = choose(candidates, cost.values, options.error)
         details = {
             "chosen_by": "error",
@@ -169,7 +169,6 @@ METHOD = Method(
     name="embedding",
     source="this project: k-means on vectors given for the launches, for example those of GCL-Sampler",
     needs=("a vector of numbers for every launch (CSV, Parquet or npy)",),
-    needs_durations=False,
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,
     pick=pick,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.features.instruction_counts import InstructionCounts, instruction_counts
+from sampling.features.metric_names import InstructionCounts, instruction_counts
 from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.settings import MethodOptions, Span, setting
@@ -72,7 +72,6 @@ METHOD = Method(
     name="first-instructions",
     source="Principal Kernel Analysis, first 1 B instructions (baseline)",
     needs=("the instruction count of every launch",),
-    needs_durations=False,
     published_grouping=GroupBy.NAME,
     options_type=Options,
     pick=pick,

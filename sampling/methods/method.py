@@ -98,8 +98,6 @@ class Method(Generic[OptionsT]):
     ----------
     source : paper and section.
     needs : what a profile must have beside name and duration.
-    needs_durations : whether it looks at durations whatever it is given; if not, a profile without them does,
-        though with some options or files the method may still ask for them.
     published_grouping : its own paper's key, used where `published` is the grouping.
     options_type : its options, each with a default.
     target_fields : the fields of `Target` that it looks at beside epsilon and confidence.
@@ -116,7 +114,6 @@ class Method(Generic[OptionsT]):
     name: str
     source: str
     needs: tuple[str, ...] = ()
-    needs_durations: bool = True
     published_grouping: GroupBy
     options_type: type[OptionsT]
     target_fields: tuple[str, ...] = ()

@@ -271,7 +271,6 @@ METHOD = Method(
     name="photon",
     source="Photon (MICRO 2023), kernel-level sampling",
     needs=("the basic-block vector of every launch", "its warps, or its grid and block"),
-    needs_durations=False,
     published_grouping=GroupBy.NAME,
     options_type=Options,
     pick=pick,

@@ -39,11 +39,6 @@ def method_names(*, random: bool | None = None) -> tuple[str, ...]:
     return tuple(name for name in _MODULES if method_named(name).draws_at_random is random)
 
 
-def names_without_durations() -> tuple[str, ...]:
-    """Return the names of the methods that need no durations, though maybe other figures of launches."""
-    return tuple(name for name in _MODULES if not method_named(name).needs_durations)
-
-
 def method_named(name: str) -> Method[Any]:
     """Return a method.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.dense_codes import dense_codes
-from sampling.features.instruction_counts import InstructionCounts, instruction_counts
+from sampling.features.metric_names import InstructionCounts, instruction_counts
 from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.settings import MethodOptions, Span, setting
@@ -251,7 +251,6 @@ METHOD = Method(
     name="sieve",
     source="Sieve (ISPASS 2023), stratification by instruction count",
     needs=("the instruction count of every launch",),
-    needs_durations=False,
     published_grouping=GroupBy.NAME,
     options_type=Options,
     pick=pick,

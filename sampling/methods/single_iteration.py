@@ -168,7 +168,6 @@ METHOD = Method(
     needs=(
         "a loop of the same kernels, a named range (NVTX, annotation), or the launch ids of one iteration",
     ),
-    needs_durations=False,
     published_grouping=GroupBy.NAME,
     options_type=Options,
     pick=pick,
@@ -276,12 +275,11 @@ def loop_notes(
     how_many = " and ".join(dict.fromkeys(f"{len(loop.found.first):,}" for loop in loops))
     same = "whatever their sizes" if any(loop.by_name for loop in loops) else "in the same sizes"
     share, share_of_time = _shares(launches, loops)
-    of_time = "" if share_of_time is None else f" and {100 * share_of_time:.3g} % of the time"
     found = (
         f"found by the order of the launches: {ids[0]} to {ids[1]} are one of {how_many} iterations "
         f"of the same kernels {same}"
     )
-    notes = [f"{found}, {100 * share:.3g} % of the launches{of_time}"]
+    notes = [f"{found}, {100 * share:.3g} % of the launches and {100 * share_of_time:.3g} % of the time"]
     if others := sum(loop.found.stop - loop.found.start - loop.found.equal_launches for loop in loops):
         count = "counts as part of an iteration" if others == 1 else "count as parts of iterations"
         which = counted(others, "other launch", "other launches")
@@ -304,18 +302,13 @@ def loop_details(launches: LaunchList, loops: Sequence[FoundLoop]) -> dict[str, 
     }
 
 
-def _shares(launches: LaunchList, loops: Sequence[FoundLoop]) -> tuple[float, float | None]:
-    """Return how much of the launches, and of their time, iterations are that equal the one taken.
-
-    The latter is None where there are no durations.
-    """
+def _shares(launches: LaunchList, loops: Sequence[FoundLoop]) -> tuple[float, float]:
+    """Return how much of the launches, and of their time, iterations are that equal the one taken."""
     is_equal = np.zeros(len(launches) + 1, dtype=np.int64)
     for loop in loops:
         is_equal[loop.row + loop.found.first] += 1
         is_equal[loop.row + loop.found.first + loop.found.launches] -= 1
     inside = np.cumsum(is_equal[:-1]) > 0
-    if not launches.has_durations:
-        return float(inside.mean()), None
     total_ns = int(launches.duration_ns.sum())
     return float(inside.mean()), float(launches.duration_ns[inside].sum() / total_ns) if total_ns else 0.0
 

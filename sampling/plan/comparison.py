@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
-from sampling.features.join import with_features
-from sampling.features.report import JoinReport
-from sampling.features.tables.number_cells import NumberLocale
+from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
 from sampling.plan.bernoulli_design import design_of_method
 from sampling.plan.design import make_design
@@ -24,6 +22,7 @@ from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
+from sampling.readers.csv_cells import NumberLocale
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_features import Features
@@ -40,7 +39,7 @@ class Comparison:
 
     Attributes
     ----------
-    design, judgement : None where the method is not applicable; there is no judgement without durations.
+    design, judgement : None where the method is not applicable.
     reason : why it is not; None where it is.
     seconds : the time to design the plan, without reading, judging or drawing.
     same_as : the method compared before it whose plan is the same one; None where there is none.
@@ -134,9 +133,7 @@ class MethodComparison:
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
-        judgement = None
-        if counts.has_durations:
-            judgement = judge_design(counts, design, self._repeats, self._seed, self._progress)
+        judgement = judge_design(counts, design, self._repeats, self._seed, self._progress)
         first = self._plans.setdefault((grouping, plan_key(design)), method)
         same_as = None if first == method else first
         return Comparison(method, design, judgement, None, seconds, same_as)
@@ -188,8 +185,7 @@ class MeanComparison:
     Attributes
     ----------
     speedup : None where one of the profiles has none.
-    error : None where one is not known, or where it is geometric and one of the errors is 0, which would make
-        it 0 whatever the others.
+    error : None where it is geometric and one of the errors is 0, which would make it 0 whatever the others.
     """
 
     method: str
@@ -199,22 +195,19 @@ class MeanComparison:
 
 
 def mean_comparison(
-    method: str, speedups: Sequence[float | None], errors: Sequence[float | None], mean: Mean
+    method: str, speedups: Sequence[float | None], errors: Sequence[float], mean: Mean
 ) -> MeanComparison:
     """Return a method's means over profiles.
 
     Parameters
     ----------
-    speedups, errors : (profiles,) at least one; errors are the mean error on each profile, None where it has
-        no durations.
+    speedups, errors : (profiles,) at least one; errors are the mean error on each profile.
     mean : of the errors; "geometric" takes the geometric mean of both, as Allegro does.
     """
     known = [speedup for speedup in speedups if speedup is not None]
     speedup_mean, error_mean = (_geometric, _geometric) if mean == "geometric" else (_harmonic, _arithmetic)
     speedup = speedup_mean(np.array(known)) if len(known) == len(speedups) else None
-    judged = [error for error in errors if error is not None]
-    error = error_mean(np.array(judged)) if len(judged) == len(errors) else None
-    return MeanComparison(method, len(speedups), speedup, error)
+    return MeanComparison(method, len(speedups), speedup, error_mean(np.array(errors)))
 
 
 def _harmonic(values: FloatArray) -> float | None:

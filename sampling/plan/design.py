@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sampling.arrays import BoolArray
-from sampling.errors import NoDurationsError, OptionError
+from sampling.errors import OptionError
 from sampling.methods.method import StrataRequest
-from sampling.methods.registry import method_named, method_options, names_without_durations
+from sampling.methods.registry import method_named, method_options
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import PlanGroups, unpooled
@@ -266,13 +266,10 @@ def make_design(
     Raises
     ------
     OptionError : an unknown method or setting, an override that fits no node, or a method that picks.
-    NoDurationsError : the profile has no durations to draw from.
     """
     chosen, options = method_named(method), method_options(method, settings)
     if chosen.stratify is None:
         raise OptionError(f"the method {method} looks at single launches, not at durations alone")
-    if not counts.has_durations:
-        raise NoDurationsError(method, [name for name in names_without_durations() if name != "sieve"])
     request = StrataRequest(
         counts=counts,
         target=target,

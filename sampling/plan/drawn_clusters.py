@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.errors import NoDurationsError
 from sampling.methods.picks import Picks
 from sampling.methods.registry import launches_drawn_within
 from sampling.plan.design import Design, StratumFacts
@@ -80,15 +79,12 @@ def make_design_by_launches(
 
     Raises
     ------
-    OptionError, NotApplicableError : see `make_picked_design`; also where launches are to be drawn at random
-        and have no durations.
+    OptionError, NotApplicableError : see `make_picked_design`.
     """
     picked = make_picked_design(launches, method, target, seed, settings=settings, progress=progress)
     least = launches_drawn_within(method, settings)
     if least is None:
         return picked
-    if not launches.has_durations:
-        raise NoDurationsError(f"{method}, when it draws at random,")
     return drawn_within(picked, least)
 
 

@@ -128,10 +128,3 @@ def make_picked_design(
         raise OptionError(f"the method {method} draws at random, it picks nothing")
     picks = chosen.pick(PickRequest(launches, options, generator(seed, Stream.DESIGN), progress))
     return PickedDesign(method, target, launches, picks)
-
-
-def every_launch(launches: LaunchList, target: Target) -> PickedDesign:
-    """Return the design that leaves nothing out, where a profile is looked at and no plan is made."""
-    rows = np.arange(len(launches))
-    picks = Picks(launches.group, tuple(each.key for each in launches.groups), rows, np.ones(len(launches)))
-    return PickedDesign("none", target, launches, picks)

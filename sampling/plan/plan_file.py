@@ -25,8 +25,8 @@ from sampling.strata.target import Target
 from sampling.text import Wording
 
 if TYPE_CHECKING:
-    from sampling.plan.plan_schema import PlanDocument, Stratum
     from sampling.plan.plan_schema import Profile as ProfileOfPlan
+    from sampling.plan.plan_schema import Stratum
     from sampling.readers.tables.column_map import ColumnMap
 
 SCHEMA = 1
@@ -34,13 +34,10 @@ SCHEMA = 1
 IN_FOLDER = "plan.json"
 _launch_id = attrgetter("id")
 
-#: What a plan says of strata in nanoseconds, which is null where the profile has no durations.
-TIMES = ("mean_ns", "std_ns", "low_ns", "high_ns")
-
 
 @dataclass(frozen=True, slots=True)
 class PlannedLaunch:
-    """One drawn launch as the plan file lists it; ``duration_ns`` is None where the profile has none."""
+    """One drawn launch as the plan file lists it."""
 
     id: int
     process: int
@@ -51,7 +48,7 @@ class PlannedLaunch:
     block: Dimensions | None
     occurrence: int
     weight: float
-    duration_ns: int | None
+    duration_ns: int
 
     def as_json(self) -> dict[str, Any]:
         """Return the launch for a plan file."""
@@ -72,8 +69,6 @@ class PlannedLaunch:
 @dataclass(frozen=True, slots=True)
 class PlannedStratum:
     """One stratum as the plan file lists it: the launches of a group that last ``low_ns`` to ``high_ns``.
-
-    All nanoseconds are 0 where the profile has no durations.
 
     Attributes
     ----------
@@ -98,7 +93,6 @@ class PlanFile:
     Attributes
     ----------
     launches, total_duration_ns : of what the plan stands for.
-    has_durations : whether its profile has durations; without them ``total_duration_ns`` is 0.
     options : every option that made the plan.
     sequences : those of the whole profile with their fingerprints; empty where a file lacks them.
     simulated : ids of launches that were simulated before the plan was topped up.
@@ -120,7 +114,6 @@ class PlanFile:
     rounds: int = 0
     topped_up_to: float | None = None
     left_out: LeftOut | None = None
-    has_durations: bool = True
     places: frozenset[tuple[int, int]] = frozenset()
     document: Mapping[str, Any] | None = field(default=None, repr=False)
 
@@ -247,13 +240,11 @@ def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
     checked = checked_document(document)
     if checked.options.method not in method_names():
         raise ValueError(f"options.method: there is no {checked.options.method!r}")
-    has_durations = checked.profile.has_durations
-    _check_times(checked, has_durations)
     return PlanFile(
         path=path,
         files=tuple({"path": file.path, "sha256": file.sha256} for file in checked.profile.files),
         launches=checked.profile.launches,
-        total_duration_ns=checked.profile.total_duration_ns or 0,
+        total_duration_ns=checked.profile.total_duration_ns,
         options=document["options"],
         strata=tuple(map(_stratum, checked.strata)),
         sequences=tuple(
@@ -263,7 +254,6 @@ def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
         rounds=0 if checked.topped_up is None else checked.topped_up.rounds,
         topped_up_to=None if checked.topped_up is None else checked.topped_up.target,
         left_out=_left_out(checked.profile),
-        has_durations=has_durations,
         document=None if Path(path).is_file() else document,
     )
 
@@ -273,17 +263,6 @@ def _left_out(profile: ProfileOfPlan) -> LeftOut | None:
 
     found = profile.left_out
     return None if found is UNSET else LeftOut(found.launches, found.total_duration_ns)
-
-
-def _check_times(document: PlanDocument, has_durations: bool) -> None:
-    """Raise ValueError where times are missing, or given although the plan says there are none."""
-    of_launches = (
-        launch.duration_ns is not None for stratum in document.strata for launch in stratum.launches
-    )
-    of_strata = (getattr(stratum, name) is not None for stratum in document.strata for name in TIMES)
-    given = (document.profile.total_duration_ns is not None, *of_strata, *of_launches)
-    if not all(known is has_durations for known in given):
-        raise ValueError("profile.has_durations: it does not say whether there are durations")
 
 
 def _check_whole(plan: PlanFile) -> None:
@@ -309,5 +288,4 @@ def _stratum(row: Stratum) -> PlannedStratum:
     from msgspec.structs import asdict as fields_of
 
     launches = tuple(PlannedLaunch(**fields_of(launch)) for launch in row.launches)
-    times = {name: getattr(row, name) or 0 for name in TIMES}
-    return PlannedStratum(**(fields_of(row) | times | {"launches": launches}))
+    return PlannedStratum(**(fields_of(row) | {"launches": launches}))

@@ -58,10 +58,9 @@ class Profile(Struct):
 
     files: list[File]
     launches: _Index
-    total_duration_ns: _Nanoseconds | None
+    total_duration_ns: _Nanoseconds
     sequences: list[Sequence] = []
     left_out: LeftOut | UnsetType = UNSET
-    has_durations: bool = True
 
 
 class Options(Struct):
@@ -104,7 +103,7 @@ class Launch(Struct):
     block: _Dimensions
     occurrence: _Index
     weight: _Weight
-    duration_ns: _Nanoseconds | None
+    duration_ns: _Nanoseconds
 
 
 class Stratum(Struct):
@@ -112,10 +111,10 @@ class Stratum(Struct):
 
     key: str
     size: _Index
-    mean_ns: _MeanNanoseconds | None
-    std_ns: _MeanNanoseconds | None
-    low_ns: _Nanoseconds | None
-    high_ns: _Nanoseconds | None
+    mean_ns: _MeanNanoseconds
+    std_ns: _MeanNanoseconds
+    low_ns: _Nanoseconds
+    high_ns: _Nanoseconds
     samples: _Index
     launches: list[Launch]
     pooled: bool = False

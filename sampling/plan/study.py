@@ -16,7 +16,7 @@ from sampling.plan.design import Design, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
 from sampling.plan.findings.finding import Evidence, Finding, PlanCost
 from sampling.plan.findings.registry import findings
-from sampling.plan.picked_design import AnyDesign, every_launch
+from sampling.plan.picked_design import AnyDesign
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.reduction.counted_selections import counted_selections
@@ -32,8 +32,8 @@ from sampling.splitting.groups import Overrides
 from sampling.strata.target import Target
 
 if TYPE_CHECKING:
-    from sampling.features.report import JoinReport
-    from sampling.features.tables.number_cells import NumberLocale
+    from sampling.features.join import JoinReport
+    from sampling.readers.csv_cells import NumberLocale
 
 # Of more launches it is not looked, unasked, whether the profile itself counts their instructions.
 _MOST_LISTED_UNASKED = 1 << 22
@@ -165,8 +165,6 @@ class MethodChoice:
     feature_paths : files with metrics of the launches, for a method that looks at them.
     number_locale : how those files write their numbers.
     cost : the metric that plans are made and stated by in place of time; None: time.
-    is_asked : whether a plan is asked for. If not, a profile without durations is studied all the same where
-        the method needs them; the study then takes every launch.
     """
 
     method: str = DEFAULT_METHOD
@@ -175,7 +173,6 @@ class MethodChoice:
     overrides: Overrides | None = None
     feature_paths: tuple[str, ...] = ()
     number_locale: NumberLocale = "C"
-    is_asked: bool = True
     cost: str | None = None
 
 
@@ -216,7 +213,7 @@ def study(
     counts, launches, reports, unfit = _with_cost(profile, counts, choice, progress, tell)
     counted = counted_selections(profile, counts)
     times = device_times(profile, counted, progress)
-    order = run_order(profile, counts, progress) if counts.has_durations else RunOrder()
+    order = run_order(profile, counts, progress)
     read = _Read(profile, counts, counted, times, order, launches, reports, unfit)
     return _studied(read, target, choice, progress, tell)
 
@@ -291,8 +288,8 @@ def _listed(
 ) -> tuple[LaunchList, tuple[JoinReport, ...]]:
     """Return the launches with their features and what they cost; and how the feature files fitted."""
     # A plan by durations alone needs none of what reads features.
-    from sampling.features.instruction_counts import launch_cost
     from sampling.features.join import with_features
+    from sampling.features.metric_names import launch_cost
 
     listed = list_launches(profile, counts, progress)
     launches, reports = with_features(
@@ -329,8 +326,6 @@ def _designed(
 ) -> tuple[AnyDesign, tuple[JoinReport, ...]]:
     profile, counts = read.profile, read.counts
     method, seed, settings = choice.method, choice.seed, choice.settings
-    if not (choice.is_asked or counts.has_durations) and method_named(method).needs_durations:
-        return every_launch(list_launches(profile, counts, progress), target), ()
     if method_named(method).draws_at_random:
         overrides = choice.overrides
         return make_design(

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from sampling.json_text import json_rows_text
-from sampling.plan.design import StratumFacts
 from sampling.plan.drawn_launches import DrawnLaunches
 from sampling.plan.findings.finding import Finding
 from sampling.plan.overrides_file import overrides_document
 from sampling.plan.plan import Plan, locate
-from sampling.plan.plan_file import SCHEMA, TIMES, PlannedLaunch
+from sampling.plan.plan_file import SCHEMA, PlannedLaunch
 from sampling.plan.plan_options import PlanOptions
 from sampling.plan.study import Study
 from sampling.profile.file_state import refuse_changed, sha256_as_read
@@ -55,7 +54,6 @@ def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tu
         plan.weight,
         plan.duration_ns,
     )
-    has_durations = profile.has_durations
     return tuple(
         PlannedLaunch(
             id=launch_id,
@@ -67,7 +65,7 @@ def planned_launches(profile: Profile, plan: Plan, located: DrawnLaunches) -> tu
             block=kernels[code].block,
             occurrence=occurrence,
             weight=weight,
-            duration_ns=duration_ns if has_durations else None,
+            duration_ns=duration_ns,
         )
         for launch_id, sequence, ordinal, code, occurrence, weight, duration_ns in zip(
             *(column.tolist() for column in columns), strict=True
@@ -143,8 +141,7 @@ def plan_document(
                 for file in profile.files
             ],
             "launches": counts.launches,
-            **({} if counts.has_durations else {"has_durations": False}),
-            "total_duration_ns": counts.total_duration_ns if counts.has_durations else None,
+            "total_duration_ns": counts.total_duration_ns,
             **({} if counts.left_out is None else {"left_out": asdict(counts.left_out)}),
             "sequences": [sequence.as_json() for sequence in fingerprints(profile)],
         },
@@ -162,11 +159,6 @@ def strata_rows(
     bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1)).tolist()
     for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True):
         drawn = sorted(launches[first:stop], key=_launch_id)
-        row = stratum_row(facts, counts)
+        row = facts._asdict()
         pooled = {"pooled": True} if row.pop("pooled") else {}
         yield {**row, **pooled, "launches": [launch.as_json() for launch in drawn]}
-
-
-def stratum_row(facts: StratumFacts, counts: DurationCounts) -> dict[str, Any]:
-    """Return a stratum in figures, None for those in time where the profile has no durations."""
-    return facts._asdict() | ({} if counts.has_durations else dict.fromkeys(TIMES))

@@ -247,8 +247,6 @@ class Profile(ABC):
     columns : the columns this profile can give; "name" and "duration_ns" always, "signature" always (with
         unknown dimensions where the recording has none).
     facts : what the reader learnt besides the launches.
-    has_durations : whether launches have durations. Where they have none, "duration_ns" is 0 throughout: a
-        count of launches that adds up to no time, of which no figure is to be shown.
     metric_names : the metrics the profile itself has of its launches, besides their durations.
     ranges : the ranges the program named; None where the recording's format has none.
     named_columns : which columns of its tables hold what, as the user said it; None where nobody did.
@@ -261,7 +259,6 @@ class Profile(ABC):
     sequences: tuple[LaunchSequence, ...]
     columns: frozenset[Column]
     facts: RecordingFacts
-    has_durations: bool = True
     metric_names: tuple[str, ...] = ()
     ranges: RangeSource | None = None
     named_columns: str | None = None

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from sampling.arrays import FloatArray
-from sampling.errors import ProfileError
 from sampling.profile.named_ranges import joined_runs
 from sampling.profile.profile import Batch, Column, Device, LaunchSequence, Profile, RecordingFacts, Span
 from sampling.profile.range_runs import NO_RANGES, NamedRange, RangeRuns
@@ -27,8 +26,6 @@ class Workload(Profile):
         self.files = tuple(file for profile in profiles for file in profile.files)
         self.kernels = profiles[0].kernels
         self.columns = frozenset.intersection(*(profile.columns for profile in profiles))
-        self.has_durations = profiles[0].has_durations
-        _refuse_mixed(profiles)
         self.metric_names = tuple(
             dict.fromkeys(name for profile in profiles for name in profile.metric_names)
         )
@@ -104,18 +101,6 @@ class Workload(Profile):
         """Return some names of all files."""
         names = dict.fromkeys(name for profile in self._profiles for name in profile.range_names(most))
         return tuple(names)[:most]
-
-
-def _refuse_mixed(profiles: Sequence[Profile]) -> None:
-    """Raise ProfileError if some files have durations and others have none."""
-    odd = next((each for each in profiles if each.has_durations != profiles[0].has_durations), None)
-    if odd is not None:
-        without, other = (profiles[0], odd) if odd.has_durations else (odd, profiles[0])
-        raise ProfileError(
-            f"counts instructions and has no durations, while {other.files[0].path} has some",
-            path=without.files[0].path,
-            remedy="give profiles of one sort; counts of a profile's own launches are its features",
-        )
 
 
 def _process_numbers(profiles: Sequence[Profile]) -> dict[tuple[int, int], int]:

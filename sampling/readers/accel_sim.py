@@ -1,8 +1,8 @@
 """The ``stats.csv`` that Accel-Sim's tracer writes beside the traces: one row a launch, traced or not.
 
-A row is ``kernel-7.trace, NAME, grid_dimX, ...``; columns are found by their names. As a profile it has
-instructions and no durations: the launches are those of one context, in the order of their launch. A launch
-that was not traced has a count of 0, which is none: a dry run lists all launches and counts no instruction.
+A row is ``kernel-7.trace, NAME, grid_dimX, ...``; columns are found by their names. The launches are those of
+one context, in the order of their launch. A launch that was not traced has a count of 0, which is none: a dry
+run lists all launches and counts no instruction.
 """
 
 from __future__ import annotations
@@ -14,24 +14,19 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
-from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.counted_launches import CountedLaunches, refuse_gaps
 from sampling.readers.csv_cells import (
     Kind,
     Layout,
-    Part,
     first_line,
     header_cells,
     parse,
-    pieces,
+    parts,
     texts,
     values,
 )
 from sampling.readers.input_file import InputFile
 from sampling.readers.text_lines import row_lines
-
-FORMAT = "accel-sim-stats"
 
 ID, NAME = "kernel id", "kernel mangled name"
 GRID = tuple(f"grid_dim{axis}" for axis in "XYZ")
@@ -89,11 +84,6 @@ def has_header(head: bytes) -> bool:
     return {ID, NAME} <= set(_header(head))
 
 
-def recognise(file: InputFile) -> bool:
-    """Return whether the first line is the header of stats.csv."""
-    return has_header(file.head)
-
-
 def _header(head: bytes) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in header_cells(first_line(head)))
 
@@ -121,26 +111,21 @@ def read_rows(file: InputFile, *, with_counts: bool = False, progress: Progress 
     kinds: dict[int, Kind] = {ids: "text", named: "text", **dict.fromkeys(numeric, "integer")}
     rows: list[IntArray] = []
     names: dict[str, int] = {}
-    lines_past = 0
-    for start, text in pieces(file, progress):
-        skipped = len(first_line(text)) if start == 0 else 0
-        part = Part(file, Layout(header, kinds), start + skipped, text[skipped:])
-        if part.text.strip():
-            table = parse(part)
-            line = row_lines(part.text) + lines_past + text.count(b"\n", 0, skipped) + 1
-            distinct, code = texts(table, ids)
-            found = compute.extract_regex(distinct, r"kernel-(?P<number>\d{1,18})")
-            wrong = to_numpy(found.is_null())[code]
-            if wrong.any():
-                raise part.error(int(np.argmax(wrong)), "is no trace kernel-N", position=ids, remedy=REMEDY)
-            digits = compute.struct_field(found, "number").cast(pa.string())
-            number = to_numpy(digits.cast(pa.int64()))[code]
-            distinct, code = texts(table, named)
-            spelt = [(cell or b"").decode("utf-8", "replace").strip() for cell in distinct.to_pylist()]
-            name = np.array([names.setdefault(each, len(names)) for each in spelt], dtype=np.int64)[code]
-            others = [values(part, table, position, None) for position in numeric]
-            rows.append(np.stack([line, number, name, *others]))
-        lines_past += text.count(b"\n")
+    for part in parts(file, Layout(header, kinds), progress):
+        table = parse(part)
+        line = row_lines(part.text) + part.line
+        distinct, code = texts(table, ids)
+        found = compute.extract_regex(distinct, r"kernel-(?P<number>\d{1,18})")
+        wrong = to_numpy(found.is_null())[code]
+        if wrong.any():
+            raise part.error(int(np.argmax(wrong)), "is no trace kernel-N", position=ids, remedy=REMEDY)
+        digits = compute.struct_field(found, "number").cast(pa.string())
+        number = to_numpy(digits.cast(pa.int64()))[code]
+        distinct, code = texts(table, named)
+        spelt = [(cell or b"").decode("utf-8", "replace").strip() for cell in distinct.to_pylist()]
+        name = np.array([names.setdefault(each, len(names)) for each in spelt], dtype=np.int64)[code]
+        others = [values(part, table, position, None) for position in numeric]
+        rows.append(np.stack([line, number, name, *others]))
     if not rows:
         raise ProfileError("lists no launch", path=file.path, remedy=REMEDY)
     of_all = np.concatenate(rows, axis=1)
@@ -156,41 +141,3 @@ def overflowed(rows: StatsRows) -> BoolArray:
     """
     total, reported = rows.counts.T
     return np.asarray((total < 0) | (reported < 0) | (reported > total))
-
-
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
-    """Return the launches with their warp instructions.
-
-    Raises
-    ------
-    ProfileError : a column is missing, a cell is no number, a count has overflowed, or a launch is missing.
-    """
-    rows = read_rows(file, with_counts=True, progress=progress)
-    refuse_gaps(file.path, rows.line, rows.number, first=1)
-    wrong = overflowed(rows)
-    total, reported = rows.counts[int(np.argmax(wrong))].tolist()
-    is_reported = total >= 0 > reported
-    told = f", less than the {reported:,} in its trace" if 0 <= total < reported else ""
-    rows.refuse(
-        wrong,
-        REPORTED if is_reported else INSTRUCTIONS,
-        f"the count {reported if is_reported else total:,}{told} has overflowed: the tracer prints 32 bits",
-        "count again with NVBit's instr_count, whose counts have 64, and give what it prints",
-    )
-    again = "record the traces again"
-    wrong = np.asarray((rows.sizes < 1).any(axis=1))
-    axis = int(np.argmax(rows.sizes[np.argmax(wrong)] < 1))
-    rows.refuse(wrong, (*GRID, *BLOCK)[axis], "a grid or block has no such size", again)
-    if "" in rows.names:
-        rows.refuse(rows.name == rows.names.index(""), NAME, "a launch has no name", again)
-    # They are mangled names, which is what simulators and tracers call the kernels.
-    names = kernels.names.intern(rows.names, mangled=rows.names)[rows.name]
-    sizes = list(rows.sizes.T)
-    return CountedLaunches(
-        format_name=FORMAT,
-        file=ProfileFile(file.path, file.location, len(rows.number)),
-        kernels=kernels,
-        signature=kernels.intern(names, sizes[:3], sizes[3:]),
-        instructions=rows.counts[:, 0],
-        facts=RecordingFacts(launch_order="file", product="the tracer of Accel-Sim"),
-    )

@@ -1,14 +1,13 @@
-"""CSV as columns: Arrow parses pieces of whole lines; a piece it refuses is parsed again with more patience.
+"""CSV as columns: Arrow parses pieces of whole lines, without a look at single cells.
 
-Ten million rows take seconds because the common case is parsed without a look at single cells. A piece that
-does not parse is parsed again with its numbers as text, which allows separators of thousands and tells the
-line and column of a wrong value.
+A column that it refuses is read as its distinct texts, which tells the line and column of a wrong value.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO, Any, Literal, TypeAlias
@@ -16,15 +15,16 @@ from typing import IO, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import IntArray
-from sampling.arrow import first_true, to_arrow, to_arrow_texts, to_numpy
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrow import first_true, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
-from sampling.profile.profile import KernelTable
 from sampling.progress import Progress
-from sampling.readers.input_file import InputFile, place_on_disk
+from sampling.readers.input_file import HEAD_BYTES, InputFile, place_on_disk
 
-#: "integer" is read exactly, "number" as float64, "text" as dictionary-encoded bytes.
-Kind = Literal["integer", "number", "text"]
+#: "integer" is read exactly, "number" as float64, "text" as dictionary-encoded bytes, "any" as the last two.
+Kind = Literal["integer", "number", "text", "any"]
+#: How a file writes its numbers: 1,234.5 is read under C too, 1.234,5 under de_DE alone.
+NumberLocale = Literal["C", "en_US", "de_DE"]
 Table: TypeAlias = Any  # a pyarrow.Table whose columns are named by their position: "0", "1", ...
 
 NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "NULL", "null")
@@ -32,10 +32,17 @@ NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "NULL", "null")
 # The memory of pieces this small is reused from piece to piece; larger ones get new pages each time.
 PIECE_BYTES = 4 << 20
 LONGEST_LINE_BYTES = 4 << 20
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_WHOLE_NUMBER = r"^-?([0-8]\d{18}|\d{1,18})$"
+# What tools print where a launch has no value.
+_NO_VALUE = (*NULLS, "(n/a)", "NA", "<NA>", "no data")
+_PLAIN = r"^[+-]?(?:(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))$"
+_GROUPED = {
+    "C": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
+    "de_DE": r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d*)?([eE][+-]?\d+)?$",
+}
 _LARGEST_NUMBER = float(1 << 62)
-_WITH_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"
+_ROUNDED_FROM = float(1 << 53)
+_NEWLINE = 10
+_ODD_COLUMN = re.compile(r"In CSV column #(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +51,33 @@ class Layout:
 
     Attributes
     ----------
+    kinds : those of columns that may be of any kind change as the rows show it.
     separator : what stands between cells.
-    has_thousands : whether commas may part the thousands of a number.
+    locale : how numbers are written; None where nothing parts their thousands.
     remedy : what to do about a wrong cell; None: write the report again.
     """
 
     header: tuple[str, ...]
-    kinds: Mapping[int, Kind]
+    kinds: dict[int, Kind]
     separator: str = ","
-    has_thousands: bool = True
+    locale: NumberLocale | None = "C"
     remedy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Whole lines of a file under one header, with the offset of the first in the decompressed bytes."""
+    """Whole lines of a file under one header.
+
+    Attributes
+    ----------
+    offset, line : of the first line, in the decompressed bytes; 1-based, 0 where it is not known.
+    """
 
     file: InputFile
     layout: Layout
     offset: int
     text: bytes
+    line: int = 0
 
     def rows(self) -> Iterator[tuple[int, bytes]]:
         """Yield (0-based line within this part, bytes) of every row; an empty line is no row."""
@@ -77,7 +91,7 @@ class Part:
         return ProfileError(
             message,
             path=self.file.path,
-            row=lines_before(self.file, self.offset) + line + 1,
+            row=(self.line or lines_before(self.file, self.offset) + 1) + line,
             column=None if position is None else self.layout.header[position],
             remedy=remedy,
         )
@@ -146,60 +160,82 @@ def _next_piece(stream: IO[bytes], path: str) -> bytes:
     return start + rest
 
 
+def parts(
+    file: InputFile, layout: Layout, progress: Progress | None = None, *, header_stop: int | None = None
+) -> Iterator[Part]:
+    """Yield the rows of a table under one header, in parts that have a row each and know their first line.
+
+    Parameters
+    ----------
+    header_stop : where the line after the header starts; None: after the first line that is not empty.
+    """
+    line = 1
+    for offset, text in pieces(file, progress):
+        start = 0
+        if offset == 0:
+            start = len(first_line(text)) if header_stop is None else header_stop
+            head = text[start : start + HEAD_BYTES].rpartition(b"\n")[0]
+            if "any" in layout.kinds.values() and head.strip():
+                # Most columns of text are found in the first lines, in a hundredth of the time.
+                parse(Part(file, layout, start, head))
+            line += text.count(b"\n", 0, start)
+        if (rows := text[start:]).strip():
+            yield Part(file, layout, offset + start, rows, line)
+        line += int(np.count_nonzero(np.frombuffer(rows, dtype=np.uint8) == _NEWLINE))
+
+
 def parse(part: Part) -> Table:
-    """Return the columns asked for; numbers may have blanks around them, thousands separators, fractions.
+    """Return the columns asked for; numbers may have thousands separators and fractions.
+
+    A column that may be of any kind comes as texts as soon as a cell of it is no number to Arrow, and the
+    layout has it as text from then on.
 
     Raises
     ------
     ProfileError : a row has too few or too many cells, or a number's cell holds something else.
     """
-    table = parse_plain(part)
-    return parse_closely(part) if table is None else table
+    import pyarrow as pa
+
+    kinds = dict(part.layout.kinds)
+    while True:
+        try:
+            table = _arrow_table(part, kinds)
+            break
+        except pa.ArrowInvalid as error:
+            found = _ODD_COLUMN.match(str(error))
+            kind = kinds[int(found[1])] if found else "text"
+            if found is None or kind == "text":
+                raise _damage(part, str(error)) from error
+            if kind == "any":
+                kinds[int(found[1])] = part.layout.kinds[int(found[1])] = "text"
+            else:
+                kinds = {place: kind if kind == "any" else "text" for place, kind in kinds.items()}
+    if _swallowed_a_line(part, table):
+        raise _damage(part, "a quoted cell runs over the end of its line")
+    for place, (position, kind) in enumerate(part.layout.kinds.items()):
+        if kind != kinds[position]:
+            table = table.set_column(place, str(position), _numbers(part, table, position, kind))
+    return table
 
 
 def parse_plain(part: Part) -> Table | None:
     """Return the columns asked for, None where a row or cell is not what Arrow expects."""
     import pyarrow as pa
 
-    types: dict[Kind, Any] = {
-        "integer": pa.int64(),
-        "number": pa.float64(),
-        "text": pa.dictionary(pa.int32(), pa.binary()),
-    }
     try:
-        table = _arrow_table(part, types)
+        table = _arrow_table(part, part.layout.kinds)
     except pa.ArrowInvalid:
         return None
     return None if _swallowed_a_line(part, table) else table
 
 
-def parse_closely(part: Part) -> Table:
-    """Return what `parse` returns, for a part that is known not to be plain."""
-    import pyarrow as pa
-
-    types: dict[Kind, Any] = {
-        "integer": pa.string(),
-        "number": pa.string(),
-        "text": pa.dictionary(pa.int32(), pa.binary()),
-    }
-    try:
-        table = _arrow_table(part, types)
-    except pa.ArrowInvalid as error:
-        raise _damage(part, str(error)) from error
-    if _swallowed_a_line(part, table):
-        raise _damage(part, "a quoted cell runs over the end of its line")
-    for place, (position, kind) in enumerate(part.layout.kinds.items()):
-        if kind != "text":
-            table = table.set_column(place, str(position), _numbers(part, table, position, kind))
-    return table
-
-
-def _arrow_table(part: Part, types: Mapping[Kind, Any]) -> Table:
+def _arrow_table(part: Part, kinds: Mapping[int, Kind]) -> Table:
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
     layout = part.layout
-    wanted = {str(position): types[kind] for position, kind in layout.kinds.items()}
+    types = {"integer": pa.int64(), "text": pa.dictionary(pa.int32(), pa.binary())}
+    wanted = {str(position): types.get(kind, pa.float64()) for position, kind in kinds.items()}
     return arrow_csv.read_csv(
         pa.BufferReader(part.text),
         read_options=arrow_csv.ReadOptions(
@@ -216,14 +252,15 @@ def _arrow_table(part: Part, types: Mapping[Kind, Any]) -> Table:
 
 def _swallowed_a_line(part: Part, table: Table) -> bool:
     """Return whether an unclosed quote has made one cell of two lines."""
+    import pyarrow as pa
     from pyarrow import compute
 
     if _last_line(part.text).count(b'"') % 2:
         return True
     return any(
         compute.any(compute.match_substring(values, b"\n")).as_py()
-        for position, kind in part.layout.kinds.items()
-        if kind == "text" and len(values := texts(table, position)[0])
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if pa.types.is_dictionary(column.type) and len(values := texts(table, int(name))[0])
     )
 
 
@@ -262,51 +299,66 @@ def _misfit(line: bytes, expected: int, separator: str) -> tuple[str, int | None
 
 
 def _numbers(part: Part, table: Table, position: int, kind: Kind) -> Any:
-    import pyarrow as pa
-    from pyarrow import compute
+    """Return the numbers of a column of texts."""
+    from decimal import Decimal
 
-    cells = compute.ascii_trim_whitespace(table.column(str(position)))
-    empty = compute.is_in(cells, value_set=to_arrow_texts(NULLS))
-    cells = compute.if_else(empty, pa.nulls(1, pa.string())[0], cells)
-    try:
-        return cells.cast(pa.int64() if kind == "integer" else pa.float64())
-    except pa.ArrowInvalid:
-        return _odd_numbers(part, position, cells, kind)
-
-
-def _odd_numbers(part: Part, position: int, cells: Any, kind: Kind) -> Any:
-    """Return the numbers of a column that does not convert as it is."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    if part.layout.has_thousands:
-        grouped = compute.match_substring_regex(cells, _WITH_THOUSANDS)
-        cells = compute.if_else(grouped, compute.replace_substring(cells, ",", ""), cells)
-    _refuse_first(part, position, cells, compute.invert(compute.match_substring_regex(cells, _NUMBER)))
-    numbers = cells.cast(pa.float64())
-    if kind == "number":
-        return numbers
-    cells = compute.replace_substring_regex(cells, r"^([+-]?\d+)\.0*$", r"\1")
-    if compute.all(compute.match_substring_regex(cells, _WHOLE_NUMBER)).as_py() is not False:
-        return cells.cast(pa.int64())
-    largest = to_arrow(np.array([_LARGEST_NUMBER]))[0]
-    _refuse_first(part, position, cells, compute.greater(compute.abs(numbers), largest))
-    return compute.round(numbers).cast(pa.int64())
-
-
-def _refuse_first(part: Part, position: int, cells: Any, bad: Any) -> None:
-    """Raise for the first bad row, if there is one; an empty cell is never bad."""
     import pyarrow as pa
 
-    row = first_true(bad)
-    if row >= 0:
-        cell = cells[row].cast(pa.binary()).as_py().decode("utf-8", "replace")
+    distinct, codes = texts(table, position)
+    numbers, is_text = numbers_of(distinct, part.layout.locale)
+    wrong = is_text | np.isinf(numbers)
+    if kind == "integer":
+        wrong |= np.abs(numbers) > _LARGEST_NUMBER
+    if wrong[codes].any():
+        row = int(np.argmax(wrong[codes]))
+        cell = distinct[int(codes[row])].as_py().decode("utf-8", "replace")
         raise part.error(
             row,
-            f"{cell!r} is not a number that fits here",
+            f"{cell.strip()!r} is not a number that fits here",
             position=position,
             remedy=part.layout.remedy or "write the report again, without changing its cells",
         )
+    if kind == "integer":
+        whole = np.rint(np.nan_to_num(numbers)).astype(np.int64)
+        for place in np.flatnonzero(np.abs(numbers) >= _ROUNDED_FROM).tolist():
+            whole[place] = round(Decimal(distinct[place].as_py().decode().replace(",", "").strip()))
+        return pa.array(whole[codes], mask=np.isnan(numbers)[codes])
+    return pa.array(numbers[codes], mask=np.isnan(numbers)[codes])
+
+
+def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
+    """Return (k,) the numbers of texts, and which of them are text rather than a number or nothing.
+
+    A number is NaN where a cell has none, infinite where it says so or is beyond float64.
+
+    Parameters
+    ----------
+    cells : (k,) Arrow string or binary array; best the distinct ones of a column.
+    locale : None where nothing stands between thousands.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not pa.types.is_string(cells.type):
+        # Bytes that are no UTF-8 belong to no number.
+        cells = to_arrow_texts([(cell or b"").decode("utf-8", "replace") for cell in cells.to_pylist()])
+    no_text = pa.nulls(1, pa.string())[0]
+    cells = compute.utf8_trim_whitespace(cells)
+    cells = compute.if_else(compute.is_in(cells, value_set=to_arrow_texts(_NO_VALUE)), no_text, cells)
+    is_plain = compute.match_substring_regex(cells, _PLAIN)
+    if locale == "de_DE" or (locale and compute.any(compute.match_substring(cells, ",")).as_py()):
+        # Under de_DE a dot stands between thousands, so that 31.87 is no number there.
+        grouped = compute.match_substring_regex(cells, _GROUPED["de_DE" if locale == "de_DE" else "C"])
+        if locale == "de_DE":
+            is_plain = compute.and_(is_plain, compute.match_substring_regex(cells, r"^[^.]*$"))
+            plain = compute.replace_substring(compute.replace_substring(cells, ".", ""), ",", ".")
+        else:
+            plain = compute.replace_substring(cells, ",", "")
+        cells = compute.if_else(grouped, plain, cells)
+        is_plain = compute.or_(grouped, is_plain)
+    is_text = to_numpy(compute.fill_null(compute.invert(is_plain), False))
+    numbers = compute.if_else(is_plain, cells, no_text).cast(pa.float64())
+    return to_numpy(compute.fill_null(numbers, float("nan"))), is_text
 
 
 def texts(table: Table, position: int) -> tuple[Any, NDArray[np.int32]]:
@@ -341,61 +393,3 @@ def values(part: Part, table: Table, position: int, rows: IntArray | None) -> ND
             remedy=part.layout.remedy or "write the report again",
         )
     return to_numpy(column)
-
-
-def nanoseconds(part: Part, table: Table, position: int, rows: IntArray | None, *, unit: int) -> IntArray:
-    """Return (n,) times, rounded to nanoseconds.
-
-    Raises
-    ------
-    ProfileError : a cell is empty, or not a time that fits.
-    """
-    raw = values(part, table, position, rows)
-    if raw.dtype.kind == "i":
-        return raw.astype(np.int64, copy=False) * unit if unit > 1 else raw.astype(np.int64, copy=False)
-    scaled = np.rint(raw.astype(np.float64) * unit)
-    fits = np.abs(scaled) < float(1 << 62)
-    if not fits.all():
-        row = int(np.argmin(fits))
-        raise part.error(
-            row if rows is None else int(rows[row]),
-            f"{raw[row]} is not a time",
-            position=position,
-            remedy=part.layout.remedy or "write the report again",
-        )
-    return scaled.astype(np.int64)
-
-
-def names(
-    part: Part,
-    table: Table,
-    position: int,
-    rows: IntArray | None,
-    kernels: KernelTable,
-    *,
-    spelt_as: Callable[[str], str] = str,
-) -> NDArray[np.int32]:
-    """Return (n,) codes of the kernel names in a column.
-
-    Parameters
-    ----------
-    spelt_as : gives the name of a kernel from what stands in the cell.
-
-    Raises
-    ------
-    ProfileError : a launch has no name.
-    """
-    distinct, codes = texts(table, position)
-    used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
-    spelt = [spelt_as(name.decode("utf-8", "replace")) for name in distinct.take(to_arrow(used)).to_pylist()]
-    if "" in spelt:
-        row = int(np.argmax(codes == used[spelt.index("")]))
-        raise part.error(
-            row if rows is None else int(rows[row]),
-            "a launch has no kernel name",
-            position=position,
-            remedy=part.layout.remedy or "write the report again",
-        )
-    interned = np.zeros(len(distinct), dtype=np.int32)
-    interned[used] = kernels.names.intern(spelt)
-    return interned[codes]

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from sampling.errors import ProfileError
+from sampling.progress import Progress
 
 if TYPE_CHECKING:
     from sampling.readers.tables.column_map import ColumnMap
 
+
 GZIP_MAGIC = b"\x1f\x8b"
 HEAD_BYTES = 1 << 16
+_TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +176,60 @@ def place_on_disk(stream: IO[bytes]) -> int:
     """Return how many bytes on disk an opened input has taken; of gzip data those are compressed."""
     raw: IO[bytes] = getattr(stream, "fileobj", None) or stream
     return raw.tell()
+
+
+@dataclass(frozen=True)
+class WatchedInput(InputFile):
+    """An input file whose stream reports its progress, by which reading can also be cancelled.
+
+    Attributes
+    ----------
+    progress : told the bytes of the file on disk that are read, before each further piece.
+    """
+
+    progress: Progress = field(default=lambda *_: None, repr=False, compare=False)
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open the decompressed bytes; as `InputFile.open`."""
+        with super().open() as stream:
+            yield cast("IO[bytes]", _WatchedStream(stream, self._tell))
+
+    def _tell(self, done: int) -> None:
+        self.progress(done, self.location.stat().st_size, f"reading {self.path}")
+
+
+def watched(file: InputFile, progress: Progress) -> WatchedInput:
+    """Return the same input, watched."""
+    return WatchedInput(
+        file.path, file.location, file.head, file.compressed, file.lasting, file.copy, file.columns, progress
+    )
+
+
+class _WatchedStream:
+    """A stream of bytes that tells its place before each piece is read."""
+
+    def __init__(self, stream: IO[bytes], tell: Callable[[int], None]) -> None:
+        self._stream, self._tell = stream, tell
+
+    def read(self, size: int = -1) -> bytes:
+        self._tell(place_on_disk(self._stream))
+        return self._stream.read(size)
+
+    def read1(self, size: int = -1) -> bytes:
+        self._tell(place_on_disk(self._stream))
+        piece: bytes = getattr(self._stream, "read1", self._stream.read)(size)
+        return piece
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def is_binary(file: InputFile) -> bool:
+    """Return whether the head holds bytes that text does not."""
+    return any(byte < 32 and byte not in _TEXT_CONTROLS for byte in set(file.head))
+
+
+def is_json(file: InputFile) -> bool:
+    """Return whether this starts as a JSON object or a JSON list does."""
+    return re.match(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*[\"}]|\[\s*[\[{\]\"\d-])", file.head) is not None

@@ -10,10 +10,9 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray
 from sampling.arrow import arrow_file, to_arrow, to_arrow_dictionary, to_arrow_texts
-from sampling.errors import NoDurationsError
 from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
-from sampling.readers.parquet_source import METADATA_KEY, facts_json
+from sampling.readers.launch_parquet import METADATA_KEY, facts_json
 from sampling.readers.tables.column_map import BLOCK, GRID
 from sampling.reduction.region import Region, selections
 from sampling.reduction.row_filters import KeptRows, RowFilters
@@ -40,10 +39,7 @@ def write_kept_launches(
     Raises
     ------
     EmptySelectionError : the region leaves no launch.
-    NoDurationsError : the profile has no durations to write.
     """
-    if not profile.has_durations:
-        raise NoDurationsError("a Parquet profile")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -5,30 +5,101 @@ The sorts of files are tried in turn. The content decides; a suffix is only aske
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from sampling.errors import ProfileError
-from sampling.readers.file_content import (
-    Test,
-    all_of,
-    column_names,
-    has_at,
-    has_columns,
-    has_suffix,
-    is_binary,
-    is_json,
-    is_source_code,
-    is_table,
-    matches,
-    nsys_version,
-    starts_with,
-)
-from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.csv_dialect import other_report, skipped_report
-from sampling.readers.tables.matched_columns import columns_remedy, shown_columns
+from sampling.readers.csv_cells import header_cells
+from sampling.readers.input_file import InputFile, is_binary, is_json
+from sampling.readers.nsys.csv_trace import bare_names, other_report, skipped_report
+from sampling.readers.tables.column_map import columns_remedy, shown_columns
 from sampling.text import joined_texts
+
+#: Whether a file has some property.
+Test = Callable[[InputFile], bool]
+
+_NSYS_VERSION = re.compile(rb"Report (\d{4})@(\d+)@(\d+)@")
+_SOURCE = re.compile(
+    rb"^(#!|#include|#pragma|import \w|from [\w.]+ import |def \w+\(|class \w+[:({ ]|package \w|__global__|"
+    rb"template ?<|(int|void) \w+ ?\()",
+    re.MULTILINE,
+)
+# A path, an assignment or a command line is no title of a column.
+_TITLE = re.compile(r"(?!.*(?:--|[=@\\]))[^/]{0,60}(?:[(\[][^()\[\]]{1,20}[)\]])?")
+
+
+def starts_with(*magics: bytes) -> Test:
+    """Return the test whether a file starts with one of the byte strings."""
+    return lambda file: file.head.startswith(magics)
+
+
+def has_at(offset: int, magic: bytes) -> Test:
+    """Return the test whether a file has a byte string at an offset."""
+    return lambda file: file.head[offset : offset + len(magic)] == magic
+
+
+def matches(pattern: bytes) -> Test:
+    """Return the test whether a regular expression is found in the head; ^ and $ match at lines."""
+    compiled = re.compile(pattern, re.MULTILINE)
+    return lambda file: compiled.search(file.head) is not None
+
+
+def has_suffix(*suffixes: str) -> Test:
+    """Return the test whether a file's name ends with one of the suffixes, in any case of letters."""
+    return lambda file: file.path.casefold().endswith(suffixes)
+
+
+def all_of(*tests: Test) -> Test:
+    """Return the test whether a file passes all of the tests."""
+    return lambda file: all(test(file) for test in tests)
+
+
+def has_columns(*columns: str) -> Test:
+    """Return the test whether the first line that is not empty names these columns, units left out."""
+    wanted = frozenset(columns)
+    return lambda file: wanted <= bare_names(header_cells(_first_line(file)))
+
+
+def is_table(file: InputFile) -> bool:
+    """Return whether this looks like CSV: its first lines have equally many cells, at least two."""
+    counts = {len(header_cells(line)) for line in _whole_lines(file)[:5] if line.strip()}
+    # Kernels' names may read as source: "void add(int*)". A header does not.
+    is_source = _SOURCE.match(_first_line(file)) is not None
+    return len(counts) == 1 and counts.pop() >= 2 and not is_binary(file) and not is_source
+
+
+def is_source_code(file: InputFile) -> bool:
+    """Return whether this is a program's source."""
+    return not is_binary(file) and _SOURCE.search(file.head) is not None
+
+
+def column_names(file: InputFile) -> tuple[str, ...]:
+    """Return the columns of a CSV; "?" for a cell that is no title, for it may be private."""
+    cells = [cell.strip() for cell in header_cells(_first_line(file))]
+    return tuple(cell if _TITLE.fullmatch(cell) else "?" for cell in cells)
+
+
+def nsys_version(file: InputFile) -> str:
+    """Return a space and the version of Nsight Systems that wrote a report; "" where it does not say."""
+    match = _NSYS_VERSION.search(file.head[:200])
+    return "" if match is None else " " + ".".join(part.decode() for part in match.groups())
+
+
+def _first_line(file: InputFile) -> bytes:
+    return next((line for line in _lines(file) if line.strip()), b"")
+
+
+def _lines(file: InputFile) -> list[bytes]:
+    return file.head.removeprefix(b"\xef\xbb\xbf").splitlines()[:200]
+
+
+def _whole_lines(file: InputFile) -> list[bytes]:
+    """Return the lines of the head, without a last one that the head may end within."""
+    lines = _lines(file)
+    return lines if file.head.endswith(b"\n") or len(lines) == 1 else lines[:-1]
+
 
 _READABLE = (
     "give an nsys SQLite, Parquet or Arrow export, an `nsys stats` CSV, a PyTorch Kineto trace, what "
@@ -40,10 +111,6 @@ _LAUNCHES = (
     "`nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`"
 )
 _PROFILE = f"record the program with `nsys profile --trace cuda` and export the report with {_EXPORT}"
-_KINETO = (
-    "record the program with the PyTorch profiler and give its Kineto trace, or write Parquet with a row a "
-    "launch and the columns name and duration_ns"
-)
 _UNPACK = "unpack it and give the profile in it (only gzip is read as it is)"
 
 
@@ -175,6 +242,13 @@ _SIMULATION = (
         "`kernelpoint export` and `judge` too",
     ),
     OtherFile(
+        matches(
+            rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block|^kernel id, ?kernel mangled name"
+        ),
+        "counts of instructions or blocks without durations: features of launches, not a profile",
+        _PROFILE,
+    ),
+    OtherFile(
         matches(rb"^(kernel-\d+[\w.-]*\.traceg?\S*|MemcpyHtoD,0x)"),
         "an Accel-Sim kernel list: it has no durations",
         _PROFILE,
@@ -183,11 +257,6 @@ _SIMULATION = (
         matches(rb"^GPGPU-Sim (uArch|version)|^kernel_launch_uid = "),
         "the output of a simulator, not a profile",
         "give the profile that was sampled",
-    ),
-    OtherFile(
-        matches(rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block Counts"),
-        "NVBit output: instruction counts without durations",
-        _PROFILE,
     ),
 )
 
@@ -272,12 +341,10 @@ def folder_error(file: InputFile) -> ProfileError:
     if not entries:
         return ProfileError("an empty folder", path=file.path, remedy=_READABLE)
     if any(entry.name.startswith("kernelslist") for entry in entries):
-        counts = next((entry for entry in entries if entry.name == "stats.csv"), None)
-        also = "" if counts is None else f", or its instruction counts, {shlex.quote(str(counts))}"
         return ProfileError(
             "a folder of Accel-Sim traces: they have no durations",
             path=file.path,
-            remedy=f"give the profile of the program{also}",
+            remedy="give the profile of the program",
         )
     return ProfileError(
         "a folder in which nothing is a profile, and no nsys export: it has no table "

@@ -29,13 +29,12 @@ from sampling.readers.csv_cells import (
     first_line,
     header_cells,
     lines_before,
-    nanoseconds,
     parse,
     pieces,
     texts,
-    values,
 )
 from sampling.readers.input_file import HEAD_BYTES, InputFile
+from sampling.readers.tables.cells import Rows
 from sampling.readers.text_lines import lines_of
 
 FORMAT = "nvprof"
@@ -75,7 +74,7 @@ def recognise(file: InputFile) -> bool:
     return len(file.head) == HEAD_BYTES and _BANNER.search(file.head) is not None
 
 
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
     """Return the kernels of the trace as launches.
 
     Raises
@@ -86,10 +85,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     for offset, text in pieces(file, progress):
         trace.take(offset, text)
     if not trace.has_header:
-        # Many regular expressions, which no trace needs.
-        from sampling.readers.not_a_profile import file_error
-
-        raise file_error(file)
+        return None
     if trace.launches == 0:
         raise ProfileError(
             "a GPU trace of nvprof that lists no kernel, only copies and memsets or nothing",
@@ -186,41 +182,28 @@ class _Trace:
     def _of_csv(self, part: Part) -> LaunchColumns | None:
         """Return the kernels of some rows of CSV."""
         place = {title: self._titles.index(title) for title in self._titles}
-        table = parse(part)
-        if not table.num_rows:
-            return None
-        distinct, codes = texts(table, place["Name"])
-        has_grid = to_numpy(table.column(str(place["Grid X"])).is_valid())
-        rows = np.flatnonzero(has_grid & ~_starts_with(distinct, _NO_KERNEL)[codes])
+        every = Rows(part, parse(part), _PRINT_AGAIN)
+        distinct, codes = texts(every.table, place["Name"])
+        has_grid = to_numpy(every.table.column(str(place["Grid X"])).is_valid())
+        rows = every.where(has_grid & ~_starts_with(distinct, _NO_KERNEL)[codes])
         if not len(rows):
             return None
-        table = table.take(to_arrow(rows))
-
-        def whole(title: str) -> AnyIntArray | None:
-            position = place.get(title)
-            if position is None or table.column(str(position)).null_count:
-                return None
-            return values(part, table, position, rows)
-
         start_ns, duration_ns = (
-            nanoseconds(part, table, place[title], rows, unit=self._units[title])
-            for title in ("Start", "Duration")
+            rows.times(place[title], self._units[title]) for title in ("Start", "Duration")
         )
-        if duration_ns.min() < 0:
-            raise self._error(
-                part, rows[np.argmax(duration_ns < 0)], "Duration", "a launch lasts less than nothing"
-            )
-        name, order = self._numbered_names(distinct.take(to_arrow(codes[rows])))
-        correlation = whole("Correlation_ID")
+        rows.refuse(duration_ns < 0, place["Duration"], "a launch lasts less than nothing")
+        distinct, codes = texts(rows.table, place["Name"])
+        name, order = self._numbered_names(distinct.take(to_arrow(codes)))
+        correlation = rows.whole_if_complete(place.get("Correlation_ID"))
         return LaunchColumns(
             name=name,
             duration_ns=duration_ns,
             order=order if correlation is None else correlation,
-            device=self._devices(*texts(table, place["Device"])) if "Device" in place else None,
-            grid=[values(part, table, place[axis], rows) for axis in _GRID],
-            block=[values(part, table, place[axis], rows) for axis in _BLOCK],
+            device=self._devices(*texts(rows.table, place["Device"])) if "Device" in place else None,
+            grid=[rows.whole(place[axis]) for axis in _GRID],
+            block=[rows.whole(place[axis]) for axis in _BLOCK],
             start_ns=start_ns,
-            stream=whole("Stream"),
+            stream=rows.whole_if_complete(place.get("Stream")),
         )
 
     def _in_columns(self, part: Part) -> LaunchColumns | None:

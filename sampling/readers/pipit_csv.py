@@ -11,29 +11,18 @@ from collections.abc import Mapping
 import numpy as np
 
 from sampling.arrays import BoolArray
-from sampling.arrow import first_true, to_arrow
+from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import (
-    Kind,
-    Layout,
-    Part,
-    Table,
-    first_line,
-    header_cells,
-    names,
-    nanoseconds,
-    parse,
-    pieces,
-    texts,
-    values,
-)
+from sampling.readers.csv_cells import Kind, Layout, first_line, header_cells, parse, parts, texts
 from sampling.readers.input_file import InputFile
+from sampling.readers.tables.cells import Rows
 
 FORMAT = "pipit-csv"
 
+_REMEDY = "record the program again, to its end"
 _KINDS: Mapping[str, Kind] = {
     "Name": "text",
     "type": "text",
@@ -59,17 +48,30 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         kernel.
     """
     header = header_cells(first_line(file.head))
-    positions = {name: header.index(name) for name in _KINDS if name in header}
-    layout = Layout(header, {position: _KINDS[name] for name, position in positions.items()})
+    at = {name: header.index(name) for name in _KINDS if name in header}
+    layout = Layout(header, {position: _KINDS[name] for name, position in at.items()})
     builder = LaunchTableBuilder(file.path, kernels)
     launches = 0
-    for start, text in pieces(file, progress):
-        skipped = len(first_line(text)) if start == 0 else 0
-        part = Part(file, layout, start + skipped, text[skipped:])
-        columns = _launches(part, positions, kernels)
-        if columns is not None:
-            builder.append(columns)
-            launches += len(columns.duration_ns)
+    for part in parts(file, layout, progress):
+        every = Rows(part, parse(part), _REMEDY)
+        rows = every.where(_is(every, at["type"], b"kernel") & _is(every, at["Event Type"], b"Enter"))
+        if not len(rows):
+            continue
+        leave = at["_matching_timestamp"]
+        never = to_numpy(rows.table.column(str(leave)).is_null())
+        rows.refuse(never, leave, "a kernel is entered and never left")
+        start_ns = rows.times(at["Timestamp (ns)"])
+        duration_ns = rows.times(leave) - start_ns
+        rows.refuse(duration_ns < 0, leave, "a kernel is left before it is entered")
+        builder.append(
+            LaunchColumns(
+                name=rows.names(at["Name"], kernels),
+                duration_ns=duration_ns,
+                start_ns=start_ns,
+                stream=rows.whole_if_complete(at.get("streamId")),
+            )
+        )
+        launches += len(rows)
     if launches == 0:
         raise ProfileError(
             "a pipit trace that lists no kernel",
@@ -83,46 +85,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     )
 
 
-def _launches(part: Part, positions: Mapping[str, int], kernels: KernelTable) -> LaunchColumns | None:
-    """Return the kernels that a part enters, None if there are none."""
-    if not part.text.strip():
-        return None
-    table = parse(part)
-    rows = np.flatnonzero(
-        _equal(table, positions["type"], b"kernel") & _equal(table, positions["Event Type"], b"Enter")
-    )
-    if len(rows) == 0:
-        return None
-    table = table.take(to_arrow(rows))
-    leave = positions["_matching_timestamp"]
-    if table.column(str(leave)).null_count:
-        row = int(rows[first_true(table.column(str(leave)).is_null())])
-        raise part.error(
-            row,
-            "a kernel is entered and never left",
-            position=leave,
-            remedy="record the program to its end, or drop the kernels that had not ended",
-        )
-    start_ns = nanoseconds(part, table, positions["Timestamp (ns)"], rows, unit=1)
-    duration_ns = nanoseconds(part, table, leave, rows, unit=1) - start_ns
-    if duration_ns.min() < 0:
-        row = int(rows[np.argmax(duration_ns < 0)])
-        raise part.error(
-            row, "a kernel is left before it is entered", position=leave, remedy="record it again"
-        )
-    stream = positions.get("streamId")
-    if stream is not None and table.column(str(stream)).null_count:
-        stream = None
-    return LaunchColumns(
-        name=names(part, table, positions["Name"], rows, kernels),
-        duration_ns=duration_ns,
-        start_ns=start_ns,
-        stream=None if stream is None else values(part, table, stream, rows),
-    )
-
-
-def _equal(table: Table, position: int, text: bytes) -> BoolArray:
+def _is(rows: Rows, position: int, text: bytes) -> BoolArray:
     """Return (n,) whether a text column's cell is ``text``."""
-    distinct, codes = texts(table, position)
-    wanted = np.fromiter((cell == text for cell in distinct.to_pylist()), dtype=np.bool_)
-    return wanted[codes]
+    distinct, codes = texts(rows.table, position)
+    return np.array([cell == text for cell in distinct.to_pylist()], dtype=np.bool_)[codes]

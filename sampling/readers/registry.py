@@ -4,7 +4,7 @@ A new format is one new module and one line in ``MODULES``. A reader module has:
 
     FORMAT: str                                    # e.g. "nsys-sqlite"
     def recognise(file: InputFile) -> bool         # from file.head (64 KiB) or the folder's listing; cheap
-    def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile
+    def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None
 
 A reader of tables, whose columns may have any names, also has::
 
@@ -16,12 +16,13 @@ recognises is named by ``not_a_profile``, with what to do. A folder that is no e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sampling.errors import OptionError
 from sampling.profile.file_state import content_sha256, disk_state
@@ -29,10 +30,11 @@ from sampling.profile.profile import KernelTable, Profile
 from sampling.profile.workload import Workload
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
-from sampling.text import Wording
+from sampling.text import Wording, counted, listed
 
 if TYPE_CHECKING:
     from sampling.readers.tables.column_map import ColumnMap
+
 
 #: The modules of the readers, in the order in which they are asked.
 MODULES = (
@@ -47,10 +49,16 @@ MODULES = (
     "sampling.readers.rocm.json_trace",
     "sampling.readers.rocm.csv_trace",
     "sampling.readers.nvprof",
-    "sampling.readers.accel_sim",
-    "sampling.readers.nvbit",
     "sampling.readers.simulator_log",
     "sampling.readers.tables.csv_table",
+)
+
+# What tools put behind the name of a recording, and which form of it is read: the first that is there.
+_FORMS = (
+    *(".sqlite", "_pqtdir", "_arwdir", ".nsys-rep", ".qdrep"),
+    *("_cuda_gpu_trace.csv", "_cuda_kern_exec_trace.csv", "_gputrace.csv", "_kernexectrace.csv"),
+    *("_results.db", "_results.json", "_kernel_trace.csv"),
+    *(".pt.trace.json", ".json", ".db", ".parquet", ".csv", ".tsv", ".txt", ".log"),
 )
 
 
@@ -62,8 +70,8 @@ class Reader(Protocol):
     def recognise(self, file: InputFile) -> bool:
         """Return whether the content is of this format."""
 
-    def read(self, file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
-        """Return the profile."""
+    def read(self, file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
+        """Return the profile; None where what follows the head shows that the format is another."""
 
 
 def reader_of(file: InputFile) -> Reader | None:
@@ -125,15 +133,79 @@ def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
 def _profiles_of(
     path: str, columns: ColumnMap | None, progress: Progress | None
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the path itself, or what is to be read of a folder of profiles, with a note on what is not."""
+    """Return the path itself, or the profiles of a folder, with a note on what is left out.
+
+    Of a folder one file a rank is read, in the order in which a person counts them. One recording often lies
+    there in several forms, such as a report beside its export: one form of it is read. Folders within are
+    read where they are exports, and no deeper.
+
+    Raises
+    ------
+    ProfileError : nothing in the folder is a profile; a file in it cannot be opened.
+    """
     if not Path(path).is_dir():
         return [path], []
-    from sampling.readers.profile_folder import profiles_in
-
     with open_input(path) as folder, folder.damage_reported():
         if reader_of(folder) is not None:
             return [path], []
-        return profiles_in(folder, columns, reader_of, progress)
+        entries = sorted(
+            (entry for entry in folder.location.iterdir() if not entry.name.startswith(".")),
+            key=lambda entry: natural_order(entry.name),
+        )
+        # Traces of a simulator are thousands of files, and none is a profile.
+        is_simulation = any(entry.name.startswith("kernelslist") for entry in entries)
+        recognised = []
+        for number, entry in enumerate([] if is_simulation else entries):
+            if progress is not None:
+                progress(number, len(entries), f"looking into {path}")
+            if _is_profile(entry, columns):
+                recognised.append(entry.name)
+        if not recognised:
+            # Many regular expressions, which no profile needs.
+            from sampling.readers.not_a_profile import folder_error
+
+            raise folder_error(folder)
+    forms = {name: _recording_and_form(name) for name in recognised}
+    best: dict[str, str] = {}
+    for name in sorted(recognised, key=lambda name: forms[name][1]):
+        best.setdefault(forms[name][0], name)
+    kept = [name for name in recognised if best[forms[name][0]] == name]
+    others = [entry.name for entry in entries if entry.name not in forms]
+    again = [name for name in recognised if best[forms[name][0]] != name]
+    left_out = [f"{listed(others)}: no profiles"] * bool(others)
+    left_out += [f"{listed(again)}: other forms of what is read"] * bool(again)
+    what = counted(len(kept), "profile is read", "profiles are read as one workload")
+    notes = [f"{path}: {what}; left out: {'; '.join(left_out)}"] if left_out else []
+    return [str(Path(path) / name) for name in kept], notes
+
+
+def natural_order(name: str) -> tuple[Any, ...]:
+    """Return a key by which names stand as a person counts: rank2 before rank10.
+
+    >>> sorted(["rank10", "rank2", "Rank1"], key=natural_order)
+    ['Rank1', 'rank2', 'rank10']
+    """
+    pieces = re.split(r"([0-9]+)", name.casefold())
+    return tuple((int(piece), "") if place % 2 else (0, piece) for place, piece in enumerate(pieces)), name
+
+
+def _is_profile(entry: Path, columns: ColumnMap | None) -> bool:
+    if not (entry.is_file() or entry.is_dir()):
+        return False
+    with open_input(str(entry)) as opened, opened.damage_reported():
+        file = replace(opened, columns=columns)
+        reader = reader_of(file)
+        # Any table may lie in the folder: one that is of launches has the columns for it.
+        return reader is not None and getattr(reader, "has_columns", lambda _: True)(file)
+
+
+def _recording_and_form(name: str) -> tuple[str, int]:
+    """Return what a recording is called, and the place of the form that this file is."""
+    bare = name.removesuffix(".gz")
+    for form, suffix in enumerate(_FORMS):
+        if bare.casefold().endswith(suffix) and len(bare) > len(suffix):
+            return bare[: -len(suffix)], form
+    return bare, len(_FORMS)
 
 
 def _read_one(
@@ -144,12 +216,12 @@ def _read_one(
         # Taken before the first byte is read, so that a change while reading is noticed too.
         state = disk_state(file.location)
         reader = reader_of(file)
-        if reader is None:
+        profile = None if reader is None else reader.read(file, kernels, progress)
+        if profile is None:
             # Many regular expressions, which no profile needs.
             from sampling.readers.not_a_profile import file_error
 
             raise file_error(file)
-        profile = reader.read(file, kernels, progress)
         if columns is not None and hasattr(reader, "has_columns"):
             profile.named_columns = str(columns)
         if file.lasting:

@@ -16,7 +16,6 @@ from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
 from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.counted_launches import METRIC
 from sampling.readers.csv_cells import lines_before, pieces
 from sampling.readers.input_file import InputFile
 from sampling.text import counted
@@ -181,7 +180,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> La
         format_name=FORMAT,
         file=ProfileFile(file.path, file.location, len(launches)),
         facts=RecordingFacts(launch_order="file", product="GPGPU-Sim or Accel-Sim"),
-        metrics={METRIC: executed},
+        metrics={"instructions": executed},
     )
     made.notes = (note,)
     return made

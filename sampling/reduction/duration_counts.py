@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
-from sampling.errors import NoDurationsError, ProfileError
+from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
@@ -75,7 +75,6 @@ class DurationCounts:
     group_of_raw : (raw codes,) see `grouping.group_table`; finds a launch's group in a second pass.
     names : how many distinct full kernel names the launches have.
     left_out : what the region's least duration leaves out; None where it sets none.
-    has_durations : whether the profile has durations; without them they are all 0 here.
     cost : None where it is not known: launches then cost what they last.
     """
 
@@ -89,7 +88,6 @@ class DurationCounts:
     group_of_raw: IntArray
     names: int
     left_out: LeftOut | None = None
-    has_durations: bool = True
     cost: LaunchCost | None = None
 
     @cached_property
@@ -186,11 +184,8 @@ def count_durations(
     Raises
     ------
     EmptySelectionError : the region leaves no launch; says which filter emptied it.
-    NoDurationsError : it has a least duration, and the profile no durations.
     """
     region = region or Region()
-    if region.min_duration_ns is not None and not profile.has_durations:
-        raise NoDurationsError("a filter by the least duration")
     if selected is None:
         selected = selections(profile, region)
     reduction = merged([_reduced_part(profile, grouping, part, progress) for part in _parts(selected)])
@@ -349,8 +344,7 @@ def _grouped(
     table = group_table(profile, grouping, selected_raw)
     group = np.where(is_long, table.group_of_raw[reduction.raw], -1)
     total = np.zeros(len(table.groups), dtype=np.int64)
-    weight = reduction.duration_ns if profile.has_durations else 1
-    np.add.at(total, group[group >= 0], (reduction.count * weight)[group >= 0])
+    np.add.at(total, group[group >= 0], (reduction.count * reduction.duration_ns)[group >= 0])
     ranked = sorted(range(len(table.groups)), key=lambda index: (-int(total[index]), table.groups[index].key))
     rank = np.empty(len(ranked) + 1, dtype=np.int64)
     rank[ranked] = np.arange(len(ranked))
@@ -368,7 +362,6 @@ def _grouped(
         group_of_raw=rank[table.group_of_raw],
         names=_distinct_names(profile, grouping, table.group_of_raw),
         left_out=left_out,
-        has_durations=profile.has_durations,
     )
 
 

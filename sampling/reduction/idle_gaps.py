@@ -51,7 +51,7 @@ def idle_gaps(
 
     A group that spans devices has gaps where none of them runs anything.
     """
-    if "start_ns" not in profile.columns or not counts.has_durations:
+    if "start_ns" not in profile.columns:
         return None
     ranges = clock_ranges(profile)
     spans = [span for span in profile.spans if span.sequence in _sequences(profile, counts, group)]

@@ -38,7 +38,6 @@ class LaunchList:
     ranges_named : the profile's `Profile.named_ranges`; None where there is no profile behind the list.
     first_ids : the id of the first launch of each sequence, selected or not.
     last_id : the id of the profile's last launch, selected or not; None where it is not known.
-    has_durations : whether the profile has durations; without them they are all 0 here.
     """
 
     id: IntArray
@@ -53,7 +52,6 @@ class LaunchList:
     ranges_named: Callable[[str], tuple[NamedRange, ...] | None] | None = None
     first_ids: tuple[int, ...] = (0,)
     last_id: int | None = None
-    has_durations: bool = True
 
     def __len__(self) -> int:
         return len(self.id)
@@ -105,5 +103,4 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
         ranges_named=profile.named_ranges,
         first_ids=tuple(each.first_id for each in profile.sequences),
         last_id=profile.launches - 1,
-        has_durations=profile.has_durations,
     )

@@ -46,10 +46,6 @@ class PlanGroups:
         """(kernel groups,) whether each is in a pool."""
         return self.is_pool[self.group_of]
 
-    def first_kernel(self, group: int) -> int:
-        """Return the largest kernel group in a group of the plan; its own where it is no pool."""
-        return int(np.argmax(self.group_of == group))
-
 
 def unpooled(counts: DurationCounts) -> PlanGroups:
     """Return every kernel group as a group of its own."""

@@ -13,8 +13,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.progress import Progress
-from sampling.readers.input_file import InputFile, open_input
-from sampling.readers.watched_input import watched
+from sampling.readers.input_file import InputFile, open_input, watched
 from sampling.simulators.exporting.choices import FILLED
 from sampling.simulators.kernel_identity import differs, kernels_apart
 from sampling.simulators.launch_numbers import ids_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.reduction.plan_groups import PlanGroups
 
@@ -74,18 +74,6 @@ class Clusters:
         """(groups + 1,) clusters of each group that occurs; clusters of a group stand together."""
         first = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
         return np.append(first, len(self.group))
-
-    def of_groups(self, chosen: BoolArray) -> Clusters:
-        """Return the clusters of some groups (groups,)."""
-        here = chosen[self.group]
-        return Clusters(
-            self.group[here],
-            self.start[here],
-            self.stop[here],
-            self.launches[here],
-            self.mean_ns[here],
-            self.std_ns[here],
-        )
 
     def with_samples(self, samples: IntArray, *, notes: tuple[str, ...] = ()) -> Strata:
         """Return the strata."""

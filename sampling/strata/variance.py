@@ -28,11 +28,6 @@ def left_out(samples: IntArray, launches: IntArray) -> FloatArray:
     return (launches - samples) / (launches.astype(np.float64) * samples)
 
 
-def summed_by_group(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
-    """Return (groups,) the sum of the values of each group."""
-    return np.bincount(group, values, minlength=groups).astype(np.float64)
-
-
 def total_variance(strata: Strata, variance: FloatArray | None = None) -> FloatArray:
     """Return (s,) each stratum's part of the variance of the estimated total, ns^2.
 

@@ -107,7 +107,7 @@ async def test_what_is_refused_is_said_at_the_field(table: str) -> None:
         assert app.focused is app.screen.query_one("#asked-slowdown"), "the cursor is where it is missing"
         await pilot.press(*"1e6", "tab", "ctrl+a", "ctrl+k", *"10s", "enter")
         await wait_for(pilot, lambda: "more than --budget 10s" in words_of(app), "too small")
-        assert "give --budget " in words_of(app), "the least that is possible"
+        await wait_for(pilot, lambda: "give --budget " in words_of(app), "the least that is possible")
         assert app.screen.query_one(BudgetPrompt).answers == BudgetAnswers("10s", "1e6"), "to be edited"
         await pilot.press("escape")
         assert not app.screen.query_one(BudgetPrompt).display

@@ -272,7 +272,9 @@ async def test_decisions_in_a_hurry_are_all_taken(gpt: str) -> None:
 
 async def test_what_cannot_be_done_is_said(resnet: str) -> None:
     async with walking(resnet, selected=8) as (app, pilot):
-        await press(app, pilot, "e", "k")
+        await press(app, pilot, "e")
+        await wait_for(pilot, lambda: stop_in(app).ahead is None, "the end")
+        await press(app, pilot, "k")
         node = stop_in(app).node
         assert node is not None
         assert node.launches == 1

@@ -53,7 +53,6 @@ VERDICT = _one_of("split", "keep")
 BOUNDS = {"bound": _or_null(NUMBER), "group_bound": _or_null(NUMBER)}
 
 FINDING = _object(code=TEXT, severity=_one_of("note", "warning"), message=TEXT, remedy=TEXT)
-# Figures in time are null where the profile has no durations.
 GROUP = _object(
     rank=COUNT,
     key=TEXT,
@@ -63,13 +62,13 @@ GROUP = _object(
     process=_or_null(INDEX),
     device=_or_null(INDEX),
     launches=COUNT,
-    total_duration_ns=_or_null(NS),
+    total_duration_ns=NS,
     share=_or_null(FRACTION),
-    mean_ns=_or_null(NUMBER),
-    std_ns=_or_null(NUMBER),
+    mean_ns=NUMBER,
+    std_ns=NUMBER,
     cov=_or_null(NUMBER),
-    min_ns=_or_null(NS),
-    max_ns=_or_null(NS),
+    min_ns=NS,
+    max_ns=NS,
     clusters=_or_null(COUNT),
     samples=_or_null(COUNT),
     pooled={"type": "boolean"},
@@ -131,7 +130,7 @@ RELAXATION = _object(
 SUMMARY = _object(
     device=_or_null(TEXT),
     launches=COUNT,
-    total_duration_ns=_or_null(NS),
+    total_duration_ns=NS,
     findings=_list(FINDING),
     groups=_list(GROUP, minItems=1, maxItems=10),
     plan=_object(method=METHOD, strata=COUNT, samples=COUNT, speedup=_or_null(NUMBER), **BOUNDS),
@@ -210,7 +209,7 @@ RESULTS: dict[str, Schema] = {
         launches=COUNT,
         names=COUNT,
         kernel_groups=COUNT,
-        total_duration_ns=_or_null(NS),
+        total_duration_ns=NS,
         devices=_list(_object(process=INDEX, device=INDEX, launches=COUNT), minItems=1),
         processes=COUNT,
         streams=_or_null(COUNT),
@@ -252,8 +251,8 @@ RESULTS: dict[str, Schema] = {
         launches=COUNT,
         strata=COUNT,
         samples=COUNT,
-        total_duration_ns=_or_null(NS),
-        sampled_duration_ns=_or_null(NS),
+        total_duration_ns=NS,
+        sampled_duration_ns=NS,
         speedup=_or_null(NUMBER),
         cost=_or_null(_object(metric=TEXT, share=FRACTION, decides={"type": "boolean"})),
         **BOUNDS,
@@ -328,7 +327,6 @@ RESULTS: dict[str, Schema] = {
             name=METHOD,
             source=TEXT,
             needs=_list(TEXT),
-            needs_durations={"type": "boolean"},
             options={"type": "object"},
         ),
         minItems=1,

@@ -111,7 +111,7 @@ def test_what_needs_the_vectors_again_is_refused_in_words(
     ("array", "message"),
     [
         (np.zeros((5599, 2)), "5,599 rows for 5,600 launches, and it has nothing but their order"),
-        (np.full((5600, 1), "a"), "an array of text, not of numbers"),
+        (np.full((5600, 1), "a"), "not rows of numbers"),
         (np.full((5600, 2), np.nan), "5,600 of 5,600 launches lack numbers of it"),
     ],
 )

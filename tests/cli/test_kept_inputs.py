@@ -121,7 +121,7 @@ def test_inputs_are_found_in_every_command_that_has_any() -> None:
             "config",
         ),
         *("instructions_from", "trace", "results", "manifests", "against"),
-        *("before", "after"),
+        *("before", "after", "run"),
     }
 
 

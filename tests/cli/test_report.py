@@ -13,7 +13,7 @@ from sampling.methods.registry import method_names
 from tests.rendered_markdown import rendered_tables
 from tui.charts import quantities
 from tui.report import writers
-from tui.report.method_words import method_words
+from tui.report.content import method_words
 from tui.terminal.printable import printable
 
 Kernelpoint = Callable[..., Any]
@@ -185,27 +185,6 @@ def test_markdown_has_whole_tables_and_charts_as_text(
     # What is shown as code stands there as it is.
     assert all(f" {printable(name)} <<<" in "\n".join(outside).replace("`", " ") for name in NAMES[1:])
     assert printable(HOSTILE).replace("`", " ") in "\n".join(outside).replace("`", " ")
-
-
-def test_the_plan_of_instruction_counts_has_no_section_in_time(
-    kernelpoint: Kernelpoint, tmp_path: Path
-) -> None:
-    header = "kernel id, kernel mangled name, grid_dimX, grid_dimY, grid_dimZ, #blocks, block_dimX, "
-    header += "block_dimY, block_dimZ, #threads, total_insts, total_reported_insts\n"
-    stats, path = tmp_path / "stats.csv", tmp_path / "report.html"
-    stats.write_text(
-        header
-        + "".join(
-            f"kernel-{number}.trace, _Z1aPf, 4, 1, 1, 4, 128, 1, 1, 128, {count},{count}\n"
-            for number, count in enumerate([100, 101, 102] * 3, 1)
-        )
-    )
-    run = kernelpoint("report", stats, "--method", "sieve", "-o", path, "--format", "json")
-    assert run.code == 0, run.err
-    assert run.results["sections"] == [
-        *("Profile", "Findings", "Kernel groups", "Plan", "Names in full", "To make this again")
-    ]
-    assert "not drawn at random" in path.read_text()
 
 
 @pytest.mark.parametrize(

@@ -138,10 +138,8 @@ def test_export_names_a_folder(kernelpoint: Kernelpoint, plan_file: Path, tmp_pa
     folder = tmp_path / "made" / "here"
     drawn = sum(len(stratum["launches"]) for stratum in json.loads(plan_file.read_text())["strata"])
     run = kernelpoint("export", plan_file, "--to", "csv", "-o", folder, "--format", "json")
-    assert run.results == {
-        "files": [str(folder / name) for name in ("launches.csv", "plan.json")],
-        "launches": drawn,
-    }
+    assert run.results["files"] == [str(folder / name) for name in ("launches.csv", "plan.json")]
+    assert run.results["launches"] == drawn
     assert "count from 0" in run.err
     shown = kernelpoint("export", plan_file, "--to", "csv", "-o", "-")
     assert shown.stdout == (folder / "launches.csv").read_bytes()

@@ -12,8 +12,6 @@ from sampling.readers.launch_parquet_writer import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
 from tests.sampling.readers import test_simulator_log
-from tests.sampling.readers.accel_sim import test_stats
-from tests.sampling.readers.nvbit import test_counts
 from tests.sampling.readers.nvprof import test_trace as nvprof
 from tests.sampling.readers.rocm.rocpd_file import Called, Dispatched, json_of, write_database, write_json
 from tests.sampling.readers.rocm.test_csv_trace import DISPATCHES, V1, V3, text_of
@@ -24,7 +22,7 @@ NAMES = (
     *("small-2020.4.sqlite", "small-2023.4.sqlite", "small-2023.4-parquetdir", "small.arrowsdir"),
     *("small.arrowdir", "small-2023.4.csv", "small-cuda_kern_exec_trace.csv", "small-today.json.gz"),
     *("launches.parquet", "processes.parquet", "pipit.csv", "rocm.db", "rocm.json", "rocm-v1.csv"),
-    *("rocm-v3.csv", "nvprof.txt", "nvprof.csv", "stats.csv", "nvbit.txt", "simulator.log", "table.csv"),
+    *("rocm-v3.csv", "nvprof.txt", "nvprof.csv", "simulator.log", "table.csv"),
 )
 
 
@@ -55,7 +53,6 @@ def write_profiles(folder: Path) -> Iterator[Path]:
     yield pipit
     yield from _rocm(folder)
     yield from _nvprof(folder)
-    yield from _instruction_counts(folder)
     log = folder / "simulator.log"
     log.write_text(test_simulator_log.PROGRAM * 6)
     yield log
@@ -95,17 +92,6 @@ def _nvprof(folder: Path) -> Iterator[Path]:
     yield nvprof.written(folder, begin, [nvprof.HEADER], nvprof.ROWS * 8, end, name="nvprof.txt")
     rows = [*nvprof.CSV_ROWS, *nvprof.CSV_ROWS[1:] * 7]
     yield nvprof.written(folder, begin, [nvprof.CSV_HEADER], rows, name="nvprof.csv")
-
-
-def _instruction_counts(folder: Path) -> Iterator[Path]:
-    stats = [
-        test_stats.row(number, f"_Z{number % 3}k", 1 + number % 4, 50 * number) for number in range(1, 41)
-    ]
-    yield test_stats.stats_csv(folder / "stats.csv", stats)
-    path = folder / "nvbit.txt"
-    lines = [test_counts.line(number, f"_Z{number % 3}k", 50 * number) for number in range(40)]
-    path.write_text(test_counts.BANNER + "the program's own\n".join(lines))
-    yield path
 
 
 def _pipit_rows(row: int) -> str:

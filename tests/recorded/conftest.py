@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sampling.features.formats.registry import read_features
-from sampling.features.rows import FeatureRows
+from sampling.features.reading import FeatureRows, read_features
 
 
 @pytest.fixture(scope="session")

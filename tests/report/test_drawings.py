@@ -13,8 +13,7 @@ from sampling.reduction.timeline import GroupLaunches
 from tui.charts.histogram_data import histogram_data
 from tui.report.drawings import Bars, Cells, Curve, Points, cells_of
 from tui.report.svg.axes import BOTTOM, LEFT, RIGHT, TOP, Axis, digit_ticks, time_ticks
-from tui.report.svg.drawing import legend_of, svg_of
-from tui.report.svg.named_points import name_boxes
+from tui.report.svg.drawing import legend_of, name_boxes, svg_of
 
 DURATIONS = st.lists(st.integers(1, 10**7), min_size=1, max_size=400)
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")

@@ -12,8 +12,7 @@ from tui.app.planning import load_study
 from tui.charts.glyphs import cluster_symbol
 from tui.charts.sinks import plain
 from tui.options.commands import SampleOptions
-from tui.text.group_strata import group_strata, strata_grid
-from tui.text.histogram import group_histogram
+from tui.text.histogram import group_histogram, group_strata, strata_grid
 
 
 @pytest.fixture(scope="module", params=["joint", "root", "random", "single-iteration"])

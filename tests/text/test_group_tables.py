@@ -33,7 +33,7 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shown(profile: Path, width: int, *, is_terminal: bool, ascii_only: bool = False) -> list[str]:
-    study = study_as_asked((str(profile),), GroupsOptions(method="root", quiet=True), is_asked=False)
+    study = study_as_asked((str(profile),), GroupsOptions(method="root", quiet=True))
     rows = [facts.group_row(study, index) for index in range(len(study.counts.groups))]
     canvas = Canvas(width, ascii_only, color=False, is_terminal=is_terminal)
     return groups_text(study, rows, canvas).split("\n")

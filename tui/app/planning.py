@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from textual.message import Message
 
-from sampling.errors import NoDurationsError, SamplingError
+from sampling.errors import SamplingError
 from sampling.methods.registry import check_settings
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
@@ -107,8 +107,6 @@ def load_study(
     target, choice = target_of(options), choice_of(options, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)
     profile = open_profile(options.profiles, progress, columns_of(options))
-    if not profile.has_durations:
-        raise NoDurationsError("the app")
     if check is not None:
         check(profile)
     return _ready(study(profile, grouping, region, target, choice, progress))

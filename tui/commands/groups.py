@@ -14,7 +14,7 @@ from tui.text.selection import part_of_study, stated
 
 def run(options: GroupsOptions) -> None:
     """Read, study, list."""
-    study = study_as_asked(options.profiles, options, is_asked=False)
+    study = study_as_asked(options.profiles, options)
     listed = list_groups(study, options.sort, options.filter or "", options.top, reverse=options.reverse)
     if not listed.groups:
         raise EmptySelectionError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sampling.errors import NoDurationsError
 from sampling.plan.study import Study
 from tui.charts.histogram_data import histogram_data
 from tui.engine.studies import chosen_kernel, study_as_asked
@@ -20,9 +19,7 @@ _HEIGHT = 20
 
 def run(options: HistogramOptions) -> None:
     """Read, study, draw."""
-    study = study_as_asked(options.profiles, options, is_asked=False)
-    if not study.counts.has_durations:
-        raise NoDurationsError("a histogram")
+    study = study_as_asked(options.profiles, options)
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     clusters = facts.clusters_of_group(study, group)
     durations_ns, launches = study.counts.group_pairs(group)

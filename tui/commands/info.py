@@ -12,7 +12,7 @@ from tui.text.selection import part_of_study, stated
 
 def run(options: InfoOptions) -> None:
     """Read, study, show."""
-    study = study_of(options.profiles, options, method=DEFAULT_METHOD, is_asked=False)
+    study = study_of(options.profiles, options, method=DEFAULT_METHOD)
     results = info_results(study)
     codes = tuple(finding.code for finding in study.findings)
     answer = Answer(

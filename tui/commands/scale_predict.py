@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
+from scalemodel.errors import InputError, OptionError
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Answer, emit
 from tui.scale.questions import predictions_of, unused_options
@@ -13,8 +15,19 @@ from tui.terminal.diagnostics import note
 
 def run(options: ScalePredictOptions) -> None:
     """Read or take what was measured, predict each benchmark, draw it where it is one."""
+    if options.run:
+        # Reading logs takes what tables of sizes do not.
+        from tui.scale.by_waves import answer_by_waves
+
+        emit(answer_by_waves(options), options)
+        return
     tell = partial(note, quiet=options.quiet)
-    pairs = predictions_of(options, tell)
+    try:
+        pairs = predictions_of(options, tell)
+    except InputError:
+        for path in filter(os.path.isfile, options.files):
+            _refuse_log(path)
+        raise
     for text in unused_options(options, *zip(*pairs, strict=True)):
         tell(text)
     objects = [outcome_object(*pair) for pair in pairs]
@@ -34,3 +47,21 @@ def run(options: ScalePredictOptions) -> None:
         ),
         options,
     )
+
+
+def _refuse_log(path: str) -> None:
+    """Refuse a simulator's log given as a table of sizes.
+
+    Raises
+    ------
+    OptionError : it is one.
+    """
+    from sampling.readers.input_file import open_input
+    from sampling.readers.simulator_log import recognise
+
+    with open_input(path) as file:
+        if recognise(file):
+            raise OptionError(
+                f"{path} is what a simulator printed, no table of sizes",
+                remedy="give it as --run SIZE=LOG, with the SMs of that GPU, and another run beside it",
+            )

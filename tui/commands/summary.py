@@ -21,7 +21,7 @@ def show(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "su
     """Print the summary of these files; also what `open` and `demo` do without a terminal."""
     study = study_within_budget(profiles, options)
     costs = study_costs(options, study)
-    following = following_commands(profiles, options, has_durations=study.counts.has_durations)
+    following = following_commands(profiles, options)
     answer = Answer(
         command,
         summary_results(study, following, costs),

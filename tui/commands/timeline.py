@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sampling.errors import NoDurationsError
 from sampling.reduction.ranges.listing import RangeList
 from sampling.reduction.timeline import timeline_bins
 from tui.engine.studies import study_as_asked
@@ -23,8 +22,6 @@ _HEIGHT = 20
 def run(options: TimelineOptions) -> None:
     """Read, study, draw."""
     study = study_as_asked(options.profiles, options)
-    if not study.counts.has_durations:
-        raise NoDurationsError("a timeline")
     timeline = timeline_of(study, options)
     bins = timeline_bins(timeline.launches, options.bins or _BINS, timeline.by, timeline.drawn_ids)
     # The two formats with room for them. Looking for them takes long where launches are many.

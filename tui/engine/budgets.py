@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sampling.errors import NoDurationsError
 from sampling.plan.binding import Relaxation, what_binds
 from sampling.plan.budget import (
     Budget,
@@ -61,13 +60,10 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
     Raises
     ------
     BudgetError : none fits it.
-    NoDurationsError : a slowdown is given, and the profile has no durations to multiply.
     """
     # What the options mean is wrong or right before anything is read.
     budget = budget_of(options)
     read = study_as_asked(profiles, options)
-    if options.slowdown is not None and not read.counts.has_durations:
-        raise NoDurationsError("--slowdown")
     if budget is None:
         return read
     with progress_of(options) as progress:

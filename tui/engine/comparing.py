@@ -15,7 +15,7 @@ from tui.engine.studies import check_standard_input, region_of, target_of
 from tui.options.commands import CompareOptions
 
 if TYPE_CHECKING:
-    from sampling.features.report import JoinReport
+    from sampling.features.join import JoinReport
 
 
 def methods_of(given: str | None) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ class SampledPlan:
 
     Attributes
     ----------
-    judgement : None where it is not asked for, or the profile has no durations.
+    judgement : None where it is not asked for.
     launches : empty where single launches are not wanted.
     """
 
@@ -48,7 +48,7 @@ def sampled_plan(study: Study, options: SampleOptions) -> SampledPlan:
     judgement = None
     launches: tuple[PlannedLaunch, ...] = ()
     with progress_of(options) as progress:
-        if options.judge and options.list is None and study.counts.has_durations:
+        if options.judge and options.list is None:
             judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
         # Finding single launches is a second pass over the profile.
         if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows(options):

@@ -36,7 +36,7 @@ from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions, Re
 from tui.terminal.diagnostics import ProgressMeter, note
 
 if TYPE_CHECKING:
-    from sampling.features.report import JoinReport
+    from sampling.features.join import JoinReport
 
 
 @contextmanager
@@ -169,15 +169,9 @@ def study_of(
     overrides: Overrides | None = None,
     features: tuple[str, ...] = (),
     number_locale: NumberLocale = NumberLocale.C,
-    is_asked: bool = True,
     cost: str | None = None,
 ) -> Study:
-    """Read the workload and study it as the options ask.
-
-    Parameters
-    ----------
-    is_asked : whether a plan is; see `MethodChoice`.
-    """
+    """Read the workload and study it as the options ask."""
     target = target_of(options)
     region, grouping, columns = region_of(options), grouping_of(options, method), columns_of(options)
     check_overrides(overrides, method)
@@ -198,14 +192,7 @@ def study_of(
                 region,
                 target,
                 MethodChoice(
-                    method,
-                    options.seed,
-                    options.set,
-                    overrides,
-                    features,
-                    number_locale.value,
-                    is_asked,
-                    cost,
+                    method, options.seed, options.set, overrides, features, number_locale.value, cost
                 ),
                 progress,
                 reports.append,
@@ -223,13 +210,8 @@ def with_flags_in_findings(studied: Study) -> Study:
     return replace(studied, findings=findings_with_flags(studied.findings))
 
 
-def study_as_asked(paths: tuple[str, ...], options: MethodOptions, *, is_asked: bool = True) -> Study:
-    """Read the workload and study it by the method and with the split decisions that the options name.
-
-    Parameters
-    ----------
-    is_asked : whether a plan is; see `MethodChoice`.
-    """
+def study_as_asked(paths: tuple[str, ...], options: MethodOptions) -> Study:
+    """Read the workload and study it by the method and with the split decisions that the options name."""
     overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     return study_of(
         paths,
@@ -238,7 +220,6 @@ def study_as_asked(paths: tuple[str, ...], options: MethodOptions, *, is_asked: 
         overrides=overrides,
         features=options.features,
         number_locale=options.number_locale,
-        is_asked=is_asked,
         cost=options.cost,
     )
 

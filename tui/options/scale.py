@@ -9,7 +9,7 @@ from typing import Annotated
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.options.choices import Theme
 from tui.options.field import argument, height_option, option, width_option
-from tui.options.input_files import InputFile
+from tui.options.input_files import FeatureFile, InputFile
 from tui.options.numbers import NumberKind
 from tui.options.places import Product
 from tui.options.shared import OUTPUT_PANEL, OutputOptions, theme_option
@@ -90,6 +90,24 @@ class ScalePredictOptions(ScaleOptions):
         "size for each doubling, super-linear at a cliff.",
         "FILE",
         required=False,
+    )
+    run: tuple[FeatureFile, ...] = option(
+        (),
+        "What GPGPU-Sim or Accel-Sim printed on a GPU of so many SMs, or a table of its launches (repeat): "
+        "predicts cycles launch by launch.",
+        "--run",
+        panel=_MEASURED,
+        metavar="SIZE=LOG",
+    )
+    plan: InputFile | None = option(
+        None,
+        "With --run: the plan whose drawn launches the runs are of.",
+        "--plan",
+        panel=_MEASURED,
+        metavar="PLAN",
+    )
+    kernels: bool = option(
+        False, "With --run: a row a kernel, with what limits it.", "--kernels", panel=OUTPUT_PANEL
     )
     benchmark: str | None = option(
         None, "Only this one of a CSV, drawn.", "--benchmark", "-b", panel=_MEASURED, metavar="NAME"

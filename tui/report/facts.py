@@ -30,9 +30,9 @@ class Facts:
 
     Attributes
     ----------
-    judgement : the error of repeated draws; None for picks, without durations and where it is not asked for.
-    timeline : of the largest kernel group; None without durations.
-    traded : None where the method has no trade-off, or the profile no durations.
+    judgement : the error of repeated draws; None for picks and where it is not asked for.
+    timeline : of the largest kernel group.
+    traded : None where the method has no trade-off.
     compared : None where it is not asked for.
     simulated : None where no results are given.
     """
@@ -57,18 +57,16 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
     check_results_options(options)
     note_unused_epsilon(options)
     study = study_within_budget(options.profiles, options)
-    has_durations = study.counts.has_durations
     plan = drawn_plan(study.counts, study.design, options.seed)
     # First of all: of wrong files one hears before the long work.
     simulated = simulated_totals(study, plan, options, progress) if options.results else None
     judgement = None
-    if options.judge and has_durations:
+    if options.judge:
         judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
     costs = plan_costs(options, study, plan, binding=False)
-    if has_durations:
-        costs = replace(costs, binding=binding_of(options, study, progress))
-    timeline = timeline_of_group(study, 0, options.seed, progress) if has_durations else None
-    is_traded = has_durations and method_named(options.method).draws_at_random
+    costs = replace(costs, binding=binding_of(options, study, progress))
+    timeline = timeline_of_group(study, 0, options.seed, progress)
+    is_traded = method_named(options.method).draws_at_random
     return Facts(
         study,
         plan,

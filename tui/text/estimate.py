@@ -221,11 +221,7 @@ def first_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[str]
     missing = set(found.missing[found.totals.index(main)])
     if main.is_incomplete:
         to_run = [launch for launch in plan.drawn if launch.id in missing]
-        known = (
-            f"{len(plan.drawn) - len(to_run):,} of {len(plan.drawn):,} launches"
-            if main.share_missing is None
-            else f"{quantities.share(1 - main.share_missing)} of the time"
-        )
+        known = f"{quantities.share(1 - main.share_missing)} of the time"
         there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
         what = "no total yet" if math.isnan(main.total) else "what follows is of that part alone"
         yield f"INCOMPLETE: results of {known}; {what}. Still to run: {_launches_text(to_run)} ({there})"
@@ -370,8 +366,6 @@ def refuted(found: PlanEstimate) -> Iterator[str]:
 
 def missing_text(total: Estimate) -> str:
     """Return how much has no result."""
-    if total.share_missing is None:
-        return f"{counted(len(total.emptied), 'stratum', 'strata')} without a result"
     return f"{quantities.share(total.share_missing)} of the profile's time has no result"
 
 

@@ -66,7 +66,7 @@ def compared_groups(found: PlanEstimate) -> list[ComparedGroup]:
 
 
 def _compared(key: str, total: Estimate | None, ns: float, all_ns: float, in_all: float) -> ComparedGroup:
-    known_ns = 0.0 if total is None else ns * (1 - (total.share_missing or 0.0))
+    known_ns = 0.0 if total is None else ns * (1 - total.share_missing)
     return ComparedGroup(
         key=key,
         total=total,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,7 +11,7 @@ import numpy as np
 from sampling.plan.design import Design
 from sampling.plan.findings.finding import Finding
 from sampling.plan.judge import Judgement
-from sampling.plan.picked_design import AnyDesign, PickedDesign
+from sampling.plan.picked_design import AnyDesign
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.judged import DRAWS
@@ -25,9 +24,6 @@ from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.places import Place, place_lines, place_names
 from tui.text.promise import promise_words
 
-# What is said of a kernel group in time, null where the profile has no durations.
-_IN_TIME = ("total_duration_ns", "share", "mean_ns", "std_ns", "cov", "min_ns", "max_ns")
-
 #: What stands for a finding's severity.
 MARKS = {"warning": "!", "note": "i"}
 
@@ -36,7 +32,7 @@ def group_row(study: Study, index: int) -> dict[str, Any]:
     """Return one kernel group as the contract's `groups` lists it."""
     group, of = study.counts.groups[index], study.groups
     is_pooled = bool(of.pooled[index])
-    row = {
+    return {
         "rank": index + 1,
         "key": group.key,
         "name": group.name,
@@ -56,7 +52,6 @@ def group_row(study: Study, index: int) -> dict[str, Any]:
         "samples": None if is_pooled or of.samples is None else int(of.samples[index]),
         "pooled": is_pooled,
     }
-    return row if study.counts.has_durations else row | dict.fromkeys(_IN_TIME)
 
 
 def _list(dimensions: tuple[int, int, int] | None) -> list[int] | None:
@@ -206,7 +201,7 @@ def design_row(study: Study) -> dict[str, Any]:
         "confidence": design.target.confidence,
         "strata": design.strata_count,
         "samples": design.samples,
-        "sampled_duration_ns": design.sampled_duration_ns if study.counts.has_durations else None,
+        "sampled_duration_ns": design.sampled_duration_ns,
         "speedup": study.speedup,
         "bound": design.bound,
         "group_bound": design.group_bound,
@@ -222,37 +217,8 @@ def design_line(study: Study, judgement: Judgement | None = None) -> str:
         f"{quantities.count(row['samples'])} of "
         f"{counted(study.counts.launches, 'launch', 'launches')}"
     )
-    if study.counts.has_durations:
-        head += f", speedup {quantities.ratio(row['speedup'])}"
-    elif (executed := instructions_of(study)) is not None:
-        head += f", {instructions_words(executed)}"
+    head += f", speedup {quantities.ratio(row['speedup'])}"
     return f"{head}\n{bounds_line(study.design, judgement)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Instructions:
-    """The instructions of the launches that a plan takes, and of all that it stands for."""
-
-    sampled: float
-    total: float
-
-
-def instructions_of(study: Study) -> Instructions | None:
-    """Return what a plan without durations costs; None where they are known, or a launch has no count."""
-    design = study.design
-    if study.counts.has_durations or not isinstance(design, PickedDesign):
-        return None
-    features = design.launches.features
-    executed = None if features is None else features.metrics.get("instructions")
-    if executed is None or np.isnan(executed).any():
-        return None
-    return Instructions(float(executed[design.picks.row].sum()), float(executed.sum()))
-
-
-def instructions_words(executed: Instructions) -> str:
-    """Return them in words."""
-    share = quantities.share(executed.sampled / executed.total) if executed.total else quantities.UNKNOWN
-    return f"{executed.sampled:,.0f} of {executed.total:,.0f} instructions ({share})"
 
 
 def strata_text(strata: int) -> str:

@@ -93,7 +93,7 @@ def _taken(columns: Sequence[Column]) -> int:
 
 
 def _columns(study: Study, rows: list[Row], *, ascii_only: bool) -> list[Column]:
-    shares = _share_columns(study, rows, ascii_only=ascii_only) if study.counts.has_durations else ()
+    shares = _share_columns(study, rows, ascii_only=ascii_only)
     return [
         Column("rank", [f"#{row['rank']}" for row in rows]),
         Column("share", [quantities.share(row["share"]) for row in rows]),

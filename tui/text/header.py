@@ -21,7 +21,6 @@ _TONES = {"warning": Tone.WARNING, "note": Tone.NOTE}
 """Of each severity; its mark is ASCII and says the same."""
 
 BRIEFEST = {
-    "no-durations": "no durations",
     "graph-level-trace": "graphs",
     "api-rows-missing": "no API calls",
     "communication-kernels": "collectives",
@@ -61,8 +60,8 @@ def header_forms(study: Study) -> list[Words]:
 def _amounts(study: Study) -> Iterator[Words]:
     """Yield how much there is in five forms: whole, without device, short, without filters, shortest."""
     counts, part = study.counts, part_of_study(study)
-    total = quantities.duration(counts.total_duration_ns) if counts.has_durations else "no durations"
-    holding = fewest_holding(counts.group_duration_ns) if counts.has_durations else 0
+    total = quantities.duration(counts.total_duration_ns)
+    holding = fewest_holding(counts.group_duration_ns)
     number = len(counts.groups)
     is_held = holding and number > 1
     shown, held = quantities.count(number), quantities.count(holding)

@@ -29,7 +29,7 @@ def info_results(study: Study) -> dict[str, Any]:
         "launches": counts.launches,
         "names": counts.names,
         "kernel_groups": len(counts.groups),
-        "total_duration_ns": counts.total_duration_ns if counts.has_durations else None,
+        "total_duration_ns": counts.total_duration_ns,
         "devices": facts.device_rows(study),
         "processes": len({sequence.process for sequence in study.sequences}),
         "streams": _streams(study),

@@ -28,7 +28,6 @@ def _row(name: str) -> dict[str, Any]:
         "name": name,
         "source": method.source,
         "needs": list(method.needs),
-        "needs_durations": method.needs_durations,
         "options": asdict(method_options(name)),
         "about_options": [asdict(about) for about in about_options(method.options_type)],
         "published_group_by": method.published_grouping.value,
@@ -49,7 +48,7 @@ def methods_text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
             subsequent_indent=" " * indent,
             break_on_hyphens=False,
         )
-        asked = ", ".join(_needs(row))
+        asked = ", ".join(row["needs"])
         needs = f"needs {asked}" if asked else ""
         for text in filter(None, (needs, *_settings(row))):
             lines += textwrap.wrap(
@@ -71,7 +70,7 @@ def methods_blocks(rows: list[dict[str, Any]]) -> list[Block]:
         [
             names("method", [row["name"] for row in rows]),
             Column("source", [row["source"] for row in rows], to_right=False),
-            Column("needs", [", ".join(_needs(row)) for row in rows], to_right=False),
+            Column("needs", [", ".join(row["needs"]) for row in rows], to_right=False),
         ],
         f"{DEFAULT_METHOD} is the default; options are set by `--set METHOD.NAME=VALUE`:",
         [
@@ -82,10 +81,6 @@ def methods_blocks(rows: list[dict[str, Any]]) -> list[Block]:
         ],
         f"{_RECORDING} `{NCU_COMMAND} ./program`",
     ]
-
-
-def _needs(row: dict[str, Any]) -> list[str]:
-    return [*row["needs"], *([] if row["needs_durations"] else ["no durations"])]
 
 
 def _settings(row: dict[str, Any]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from sampling.features.metric_names import INSTRUCTIONS
@@ -25,16 +24,13 @@ from tui.text.promise import interval_lines, pooled_row, pooled_words, promise_w
 _NOTHING_ASKED = PlanCosts()
 # What a metric is called by those who do not know its tool.
 _COSTS = dict.fromkeys(INSTRUCTIONS, "instructions")
-# What is said of a plan in time, null where the profile has no durations.
-_IN_TIME = ("total_duration_ns", "sampled_duration_ns", "estimate_ns", "error", "floor_ns")
 
 
 def plan_answer(
     study: Study, plan: Plan, judgement: Judgement | None, rows: Sequence[dict[str, Any]], costs: PlanCosts
 ) -> Answer:
     """Return the plan's figures as `sample` gives them in every form; the drawn launches are the rows."""
-    design, has_durations = plan.design, study.counts.has_durations
-    executed = facts.instructions_of(study)
+    design = plan.design
     results = {
         "method": design.method,
         "launches": study.counts.launches,
@@ -60,9 +56,6 @@ def plan_answer(
         **cost_rows(plan.total_duration_ns, costs),
         "details": dict(design.picks.details) if isinstance(design, PickedDesign | DrawnClusters) else None,
     }
-    if not has_durations:
-        results |= dict.fromkeys(_IN_TIME)
-        results["instructions"] = None if executed is None else asdict(executed)
     return Answer(
         "sample",
         results,
@@ -100,7 +93,8 @@ def plan_text(
     pooled = pooled_words(study)
     draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
     first = f"{design.method}: {samples} of {launches} in {facts.strata_text(design.strata_count)}"
-    in_time = [
+    lines = [
+        first,
         f"sampled time {sampled} of {total}{_cost_words(plan)}: speedup {speedup}, {expected} expected",
         *_cost_lines(plan),
         f"(a plan that visits every kernel group samples at least {floor} on average)",
@@ -111,7 +105,6 @@ def plan_text(
         *interval_lines(design),
         f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
     ]
-    lines = [first, *(in_time if study.counts.has_durations else _without_durations(study, plan, costs))]
     lines = [part for line in "\n".join(lines).splitlines() for part in _wrapped(line, canvas.width)]
     if study.findings:
         lines += ["", facts.findings_text(study, canvas)]
@@ -141,14 +134,6 @@ def _cost_lines(plan: Plan) -> list[str]:
     speedup = quantities.ratio(1 / plan.cost_share)
     words = f"a simulator rather takes {_share_of_cost(plan)}: speedup {speedup}"
     return [f"{words} (--cost instructions plans by them)"]
-
-
-def _without_durations(study: Study, plan: Plan, costs: PlanCosts) -> list[str]:
-    """Return what can be said of a plan whose launches have no durations."""
-    executed = facts.instructions_of(study)
-    cost = [] if executed is None else [f"sampled {facts.instructions_words(executed)}"]
-    none = "no speedup in time, no estimate and no error: the profile has no durations"
-    return [*cost, none, *_binding_lines(plan, costs), facts.bounds_line(plan.design, None)]
 
 
 def _wrapped(line: str, width: int) -> list[str]:

@@ -11,7 +11,6 @@ from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
 from sampling.plan.plan import Plan
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
-from sampling.plan.written_plan import stratum_row
 from sampling.reduction.plan_groups import is_pool_key
 from tui.charts import quantities
 from tui.options.choices import PlanList
@@ -116,7 +115,7 @@ def _listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed
 def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:
     """Return one row a stratum, as the plan file has it; ``stratum`` is its 0-based place there."""
     return [
-        {"stratum": number, **stratum_row(stratum, study.counts)}
+        {"stratum": number, **stratum._asdict()}
         for number, stratum in enumerate(plan.design.facts(study.counts))
     ]
 
@@ -135,12 +134,11 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
         Column("launches", [quantities.count(stratum.size) for stratum in strata]),
         Column("drawn", [quantities.count(stratum.samples) for stratum in strata]),
     )
-    if study.counts.has_durations:
-        figures += (
-            Column("mean", [quantities.duration(stratum.mean_ns) for stratum in strata]),
-            Column("CoV", [_cov(stratum) for stratum in strata]),
-            Column("durations", [quantities.duration_range(each.low_ns, each.high_ns) for each in strata]),
-        )
+    figures += (
+        Column("mean", [quantities.duration(stratum.mean_ns) for stratum in strata]),
+        Column("CoV", [_cov(stratum) for stratum in strata]),
+        Column("durations", [quantities.duration_range(each.low_ns, each.high_ns) for each in strata]),
+    )
     rows = [_group_row(study, stratum.key, rank) for stratum in strata]
     return Listing(figures, "kernel group", RowLabels(facts.kernel_labels(study), rows))
 

@@ -24,12 +24,11 @@ _LEAST_LABEL = 20
 def ranges_answer(found: FoundRanges, options: RangesOptions) -> Answer:
     """Return the answer in every form."""
     kept = found.listed.kept
-    has_durations = found.profile.has_durations
     answer = Answer(
         "ranges",
-        range_rows(found.listed, _chosen(found.listed, options, options.top), has_durations=has_durations),
-        lambda canvas: ranges_text(found.listed, options, canvas, has_durations=has_durations),
-        blocks=lambda _: ranges_blocks(found.listed, options, has_durations=has_durations),
+        range_rows(found.listed, _chosen(found.listed, options, options.top)),
+        lambda canvas: ranges_text(found.listed, options, canvas),
+        blocks=lambda _: ranges_blocks(found.listed, options),
     )
     part = Part(found.region, kept.launches, kept.total_duration_ns, found.profile.launches, kept.left_out)
     return stated(answer, part)
@@ -39,10 +38,8 @@ def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list
     return listed.chosen(RangeOrder(options.sort.value), options.depth, most)
 
 
-def range_rows(
-    listed: RangeList, chosen: Sequence[int], *, has_durations: bool = True
-) -> list[dict[str, Any]]:
-    """Return these ranges as the contract's `ranges` lists them; no times where the profile has none."""
+def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]:
+    """Return these ranges as the contract's `ranges` lists them."""
     total_ns = max(listed.kept.total_duration_ns, 1)
     return [
         {
@@ -51,8 +48,8 @@ def range_rows(
             "depth": int(listed.paths.depth[path]),
             "times": int(listed.times[path]),
             "launches": int(listed.launches[path]),
-            "duration_ns": int(listed.duration_ns[path]) if has_durations else None,
-            "share": int(listed.duration_ns[path]) / total_ns if has_durations else None,
+            "duration_ns": int(listed.duration_ns[path]),
+            "share": int(listed.duration_ns[path]) / total_ns,
             "first": int(listed.first[path]),
             "last": int(listed.last[path]),
             "source": listed.origin(path).value,
@@ -61,14 +58,12 @@ def range_rows(
     ]
 
 
-def ranges_text(
-    listed: RangeList, options: RangesOptions, canvas: Canvas, *, has_durations: bool = True
-) -> str:
+def ranges_text(listed: RangeList, options: RangesOptions, canvas: Canvas) -> str:
     """Return the tree with figures at its left, and what is not listed."""
     chosen = _chosen(listed, options, options.top or _MOST_ROWS)
     if not chosen:
         return NONE
-    rows = range_rows(listed, chosen, has_durations=has_durations)
+    rows = range_rows(listed, chosen)
     columns = _figures(rows)
     taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
     room = max(canvas.width - taken, _LEAST_LABEL)
@@ -77,12 +72,12 @@ def ranges_text(
     return "\n".join([*lines, *_left(listed, options, len(chosen))])
 
 
-def ranges_blocks(listed: RangeList, options: RangesOptions, *, has_durations: bool) -> list[Block]:
+def ranges_blocks(listed: RangeList, options: RangesOptions) -> list[Block]:
     """Return the same with whole paths, as `--range` takes them."""
     chosen = _chosen(listed, options, options.top or _MOST_ROWS)
     if not chosen:
         return [NONE]
-    rows = range_rows(listed, chosen, has_durations=has_durations)
+    rows = range_rows(listed, chosen)
     paths = names("range", [row["path"] for row in rows])
     return [[*_figures(rows), paths], *_left(listed, options, len(chosen))]
 

@@ -30,10 +30,8 @@ _MOST_BINDING = 3
 _NEXT_LABELS = ("Next  ", "      ", "      ")
 
 
-def following_commands(
-    profiles: tuple[str, ...], options: MethodOptions, *, has_durations: bool = True
-) -> list[str]:
-    """Return commands to run next, on the same launches with the same target; trees go by durations."""
+def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
+    """Return commands to run next, on the same launches with the same target."""
     shown = OutputOptions()
     kept = {field.name: getattr(shown, field.name) for field in fields(shown) if field.name != "seed"}
     kept["profiles"] = profiles
@@ -44,9 +42,7 @@ def following_commands(
         ("compare", CompareOptions, {}),
     )
     return [
-        command_line(name, options_of(kind, options, **{**kept, **change}))
-        for name, kind, change in changes
-        if has_durations or name != "tree"
+        command_line(name, options_of(kind, options, **{**kept, **change})) for name, kind, change in changes
     ]
 
 
@@ -67,7 +63,7 @@ def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dic
         "device": facts.device_name(study),
         "launches": study.counts.launches,
         "kernel_groups": len(study.counts.groups),
-        "total_duration_ns": study.counts.total_duration_ns if study.counts.has_durations else None,
+        "total_duration_ns": study.counts.total_duration_ns,
         "findings": facts.finding_rows(study),
         "groups": _largest(study),
         "plan": facts.design_row(study),
@@ -125,9 +121,7 @@ def _head(study: Study, profiles: tuple[str, ...], canvas: Canvas) -> list[str]:
     counts = study.counts
     launches = counted(counts.launches, "launch", "launches")
     groups = counted(len(counts.groups), "kernel group", "kernel groups")
-    total = "without durations"
-    if counts.has_durations:
-        total = f"{quantities.duration(counts.total_duration_ns)} of kernel time"
+    total = f"{quantities.duration(counts.total_duration_ns)} of kernel time"
     amounts = f"{launches} in {groups}, {total}"
     held = amounts + _held(study)
     return [

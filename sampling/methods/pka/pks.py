@@ -97,7 +97,7 @@ def select_kernels(
     features = launches.features or Features()
     table = standardise({name: features.metrics[name][:first] for name in found.columns}, found.columns)
     components = principal_components(table.rows)
-    cost = measured_cost(launches, "pks", first)
+    cost = measured_cost(launches, first)
     groupings = k_means_groupings(components, options.k_max, options.restarts, rng, progress)
     choice = choose(groupings, cost.values, options.error)
     return Selection(
@@ -121,7 +121,6 @@ METHOD = Method(
     name="pks",
     source="Principal Kernel Analysis, section 3.1",
     needs=("metrics of Nsight Compute of every launch",),
-    needs_durations=False,
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,
     pick=pick,

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
-from sampling.errors import NotApplicableError
 from sampling.features.metric_names import CYCLES
 from sampling.methods.picks import Picks
 from sampling.methods.pka.distinct_rows import DistinctRows
 from sampling.reduction.launch_list import LaunchList
-from sampling.text import Wording
 
 _MOST_CYCLES = 2.0**63
 
@@ -33,18 +31,10 @@ class MeasuredCost:
     values: FloatArray
 
 
-def measured_cost(launches: LaunchList, method: str, first: int | None = None) -> MeasuredCost:
+def measured_cost(launches: LaunchList, first: int | None = None) -> MeasuredCost:
     """Return elapsed cycles if each of the first launches has them, else durations; of all if None.
 
     Cycles that are all zero were not counted, and those beyond 64 bits are no count.
-
-    Parameters
-    ----------
-    method : the name of the method that asks, for the message.
-
-    Raises
-    ------
-    NotApplicableError : there are neither cycles nor durations.
     """
     metrics = {} if launches.features is None else launches.features.metrics
     for name in CYCLES:
@@ -53,11 +43,6 @@ def measured_cost(launches: LaunchList, method: str, first: int | None = None) -
         cycles = metrics[name][:first]
         if cycles.any() and (np.abs(cycles) < _MOST_CYCLES).all():
             return MeasuredCost(name, cycles)
-    if not launches.has_durations:
-        raise NotApplicableError(
-            f"{method} compares its choice with the measured total, and the profile has no durations",
-            remedy=Wording("give `features` with the cycles of every launch, or choose sieve"),
-        )
     return MeasuredCost("duration_ns", launches.duration_ns[:first].astype(np.float64))
 
 

@@ -75,7 +75,7 @@ def pick(request: PickRequest[Options]) -> Picks:
     require_characteristics(found, "tbpoint")
     features = launches.features or Features()
     table = standardise(features.metrics, found.columns)
-    cost = measured_cost(launches, "tbpoint")
+    cost = measured_cost(launches)
     choice = choose(linkage_groupings(table.rows, progress), cost.values, options.error)
     return as_picks(
         launches,
@@ -116,7 +116,6 @@ METHOD = Method(
     name="tbpoint",
     source="TBPoint, as Principal Kernel Analysis, section 5.1, compares it",
     needs=("metrics of Nsight Compute of every launch", "at most 20,000 launches"),
-    needs_durations=False,
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,
     pick=pick,

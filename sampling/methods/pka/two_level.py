@@ -249,7 +249,6 @@ METHOD = Method(
     name="two-level",
     source="Principal Kernel Analysis, section 3.1 (two-level profiling)",
     needs=("metrics of Nsight Compute of the first launches",),
-    needs_durations=False,
     published_grouping=GroupBy.LAUNCH,
     options_type=Options,
     pick=pick,

@@ -14,20 +14,6 @@ from sampling.reduction.run_order.twins import Twins
 from sampling.text import Wording, counted, joined_texts
 
 
-def no_durations(evidence: Evidence) -> Finding | None:
-    """Instruction counts in place of durations."""
-    if evidence.profile.has_durations:
-        return None
-    return Finding(
-        "no-durations",
-        "warning",
-        "no durations, so no bound",
-        "The profile counts instructions and has no durations: a plan has no bound, no speedup in time and "
-        "no error to be judged by, and only methods that need no durations make one.",
-        Wording("plan by `method=sieve`, or record the program with `nsys profile --trace cuda`"),
-    )
-
-
 def graph_level_trace(evidence: Evidence) -> Finding | None:
     """CUDA graphs recorded as a whole."""
     replays = evidence.profile.facts.hidden_graph_replays
@@ -79,7 +65,7 @@ def no_grid(evidence: Evidence) -> Finding | None:
         f"{counted(launches, 'launch', 'launches')} without grid",
         f"{counted(launches, 'launch', 'launches')} ({percent(launches / counts.launches)}) "
         f"{'has' if launches == 1 else 'have'} no grid and block: launches of different shapes share a group"
-        + (", which widens its spread; splitting and bound still hold." if counts.has_durations else "."),
+        ", which widens its spread; splitting and bound still hold.",
         Wording("group all by `group_by=name`, or record with a profiler that stores launch shapes"),
         (Change("group_by", "name"),),
     )
@@ -155,17 +141,14 @@ def communication_kernels(evidence: Evidence) -> Finding | None:
     if not chosen.any():
         return None
     launches = int(counts.group_launches[chosen].sum())
-    share, of_what = launches / counts.launches, "launches"
-    if counts.has_durations:
-        share = float(counts.group_duration_ns[chosen].sum()) / max(counts.total_duration_ns, 1)
-        of_what = "time"
+    share = float(counts.group_duration_ns[chosen].sum()) / max(counts.total_duration_ns, 1)
     are, they_wait, their = ("is", "it waits", "its") if launches == 1 else ("are", "they wait", "their")
     return Finding(
         "communication-kernels",
         "warning",
-        f"communication takes {percent(share)}" + ("" if of_what == "time" else " of the launches"),
+        f"communication takes {percent(share)}",
         f"{counted(launches, 'launch', 'launches')} {are} collective communication "
-        f"({percent(share)} of the {of_what}); {they_wait} for other GPUs, which a one-GPU simulator cannot "
+        f"({percent(share)} of the time); {they_wait} for other GPUs, which a one-GPU simulator cannot "
         f"reproduce, so the bound does not carry over to {their} simulated time.",
         Wording("leave them out with `exclude=communication` and account for them separately"),
         (Change("exclude", COMMUNICATION),),
@@ -207,7 +190,7 @@ def several_devices(evidence: Evidence) -> Finding | None:
         f"{len(sequences)} devices sampled apart",
         f"The launches come from {processes} process{'es' if processes > 1 else ''} and {devices} device "
         f"number{'s' if devices > 1 else ''}; each is sampled apart, so the plan is larger than one of them "
-        + ("needs and its bound covers their sum." if evidence.profile.has_durations else "needs."),
+        "needs and its bound covers their sum.",
         Wording("pool them with `pool_devices`, or choose one with `devices` or `processes`"),
         (Change("pool_devices"),),
     )

@@ -12,7 +12,6 @@ from sampling.plan.findings.recording import (
     communication_kernels,
     graph_level_trace,
     identical_ranks,
-    no_durations,
     no_grid,
     overlap,
     several_devices,
@@ -21,7 +20,6 @@ from sampling.plan.findings.recording import (
 from sampling.plan.findings.run_order import drift, iterations
 
 _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
-    no_durations,
     graph_level_trace,
     api_rows_missing,
     communication_kernels,
@@ -37,23 +35,11 @@ _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
     not_worth_sampling,
 )
 
-# What is looked for where there are no durations: what goes by time would find zeros.
-_WITHOUT_DURATIONS: tuple[Callable[[Evidence], Finding | None], ...] = (
-    no_durations,
-    graph_level_trace,
-    api_rows_missing,
-    communication_kernels,
-    no_grid,
-    several_devices,
-    not_worth_sampling,
-)
-
 #: The codes, in the order of the checks.
 CODES = tuple(check.__name__.replace("_", "-") for check in _CHECKS)
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """Return what is found, in a fixed order."""
-    checks = _CHECKS if evidence.profile.has_durations else _WITHOUT_DURATIONS
-    found = (check(evidence) for check in checks)
+    found = (check(evidence) for check in _CHECKS)
     return tuple(finding for finding in found if finding is not None)

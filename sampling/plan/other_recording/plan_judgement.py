@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.errors import AnalysisError, NoDurationsError, ProfileError
+from sampling.errors import AnalysisError, ProfileError
 from sampling.parallel import ordered_map
 from sampling.plan.design import Design, speedup_of
 from sampling.plan.judge import Judgement, judge_design
@@ -115,11 +115,8 @@ def judge_plan(
     AnalysisError : the launches of the two recordings do not match; says where. Or the filters of
         the plan cannot be applied here, and its own recording is not there to tell what they leave. Or the
         files are those of the plan, in another order. Or all launches last 0 ns here.
-    NoDurationsError : the recording has no durations.
     PlanFileError : an option of the plan is missing, or is of the wrong kind.
     """
-    if not profile.has_durations:
-        raise NoDurationsError("the judgement of a plan")
     if made_from(profile, plan):
         return _judged_on_its_own(plan, profile, repeats, seed, progress)
     grouping, region = plan.selection()

@@ -13,42 +13,31 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, IntArray
-from sampling.arrow import to_arrow, to_numpy
+from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
 from sampling.readers.csv_cells import (
-    NULLS,
     Kind,
     Layout,
     Part,
     Table,
+    header_cells,
     lines_before,
-    names,
-    nanoseconds,
-    parse_closely,
+    parse,
     parse_plain,
     pieces,
     texts,
-    values,
 )
 from sampling.readers.input_file import HEAD_BYTES, InputFile
-from sampling.readers.nsys.csv_dialect import (
-    TraceKind,
-    find_trace_header,
-    first_line_of_content,
-    other_report,
-    report_end,
-    skipped_report,
-    title_of,
-)
+from sampling.readers.tables.cells import Rows
 
 FORMAT = "nsys-csv"
 
@@ -67,12 +56,10 @@ _NANOSECONDS = {
 }
 _NO_KERNEL = b"[CUDA "
 _DEVICE = re.compile(r"(?P<name>.*?)\s*\((?P<number>\d{1,9})\)\s*|\s*(?P<bare>\d{1,9})\s*")
-_SIZE = re.compile(r"[\s,;x()]*(\d{1,10})[\s,;x()]+(\d{1,10})[\s,;x()]+(\d{1,10})[\s,;x()]*", re.ASCII)
 
 _PARSED_AHEAD = min(4, os.cpu_count() or 1)
 # Signatures are found by hashing, which pays from about this many rows at a time.
 _ROWS_AT_ONCE = 1 << 19
-_WRITE_AGAIN = "write the report again"
 
 
 def recognise(file: InputFile) -> bool:
@@ -83,7 +70,7 @@ def recognise(file: InputFile) -> bool:
     return more_to_come and (other_report(file.head) or skipped_report(file.head)) is not None
 
 
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
     """Return the launches of the trace in the file.
 
     Raises
@@ -97,10 +84,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             reports.take(offset, text)
         trace = reports.chosen()
     if trace is None:
-        # Many regular expressions, which no trace needs.
-        from sampling.readers.not_a_profile import file_error
-
-        raise file_error(file)
+        return None
     if trace.launches == 0:
         raise ProfileError(
             f"an nsys {_TRACE_NAMES[trace.kind]} that lists no kernel launch"
@@ -166,7 +150,7 @@ class _Reports:
         end = report_end(part.text)
         rows = part if end is None else replace(part, text=part.text[: end[0]])
         if rows.text.strip():
-            trace.add(rows, parse_closely(rows))
+            trace.add(rows, parse(rows))
         if end is not None:
             self._end_report(trace, replace(part, offset=part.offset + end[1], text=part.text[end[1] :]))
 
@@ -225,7 +209,7 @@ class _Trace:
         self._kernels = kernels
         self._builder = LaunchTableBuilder(file.path, kernels)
         self._waiting: list[LaunchColumns] = []
-        self._devices: dict[int, str] = {}
+        self._names_of: dict[int, str] = {}
         self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
         # Of two columns with one name the first counts.
         titles = {name: (place, unit) for place, (name, unit) in reversed([*enumerate(map(title_of, cells))])}
@@ -259,7 +243,7 @@ class _Trace:
 
     def facts(self) -> RecordingFacts:
         """Return what the rows say of the recording."""
-        devices = tuple(Device(number, name) for number, name in sorted(self._devices.items()) if name)
+        devices = tuple(Device(number, name) for number, name in sorted(self._names_of.items()) if name)
         return RecordingFacts(devices=devices, launch_order=self._order)
 
     def add(self, part: Part, table: Table) -> None:
@@ -269,7 +253,7 @@ class _Trace:
         ------
         ProfileError : a value is missing or makes no sense.
         """
-        rows = None
+        rows = Rows(part, table, "record the profile again")
         if self.kind == "gpu":
             # Launches have a grid and the name of no copy or memset.
             grid = table.column(str(self._place["GrdX"]))
@@ -278,129 +262,165 @@ class _Trace:
                 [name.startswith(_NO_KERNEL) for name in distinct.to_pylist()], dtype=np.bool_
             )
             if grid.null_count or no_kernel.any():
-                rows = np.flatnonzero(to_numpy(grid.is_valid()) & ~no_kernel[codes])
+                rows = rows.where(to_numpy(grid.is_valid()) & ~no_kernel[codes])
                 self.others += table.num_rows - len(rows)
-                table = table.take(to_arrow(rows))
-        if table.num_rows == 0:
+        if len(rows) == 0:
             return
-        self._waiting.append(self._launches(_Columns(self._place, self._units, part, table, rows)))
-        self.launches += table.num_rows
+        self._waiting.append(self._launches(rows))
+        self.launches += len(rows)
         if sum(len(each.duration_ns) for each in self._waiting) >= _ROWS_AT_ONCE:
             _ = self.builder
 
-    def _launches(self, columns: _Columns) -> LaunchColumns:
+    def _launches(self, rows: Rows) -> LaunchColumns:
         *_, start, duration = _TIMES[self.kind]
         *_, name = _TEXTS[self.kind]
         is_gpu = self.kind == "gpu"
-        start_ns = columns.times(start)
-        order = columns.whole_if_complete("CorrId") if is_gpu else columns.times("API Start")
+        at = self._place
+        start_ns = rows.times(at[start], self._units[start])
+        duration_ns = rows.times(at[duration], self._units[duration])
+        rows.refuse(duration_ns < 0, at[duration], lambda row: f"a launch lasts {duration_ns[row]:,} ns")
+        order = (
+            rows.whole_if_complete(at.get("CorrId"))
+            if is_gpu
+            else rows.times(at["API Start"], self._units["API Start"])
+        )
         if order is None:
             self._order = "gpu-start"
         grid, block = (
-            [[columns.values(axis) for axis in axes] for axes in (_GRID, _BLOCK)]
+            [[rows.whole(at[axis]) for axis in axes] for axes in (_GRID, _BLOCK)]
             if is_gpu
-            else map(columns.dimensions, ("GridXYZ", "BlockXYZ"))
+            else [rows.sizes(at[cells]) if cells in at else None for cells in ("GridXYZ", "BlockXYZ")]
         )
         return LaunchColumns(
-            name=columns.names(name, self._kernels),
-            duration_ns=columns.durations(duration),
+            name=rows.names(at[name], self._kernels),
+            duration_ns=duration_ns,
             order=order,
-            process=columns.whole("PID"),
-            device=columns.devices(self._devices) if is_gpu else columns.whole("DevId"),
+            process=rows.narrow(at["PID"]) if "PID" in at else None,
+            device=self._devices(rows) if is_gpu else rows.narrow(at["DevId"]) if "DevId" in at else None,
             grid=grid,
             block=block,
             start_ns=start_ns,
-            stream=columns.whole_if_complete("Strm"),
+            stream=rows.whole_if_complete(at.get("Strm")),
         )
 
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """The launches of one part, column by column, (n,) each.
-
-    Attributes
-    ----------
-    place, units : the position of each column that is read, and the nanoseconds of a unit of each time.
-    table : the rows that are launches.
-    rows : (n,) their rows in ``part``; None if they are all of it.
-    """
-
-    place: Mapping[str, int]
-    units: Mapping[str, int]
-    part: Part
-    table: Table
-    rows: IntArray | None
-
-    def values(self, column: str) -> AnyIntArray:
-        """Return the integers of a column that every launch has."""
-        return values(self.part, self.table, self.place[column], self.rows)
-
-    def times(self, column: str) -> IntArray:
-        """Return nanoseconds, rounded where the report has larger units."""
-        unit = self.units[column]
-        return nanoseconds(self.part, self.table, self.place[column], self.rows, unit=unit)
-
-    def durations(self, column: str) -> IntArray:
-        """Return nanoseconds, none of them negative."""
-        duration_ns = self.times(column)
-        if duration_ns.min() < 0:
-            row = int(np.argmax(duration_ns < 0))
-            raise self._error(
-                row, column, f"a launch lasts {duration_ns[row]:,} ns", "record the profile again"
-            )
-        return duration_ns
-
-    def whole(self, column: str) -> AnyIntArray | None:
-        """Return integers, in 32 bits where they fit; None where the report lacks the column."""
-        if column not in self.place:
+    def _devices(self, rows: Rows) -> NDArray[np.int32] | None:
+        """Return device numbers from ``NAME (id)``, ``(id)`` or a bare number; names are kept."""
+        if "Device" not in self._place:
             return None
-        numbers = self.values(column)
-        fits = numbers.min() >= -(1 << 31) and numbers.max() < 1 << 31
-        return numbers.astype(np.int32) if fits else numbers
-
-    def whole_if_complete(self, column: str) -> AnyIntArray | None:
-        """Return integers, None where the report lacks the column or any value in it."""
-        if column not in self.place or self.table.column(str(self.place[column])).null_count:
-            return None
-        return self.whole(column)
-
-    def dimensions(self, column: str) -> list[AnyIntArray] | None:
-        """Return x, y and z from one column of three numbers; zeros where it is empty."""
-        if column not in self.place:
-            return None
-        distinct, codes = texts(self.table, self.place[column])
-        sizes = np.zeros((len(distinct), 3), dtype=np.int64)
-        for code, cell in enumerate(distinct.to_pylist()):
-            text = cell.decode("utf-8", "replace")
-            if text not in NULLS:
-                match = _SIZE.fullmatch(text)
-                if match is None:
-                    row = int(np.argmax(codes == code))
-                    raise self._error(row, column, f"{text!r} is not three numbers", _WRITE_AGAIN)
-                sizes[code] = [int(axis) for axis in match.groups()]
-        return [sizes[:, axis][codes] for axis in range(3)]
-
-    def devices(self, known: dict[int, str]) -> NDArray[np.int32] | None:
-        """Return device numbers from ``NAME (id)``, ``(id)`` or a bare number; names go to ``known``."""
-        if "Device" not in self.place:
-            return None
-        distinct, codes = texts(self.table, self.place["Device"])
-        numbers = np.zeros(len(distinct), dtype=np.int32)
-        # A copy may stand on a device that no launch does.
-        for code in np.unique(codes).tolist():
-            text = distinct[code].as_py().decode("utf-8", "replace")
-            match = _DEVICE.fullmatch(text)
+        cells, codes = rows.texts(self._place["Device"])
+        numbers = []
+        for code, cell in enumerate(cells):
+            match = _DEVICE.fullmatch(cell)
             if match is None:
-                row = int(np.argmax(codes == code))
-                raise self._error(row, "Device", f"{text!r} does not say which GPU", _WRITE_AGAIN)
-            number = numbers[code] = int(match["number"] or match["bare"])
-            known[number] = (match["name"] or "").strip() or known.get(number, "")
-        return numbers[codes]
+                rows.refuse(codes == code, self._place["Device"], f"{cell!r} does not say which GPU")
+                continue
+            number = int(match["number"] or match["bare"])
+            numbers.append(number)
+            self._names_of[number] = (match["name"] or "").strip() or self._names_of.get(number, "")
+        return np.array(numbers, dtype=np.int32)[codes]
 
-    def names(self, column: str, kernels: KernelTable) -> NDArray[np.int32]:
-        """Return name codes; only the names of launches are interned."""
-        return names(self.part, self.table, self.place[column], self.rows, kernels)
 
-    def _error(self, row: int, column: str, message: str, remedy: str) -> ProfileError:
-        row = row if self.rows is None else int(self.rows[row])
-        return self.part.error(row, message, position=self.place[column], remedy=remedy)
+#: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace.
+TraceKind = Literal["gpu", "exec"]
+
+_REQUIRED: Mapping[TraceKind, frozenset[str]] = {
+    "gpu": frozenset({"Start", "Duration", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Name"}),
+    "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
+}
+#: Other reports of `nsys stats`, by names in their headers; the first that fits is named.
+_OTHER_REPORTS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"RangeStack", "NumGPUOps"}), "NVTX projection trace"),
+    (frozenset({"RangeStack"}), "NVTX trace"),
+    (frozenset({"Start", "Duration", "Name", "Result"}), "CUDA API trace"),
+    (frozenset({"Start", "Duration", "Name", "T-Pri"}), "operating-system runtime trace"),
+    (frozenset({"Start", "Duration"}), "trace of something other than kernels"),
+    (frozenset({"Start", "End"}), "trace of something other than kernels"),
+    (frozenset({"Total Time"}), "summary"),
+    (frozenset({"Total", "Count"}), "summary"),
+    (frozenset({"Total", "Operations"}), "summary"),
+    (frozenset({"Count", "QCount"}), "summary"),
+)
+_TITLE = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
+_HEADER_MARK = re.compile(rb"GrdX|API Start")
+# Lines that nsys prints around its reports, by their first words.
+_CHATTER = (
+    rb"Processing |Using |Exporting |NOTICE: |SKIPPED: |Generat(?:ing|ed) |WARNING: |ERROR: "
+    rb"|\*\* |\[\d+/\d+\]"
+)
+_EMPTY_OR_CHATTER_LINES = re.compile(rb"(?:[ \t]*(?:(?:" + _CHATTER + rb")[^\n]*|\r?)(?:\n|\Z))*")
+# Chatter, a trace's header, what follows empty lines and is no row, or empty lines up to the end.
+_END = (
+    rb"(?:[ \t]*\r?\n)*(?=[ \t]*(?:" + _CHATTER + rb")|(?:API )?Start ?[(,])"
+    rb"|(?:[ \t]*\r?\n)+(?=[A-Za-z])"
+    rb"|[ \t\r\n]+\Z"
+)
+_END_AT_START = re.compile(_END)
+# It starts with a literal byte, which makes the search fast.
+_END_AFTER_LINE = re.compile(rb"\n(?P<end>" + _END + rb")")
+_FOLDERS = re.compile(r"\S*[/\\]")
+
+
+def find_trace_header(text: bytes) -> tuple[TraceKind, tuple[str, ...], int, int] | None:
+    """Return kind and cells of a trace's first header, where it starts (after a progress bar), and ends."""
+    stop = 0
+    while mark := _HEADER_MARK.search(text, stop):
+        start = max(text.rfind(b"\n", 0, mark.start()), text.rfind(b"\r", 0, mark.start())) + 1
+        line_end = text.find(b"\n", mark.end())
+        stop = len(text) if line_end < 0 else line_end + 1
+        cells = header_cells(text[start:stop])
+        for kind, required in _REQUIRED.items():
+            if required <= bare_names(cells):
+                return kind, cells, start, stop
+    return None
+
+
+def title_of(cell: str) -> tuple[str, str]:
+    """Return a column's bare name, and what is in parentheses after it, "" where there is nothing."""
+    match = _TITLE.fullmatch(cell)
+    return (match[1], match[2] or "") if match else (cell, "")
+
+
+def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of a header's columns without their units."""
+    return frozenset(title_of(cell)[0] for cell in cells)
+
+
+def other_report(head: bytes) -> str | None:
+    """Return which other report of `nsys stats` the first known header in ``head`` is of, None if none is."""
+    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
+        if b"," not in line or not line[:1].isalpha():
+            continue
+        names = bare_names(header_cells(line))
+        for required, title in _OTHER_REPORTS:
+            if required <= names:
+                return title
+    return None
+
+
+def report_end(text: bytes) -> tuple[int, int] | None:
+    """Return where the rows of a report end in ``text`` and where what follows starts, None if they do not.
+
+    Empty lines alone do not end a report; what follows them ends it unless it is more rows.
+    """
+    match = _END_AT_START.match(text)
+    if match is not None:
+        return match.span()
+    match = _END_AFTER_LINE.search(text)
+    return None if match is None else match.span("end")
+
+
+def skipped_report(head: bytes) -> str | None:
+    """Return the line in which `nsys stats` says that it skipped a report, None if it does not.
+
+    Folders in it are left out: they name users and projects.
+    """
+    match = re.search(rb"^SKIPPED: [^\r\n]*", head, re.MULTILINE)
+    return None if match is None else _FOLDERS.sub("", match[0].decode("utf-8", "replace").strip())
+
+
+def first_line_of_content(text: bytes) -> tuple[str, ...] | None:
+    """Return the cells of the first line that is neither empty nor chatter, None if there is none."""
+    start = _EMPTY_OR_CHATTER_LINES.match(text)
+    assert start is not None
+    line = text[start.end() :].split(b"\n", 1)[0]
+    return header_cells(line) or None

@@ -28,8 +28,7 @@ from typing import IO
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.progress import Progress
-from sampling.readers.file_content import is_binary
-from sampling.readers.input_file import HEAD_BYTES, InputFile
+from sampling.readers.input_file import HEAD_BYTES, InputFile, is_binary
 from sampling.readers.nsys import sqlite
 
 FORMAT = "nsys-report"
@@ -46,7 +45,7 @@ def recognise(file: InputFile) -> bool:
     return file.head.startswith(_MAGIC) or (is_named_so and is_binary(file))
 
 
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
     """Return the profile of the report's export; its file is the report.
 
     Raises
@@ -60,10 +59,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     if kept is not None and kept.is_file():
         export = kept
     elif nsys is None:
-        # Many regular expressions, which no profile needs.
-        from sampling.readers.not_a_profile import file_error
-
-        raise file_error(file)
+        return None
     elif kept is None:
         raise ProfileError(
             "a report of Nsight Systems that is compressed or comes from a pipe",

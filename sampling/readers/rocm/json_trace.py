@@ -1,53 +1,37 @@
 """rocprofv3's JSON (`rocprofv3 --output-format json`): a recording for each process.
 
-Launches are in the order of the API calls where every launch has its call, else of their dispatch numbers.
-The text is in memory whole, its records become columns piece by piece.
+The text is in memory whole. Its long lists stay text until they are decoded piece by piece, and each piece
+becomes columns at once.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrays import IntArray
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
+from sampling.profile.profile import KernelTable, Profile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, place_on_disk
-from sampling.readers.rocm.devices import device_of, distinct_devices
-from sampling.readers.rocm.kernels import bare_name, work_groups
-from sampling.readers.rocm.markers import Marker, ranges_of
-from sampling.readers.rocm.order import call_order
-
-if TYPE_CHECKING:
-    from sampling.readers.rocm.json_records import Dispatch, Recording
+from sampling.readers.rocm.recording import COLUMNS, Recording, device_of, profile_of
 
 FORMAT = "rocprofv3-json"
 
 _BLOCK_BYTES = 1 << 22
-_OPENING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:')
-_GPU = 2
+_PIECE_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_COLUMNS: dict[str, Callable[[Dispatch], int]] = {
-    "start": lambda each: each.start_timestamp,
-    "end": lambda each: each.end_timestamp,
-    "call": lambda each: each.correlation_id.internal,
-    "dispatch": lambda each: each.dispatch_info.dispatch_id,
-    "agent": lambda each: each.dispatch_info.agent_id.handle,
-    "queue": lambda each: each.dispatch_info.queue_id.handle,
-    "kernel": lambda each: each.dispatch_info.kernel_id,
-    "items_x": lambda each: each.dispatch_info.grid_size.x,
-    "items_y": lambda each: each.dispatch_info.grid_size.y,
-    "items_z": lambda each: each.dispatch_info.grid_size.z,
-    "group_x": lambda each: each.dispatch_info.workgroup_size.x,
-    "group_y": lambda each: each.dispatch_info.workgroup_size.y,
-    "group_z": lambda each: each.dispatch_info.workgroup_size.z,
-}
+_OPENING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:')
+# Between two records of a list: an object within a record follows its key, within a string the quote would be
+# escaped. Only lists within a record, which none has that is known, would have it too.
+_BOUNDARY = re.compile(rb"\}\s*(,)\s*\{\s*\"")
+_AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace --output-format json`"
+_GPU = 2
 
 
 def recognise(file: InputFile) -> bool:
@@ -62,33 +46,6 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ------
     ProfileError : the JSON is damaged, a record is not usable, or there is no dispatch.
     """
-    from sampling.readers.rocm.json_records import decoded
-
-    document = decoded(_text(file, progress), file.path)
-    builder = LaunchTableBuilder(file.path, kernels)
-    processes = [_Process(each, file.path, kernels) for each in document.recordings]
-    launches = sum(each.add_to(builder) for each in processes)
-    if launches == 0:
-        raise ProfileError(
-            "rocprofv3 JSON without a kernel dispatch",
-            path=file.path,
-            remedy="record the program with `rocprofv3 --kernel-trace`",
-        )
-    kinds = {each.kind for each in processes}
-    return builder.finish(
-        format_name=FORMAT,
-        file=ProfileFile(file.path, file.location, launches),
-        facts=RecordingFacts(
-            devices=distinct_devices(pair for each in processes for pair in each.devices),
-            launch_order="correlation" if "correlation" in kinds else "api-start",
-            api_rows_missing=sum(each.calls_missing for each in processes),
-            product="rocprofv3",
-        ),
-        ranges=partial(ranges_of, [marker for each in processes for marker in each.markers()]),
-    )
-
-
-def _text(file: InputFile, progress: Progress | None) -> bytearray:
     total = file.location.stat().st_size
     text = bytearray()
     with file.open() as stream:
@@ -98,131 +55,161 @@ def _text(file: InputFile, progress: Progress | None) -> bytearray:
                 progress(place_on_disk(stream), total, f"reading {file.path}")
     if text.startswith(_BYTE_ORDER_MARK):
         del text[: len(_BYTE_ORDER_MARK)]
-    return text
+    return profile_of(_recordings(text, file.path), file, kernels, format_name=FORMAT, remedy=_AGAIN)
 
 
-class _Process:
-    """The recording of one process.
+@cache
+def _decoders() -> tuple[Any, Any, Any]:
+    """Return what decodes a document, a list of dispatches, and one of calls or ranges.
 
-    Attributes
-    ----------
-    kind : what its launches are ordered by, once they are added; None where there are none.
-    calls_missing : its launches without an API call where others have one.
-    devices : (process, GPU) pairs that its launches ran on.
+    Only the fields that are used are decoded; commands and hosts are not read. Times are nanoseconds, grids
+    are in work-items.
     """
+    from typing import Annotated
 
-    def __init__(self, recording: Recording, path: str, kernels: KernelTable) -> None:
-        self.kind: LaunchOrder | None = None
-        self.calls_missing = 0
-        self.devices: list[tuple[int, Device]] = []
-        self._recording = recording
-        self._path = path
-        self._kernels = kernels
+    import msgspec
+    from msgspec import Meta, Raw, defstruct, field
 
-    def add_to(self, builder: LaunchTableBuilder) -> int:
-        """Add the launches; return how many there are."""
-        column = self._columns()
-        launches = len(column["start"])
-        if launches == 0:
-            return 0
-        order = call_order(column["call"], column["dispatch"], *self._calls())
-        self.kind, self.calls_missing = order.kind, order.calls_missing
-        block = [column[f"group_{axis}"] for axis in "xyz"]
-        builder.append(
-            LaunchColumns(
-                name=self._names(column["kernel"]),
-                duration_ns=column["end"] - column["start"],
-                order=order.order,
-                process=np.full(launches, self._recording.metadata.pid, dtype=np.int64),
-                device=self._devices(column["agent"]),
-                grid=work_groups([column[f"items_{axis}"] for axis in "xyz"], block),
-                block=block,
-                start_ns=column["start"],
-                stream=column["queue"],
-                api_start_ns=order.api_start_ns,
-            )
-        )
-        return launches
+    whole = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
+    size = Annotated[int, Meta(ge=0, le=(1 << 32) - 1)]
+    number = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]
 
-    def markers(self) -> Iterator[Marker]:
-        """Yield the ranges that the program named; marks of an instant are none."""
-        from sampling.readers.rocm.json_records import Call, records
+    def struct(*fields: Any, **options: Any) -> Any:
+        return defstruct("Read", fields, **{"gc": False, **options})
 
-        texts = {each.key: each.value for each in self._recording.strings.marker_api}
-        pid = self._recording.metadata.pid
-        for piece in records(self._recording.buffer_records.marker_api, Call, self._path):
-            for each in piece:
-                text = texts.get(each.correlation_id.internal)
-                if text and each.end_timestamp > each.start_timestamp:
-                    yield pid, text, each.start_timestamp, each.end_timestamp
+    handle = struct(("handle", whole, 0))
+    correlation = struct(("internal", whole, -1))
+    axes = struct(("x", size), ("y", size), ("z", size))
+    info = struct(
+        *(("agent_id", handle), ("queue_id", handle), ("kernel_id", whole), ("dispatch_id", whole)),
+        *(("workgroup_size", axes), ("grid_size", axes)),
+    )
+    times = (("start_timestamp", whole), ("end_timestamp", whole))
+    dispatch = struct(
+        *times, ("dispatch_info", info), ("correlation_id", correlation, field(default_factory=correlation))
+    )
+    call = struct(*times, ("correlation_id", correlation))
+    agent = struct(
+        *(("id", handle), ("type", int, 0), ("logical_node_type_id", number, 0)),
+        *((name, Any, None) for name in ("product_name", "cu_count", "mem_banks")),
+    )
+    symbol = struct(("kernel_id", int), ("kernel_name", str, ""), ("formatted_kernel_name", str, ""))
+    texts = struct(("marker_api", list[struct(("key", int), ("value", str))], []))  # type: ignore[misc]
+    metadata = struct(("pid", whole, 0))
+    lists = ("kernel_dispatch", "hip_api", "hsa_api", "marker_api")
+    records = struct(*((name, Raw, Raw(b"[]")) for name in lists))
+    process = struct(
+        ("metadata", metadata, field(default_factory=metadata)),
+        ("agents", list[agent], []),  # type: ignore[valid-type]
+        ("kernel_symbols", list[symbol], []),  # type: ignore[valid-type]
+        ("strings", texts, field(default_factory=texts)),
+        ("buffer_records", records, field(default_factory=records)),
+    )
+    document = struct(("recordings", list[process]), rename={"recordings": "rocprofiler-sdk-tool"})  # type: ignore[valid-type]
+    decoder = msgspec.json.Decoder
+    return decoder(document), decoder(list[dispatch]), decoder(list[call])  # type: ignore[valid-type]
 
-    def _columns(self) -> dict[str, IntArray]:
-        from sampling.readers.rocm.json_records import Dispatch, records
 
-        parts: list[dict[str, IntArray]] = [{name: np.zeros(0, dtype=np.int64) for name in _COLUMNS}]
-        lists = self._recording.buffer_records
-        parts += [
-            {name: _integers(map(of, piece), len(piece)) for name, of in _COLUMNS.items()}
-            for piece in records(lists.kernel_dispatch, Dispatch, self._path)
+def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
+    """Yield what was recorded of each process.
+
+    Raises
+    ------
+    ProfileError : it is no JSON, is cut short, or a field is not what it is in rocprofv3's.
+    """
+    from msgspec import DecodeError
+
+    as_document, as_dispatches, as_calls = _decoders()
+    try:
+        document = as_document.decode(text)
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        message = f"rocprofv3 JSON that is cut short or damaged ({error})"
+        raise ProfileError(message, path=path, remedy=_AGAIN) from error
+    for process in document.recordings:
+        pid, lists = process.metadata.pid, process.buffer_records
+        columns = [np.zeros((len(COLUMNS), 0), dtype=np.int64)]
+        columns += [_columns(piece, pid) for piece in _records(lists.kernel_dispatch, as_dispatches, path)]
+        calls = [
+            (each.correlation_id.internal, each.start_timestamp)
+            for raw in (lists.hip_api, lists.hsa_api)
+            for piece in _records(raw, as_calls, path)
+            for each in piece
         ]
-        return {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
-
-    def _calls(self) -> tuple[IntArray, IntArray]:
-        """Return (c,) the numbers of the API calls that were recorded, and when they began."""
-        from sampling.readers.rocm.json_records import Call, records
-
-        lists = self._recording.buffer_records
-        pieces = [
-            piece for calls in (lists.hip_api, lists.hsa_api) for piece in records(calls, Call, self._path)
-        ]
-        found = [(each.correlation_id.internal, each.start_timestamp) for piece in pieces for each in piece]
-        number, start_ns = np.array(found, dtype=np.int64).reshape(-1, 2).T
-        return number, start_ns
-
-    def _names(self, kernel: IntArray) -> AnyIntArray:
-        """Return (n,) name codes."""
-        symbols = {each.kernel_id: each for each in self._recording.kernel_symbols}
-        ids, rows = np.unique(kernel, return_inverse=True)
-        found = [symbols.get(each) for each in ids.tolist()]
-        names = [bare_name(each.formatted_kernel_name or each.kernel_name) if each else "" for each in found]
-        if "" in names:
-            raise self._error("a dispatch has no kernel name", int(np.argmax(rows == names.index(""))))
-        mangled = [
-            bare_name(each.kernel_name) if each and each.kernel_name.startswith("_Z") else None
-            for each in found
-        ]
-        return self._kernels.names.intern(names, mangled=mangled)[rows]
-
-    def _devices(self, agent: IntArray) -> IntArray:
-        """Return (n,) the number HIP gives the GPU of each launch, and note which GPUs these are."""
-        gpus = {each.id.handle: each for each in self._recording.agents if each.type == _GPU}
-        handles, rows = np.unique(agent, return_inverse=True)
-        unknown = [handle not in gpus for handle in handles.tolist()]
-        if any(unknown):
-            row = int(np.argmax(np.array(unknown)[rows]))
-            raise self._error("a dispatch went to a GPU that is not among the agents", row)
-        used = [gpus[handle] for handle in handles.tolist()]
-        self.devices = [
-            (
-                self._recording.metadata.pid,
-                device_of(
+        numbers, start_ns = np.array(calls, dtype=np.int64).reshape(-1, 2).T
+        texts = {each.key: each.value for each in process.strings.marker_api}
+        yield Recording(
+            launches=dict(zip(COLUMNS, np.concatenate(columns, axis=1), strict=True)),
+            calls=numbers,
+            call_start_ns=start_ns,
+            symbols={
+                each.kernel_id: (each.formatted_kernel_name, each.kernel_name)
+                for each in process.kernel_symbols
+            },
+            agents={
+                each.id.handle: device_of(
                     each.logical_node_type_id,
                     each.product_name,
                     {"cu_count": each.cu_count, "mem_banks": each.mem_banks},
-                ),
-            )
-            for each in used
-        ]
-        return np.array([each.logical_node_type_id for each in used], dtype=np.int64)[rows]
-
-    def _error(self, message: str, row: int | None = None) -> ProfileError:
-        return ProfileError(
-            message,
-            path=self._path,
-            row=None if row is None else row + 1,
-            remedy="record it again with `rocprofv3 --kernel-trace --output-format json`",
+                )
+                for each in process.agents
+                if each.type == _GPU
+            },
+            markers=[
+                (pid, named, each.start_timestamp, each.end_timestamp)
+                for piece in _records(lists.marker_api, as_calls, path)
+                for each in piece
+                if (named := texts.get(each.correlation_id.internal))
+                and each.end_timestamp > each.start_timestamp
+            ],
         )
 
 
-def _integers(values: Iterator[int], count: int) -> IntArray:
-    return np.fromiter(values, dtype=np.int64, count=count)
+def _columns(dispatches: Sequence[Any], pid: int) -> IntArray:
+    """Return (columns, n) what `COLUMNS` names of dispatches."""
+    info = [each.dispatch_info for each in dispatches]
+    call = [each.correlation_id for each in dispatches]
+    agent, queue = [each.agent_id for each in info], [each.queue_id for each in info]
+    items, group = [each.grid_size for each in info], [each.workgroup_size for each in info]
+    fields = (
+        *((dispatches, "start_timestamp"), (dispatches, "end_timestamp"), (call, "internal")),
+        *((info, "dispatch_id"), None, (agent, "handle"), (queue, "handle"), (info, "kernel_id")),
+        *((each, axis) for each in (items, group) for axis in "xyz"),
+    )
+    found = np.full((len(COLUMNS), len(info)), pid, dtype=np.int64)
+    for place, field in enumerate(fields):
+        if field is not None:
+            found[place] = np.fromiter(map(attrgetter(field[1]), field[0]), np.int64, len(info))
+    return found
+
+
+def _records(raw: Any, decoder: Any, path: str) -> Iterator[list[Any]]:
+    """Yield the records of a list in pieces, so that never all of them are Python objects.
+
+    Raises
+    ------
+    ProfileError : a field is missing or not what it is in rocprofv3's; ``row`` is the record's number.
+    """
+    from msgspec import DecodeError
+
+    text = memoryview(raw)
+    done = start = 0
+    while start < len(text):
+        found = _BOUNDARY.search(text, start + _PIECE_BYTES)
+        stop = len(text) if found is None else found.start(1)
+        opening = b"" if start == 0 else b"["
+        closing = b"" if found is None else b"]"
+        try:
+            piece = decoder.decode(b"".join((opening, text[start:stop], closing)))
+        except (DecodeError, UnicodeDecodeError) as error:
+            message, _, place = str(error).partition(" - at `$[")
+            number, _, field = place.rstrip("`").partition("]")
+            raise ProfileError(
+                f"a record of rocprofv3's that is not usable ({message})",
+                path=path,
+                row=done + 1 + int(number) if number.isdigit() else None,
+                column=field.lstrip(".") or None,
+                remedy=_AGAIN,
+            ) from error
+        yield piece
+        done += len(piece)
+        start = stop + 1

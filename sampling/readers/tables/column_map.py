@@ -1,18 +1,19 @@
-"""Which column of a table holds what, as the user says it: ``name=Kernel,duration_ns=Dur:us``.
+"""Which column of a table holds what of a launch: as the user says it, else by our own names.
 
-On the left stands what a launch has, on the right the column of the file; behind the column of a time its
-unit may follow. A column whose name has a comma, begins with a quote or ends like a unit is put in double or
-single quotes, in which the quote itself is doubled.
+The user writes ``name=Kernel,duration_ns=Dur:us``: on the left what a launch has, on the right the column of
+the file, behind the column of a time its unit. A column whose name has a comma, begins with a quote or ends
+like a unit is put in double or single quotes, in which the quote itself is doubled.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sampling.errors import OptionError
-from sampling.text import Wording, nearest
+from sampling.errors import OptionError, ProfileError
+from sampling.text import Wording, listed, nearest, shortened
 
 REQUIRED = ("name", "duration_ns")
 GRID = ("grid_x", "grid_y", "grid_z")
@@ -26,10 +27,10 @@ UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 DIMENSIONS = {"grid": GRID, "block": BLOCK}
 
 #: What a launch may have.
-LAUNCH_COLUMNS = (
-    *(*REQUIRED, "grid", "block", *GRID, *BLOCK),
-    *("start_ns", "stream", "device", "process"),
-)
+LAUNCH_COLUMNS = (*REQUIRED, *DIMENSIONS, *GRID, *BLOCK, "start_ns", "stream", "device", "process")
+
+#: Columns that identify or describe a launch: any other column of numbers is a metric of it.
+NO_METRIC = frozenset({*LAUNCH_COLUMNS, "id", "occurrence"})
 
 _ENTRY = re.compile(
     r"""\s*(?P<ours>[^=,]*?)\s*=\s*
@@ -39,6 +40,13 @@ _ENTRY = re.compile(
 )
 _ENDS_LIKE_A_UNIT = re.compile(r":\s*(ns|[uµμ]s|ms|s)\Z")
 _HOW = "write name=COLUMN,duration_ns=COLUMN:us, a column with a comma or a quote in double quotes"
+_MOST_LISTED = 12
+
+# What people call the two columns that every launch has, the likeliest first.
+_NAME_LIKE = (r"kernel.?name", r"demangled", r"^kernel$", r"^name$", r"kernel", r"name", r"op(eration)?$")
+_DURATION_LIKE = (r"^dur", r"dur", r"elapsed", r"kernel.?time", r"gpu.?time", r"^time", r"time|latency")
+_NO_DURATION = re.compile(r"start|begin|end|stamp|%|avg|mean|min|max|median|std", re.IGNORECASE)
+_UNIT = re.compile(r"(?:^|[^a-z])(ns|us|ms|s)(?:ec)?(?:[^a-z]*)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +66,12 @@ class NamedColumn:
 
     def __str__(self) -> str:
         """Return it as a user writes it."""
+        theirs = self.theirs
+        looks_otherwise = theirs != theirs.strip() or "," in theirs or theirs.startswith(('"', "'"))
+        if not theirs or looks_otherwise or (self.ours in TIMES and _ENDS_LIKE_A_UNIT.search(theirs)):
+            theirs = '"' + theirs.replace('"', '""') + '"'
         unit = next(unit for unit, length_ns in UNITS_NS.items() if length_ns == self.unit_ns)
-        suffix = "" if self.unit_ns == 1 else f":{unit}"
-        return f"{self.ours}={_quoted(self.theirs, is_time=self.ours in TIMES)}{suffix}"
+        return f"{self.ours}={theirs}" + ("" if self.unit_ns == 1 else f":{unit}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,65 +99,149 @@ def column_map(text: str) -> ColumnMap:
     OptionError : it does not parse; a left side means nothing, or stands there twice; a grid or block is
         given by its cells and by its axes; what is no time has a unit.
     """
-    columns = tuple(_entries(text))
-    given = [column.ours for column in columns]
-    for ours in given:
-        if given.count(ours) > 1:
-            raise _wrong(text, f"{ours} is given twice", "give each once")
-    for cells, axes in DIMENSIONS.items():
-        if cells in given and set(axes) & set(given):
-            raise _wrong(text, f"{cells} is given as one column and by its axes", "give one of them")
-    return ColumnMap(columns)
 
+    def wrong(message: str, remedy: str) -> OptionError:
+        return OptionError(Wording("`columns={}`: {}", text, message), remedy=remedy)
 
-def _entries(text: str) -> Iterator[NamedColumn]:
+    found: dict[str, NamedColumn] = {}
     start = 0
     while start <= len(text):
         entry = _ENTRY.match(text, start)
         if entry is None:
-            raise _wrong(text, f"{text[start:]!r} does not say which column is meant", _HOW)
-        yield _named_column(entry, text)
+            raise wrong(f"{text[start:]!r} does not say which column is meant", _HOW)
+        ours, unit = entry["ours"], entry["unit"]
+        if ours not in LAUNCH_COLUMNS:
+            raise wrong(f"a launch has no {ours!r}", nearest(ours, LAUNCH_COLUMNS))
+        if ours in found:
+            raise wrong(f"{ours} is given twice", "give each once")
+        # What is no time has no unit: the end of a bare column's own name looks like one.
+        if ours not in TIMES and unit and entry["bare"] is None:
+            raise wrong(f"{ours} is no time and has no unit", f"leave :{unit} out")
+        theirs, unit = _theirs(entry), unit if ours in TIMES else None
+        if entry["bare"] is not None and not theirs.strip():
+            raise wrong(f"no column is given for {ours}", _HOW)
+        unit_ns = UNITS_NS[(unit or "ns").replace("µ", "u").replace("μ", "u")]
+        found[ours] = NamedColumn(ours, theirs, unit_ns)
         # A comma at the end promises another entry, so that the loop goes once more and finds none.
         start = entry.end() if entry[0].endswith(",") else len(text) + 1
+    for cells, axes in DIMENSIONS.items():
+        if cells in found and not found.keys().isdisjoint(axes):
+            raise wrong(f"{cells} is given as one column and by its axes", "give one of them")
+    return ColumnMap(tuple(found.values()))
 
 
-def _named_column(entry: re.Match[str], text: str) -> NamedColumn:
-    ours, unit = entry["ours"], (entry["unit"] or "ns").replace("µ", "u").replace("μ", "u")
-    if ours not in LAUNCH_COLUMNS:
-        raise _wrong(text, f"a launch has no {ours!r}", nearest(ours, LAUNCH_COLUMNS))
-    bare = entry["bare"]
-    if bare is None:
-        theirs = _unquoted(entry)
-        if entry["unit"] and ours not in TIMES:
-            raise _wrong(text, f"{ours} is no time and has no unit", f"leave :{unit} out")
-    elif ours in TIMES:
-        theirs = bare
-    else:
-        # What is no time has no unit: the end of the column's own name looks like one.
-        theirs = bare + (entry["suffix"] or "")
-        unit = "ns"
-    if bare is not None and not theirs.strip():
-        raise _wrong(text, f"no column is given for {ours}", _HOW)
-    return NamedColumn(ours, theirs, UNITS_NS[unit])
-
-
-def _unquoted(entry: re.Match[str]) -> str:
+def _theirs(entry: re.Match[str]) -> str:
     if entry["double"] is not None:
         return entry["double"].replace('""', '"')
-    return entry["single"].replace("''", "'")
+    if entry["single"] is not None:
+        return entry["single"].replace("''", "'")
+    return entry["bare"] + ("" if entry["ours"] in TIMES else entry["suffix"] or "")
 
 
-def _quoted(theirs: str, *, is_time: bool) -> str:
-    """Return the name of a column as it stands in a text, in quotes where it must be."""
-    is_plain = (
-        bool(theirs)
-        and theirs == theirs.strip()
-        and "," not in theirs
-        and not theirs.startswith(('"', "'"))
-        and not (is_time and _ENDS_LIKE_A_UNIT.search(theirs))
+def matched_columns(
+    given: ColumnMap | None, present: Sequence[str], path: str, *, cells: bool = True
+) -> dict[str, NamedColumn]:
+    """Return which column of a table holds what, by what it is of a launch.
+
+    Parameters
+    ----------
+    given : the columns that the user named.
+    present : the table's columns.
+    path : of the table, for messages.
+    cells : whether columns called grid and block hold cells such as 8x1x1 where the user names none.
+
+    Raises
+    ------
+    ProfileError : a column is not there or there twice; a launch has no name or no duration; a grid or block
+        of the user's lacks an axis.
+    """
+    named = () if given is None else given.columns
+    if given is not None and given.where_present:
+        named = tuple(column for column in named if column.theirs in present)
+    if lacking := [column for column in named if column.theirs not in present]:
+        raise _missing(lacking[0], present, path)
+    found = {column.ours: column for column in named}
+    found |= {ours: NamedColumn(ours, ours) for ours in _own_columns(found, present, cells=cells)}
+    for column in found.values():
+        if present.count(column.theirs) > 1:
+            raise ProfileError(
+                f"there are {present.count(column.theirs)} columns of this name",
+                path=path,
+                column=column.theirs,
+                remedy="write the table again with one of them",
+            )
+    if unknown := [ours for ours in REQUIRED if ours not in found]:
+        raise ProfileError(
+            f"a table without a column {unknown[0]}, with {shown_columns(present) or 'none'}",
+            path=path,
+            remedy=columns_remedy(present),
+        )
+    for of, axes in DIMENSIONS.items():
+        missing = [axis for axis in axes if axis not in found]
+        if missing and {column.ours for column in named} & set(axes):
+            raise ProfileError(
+                Wording("`columns` gives an axis of the {}, and there is no {}", of, missing[0]),
+                path=path,
+                remedy=f"give all of {', '.join(axes)}, or {of}=COLUMN for cells such as 8x1x1 or 8",
+            )
+        if missing:
+            # An axis without the others, as where grid_x stands alone, says too little.
+            found = {ours: column for ours, column in found.items() if ours not in axes}
+    return found
+
+
+def _own_columns(found: Collection[str], present: Sequence[str], *, cells: bool) -> list[str]:
+    """Return the columns under our names; one grid, or one block, is enough: as axes, else as cells."""
+    own = [ours for ours in LAUNCH_COLUMNS if ours in present and ours not in found]
+    for of, axes in DIMENSIONS.items():
+        if not cells or set(axes) <= {*present, *found}:
+            own = [ours for ours in own if ours != of]
+        if of in found or of in own:
+            own = [ours for ours in own if ours not in axes]
+    return own
+
+
+def _missing(column: NamedColumn, present: Sequence[str], path: str) -> ProfileError:
+    wanted = column.theirs.strip().casefold()
+    same = [each for each in present if each.strip().casefold() == wanted]
+    bare, colon, unit = column.theirs.rpartition(":")
+    if colon and bare in present:
+        remedy = f"there is {bare!r}, but no unit {unit!r}: give {', '.join(UNITS_NS)}"
+    elif same:
+        remedy = f"did you mean {same[0]!r}?"
+    else:
+        close = nearest(column.theirs, present)
+        remedy = close if close.startswith("did") else f"there are {shown_columns(present) or 'none'}"
+    return ProfileError(
+        Wording("there is no column {!r}, which `columns` gives for {}", column.theirs, column.ours),
+        path=path,
+        remedy=remedy,
     )
-    return theirs if is_plain else '"' + theirs.replace('"', '""') + '"'
 
 
-def _wrong(text: str, message: str, remedy: str) -> OptionError:
-    return OptionError(Wording("`columns={}`: {}", text, message), remedy=remedy)
+def shown_columns(present: Sequence[str]) -> str:
+    """Return the columns of a table, the first of many."""
+    return listed([repr(shortened(name, 48)) for name in present], _MOST_LISTED)
+
+
+def columns_remedy(present: Sequence[str]) -> str:
+    """Return what to type for a table of these columns, guessed from what they are called."""
+    return Wording(
+        "if a row is a launch, say which columns are its name and duration, as with `columns={}`",
+        shlex.quote(str(guessed_columns(present))),
+    )
+
+
+def guessed_columns(present: Sequence[str]) -> ColumnMap:
+    """Return the columns that are likely meant; KERNEL and DURATION where none is."""
+
+    def likeliest(patterns: Sequence[str], names: Sequence[str]) -> str | None:
+        fitting = (each for like in patterns for each in names if re.search(like, each, re.IGNORECASE))
+        return next(fitting, None)
+
+    name = likeliest(_NAME_LIKE, present) or "KERNEL"
+    others = [each for each in present if each != name and not _NO_DURATION.search(each)]
+    duration = likeliest(_DURATION_LIKE, others) or "DURATION"
+    unit = _UNIT.search(duration)
+    unit_ns = 1 if unit is None else UNITS_NS[unit[1].lower()]
+    return ColumnMap((NamedColumn("name", name), NamedColumn("duration_ns", duration, unit_ns)))

@@ -276,7 +276,7 @@ def _trace_script(ranges: list[Range], plan: PlanFile) -> str:
         f"{_held(ranges)} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:,.1f} to "
         f"{share_ms * _MOST_GB:,.1f} GB as text, a tenth and less packed"
     )
-    said = f"printf '%s\\n' \"$0: {size}\" >&2\n" if plan.has_durations else ""
+    said = f"printf '%s\\n' \"$0: {size}\" >&2\n"
     return script(comment, said + body + _POST, takes_program=True)
 
 

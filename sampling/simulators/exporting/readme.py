@@ -43,7 +43,7 @@ the weight 0 in manifest.csv. `estimate` corrects the cycles of the others by th
 run-N.sh of their own, the last, for after the others they would find their own data in L2.
 """
 _SHARDS = """\
-There are {shards} shards of about the same {of_what}, run-1.sh to run-{shards}.sh, for as many machines
+There are {shards} shards of about the same sampled time, run-1.sh to run-{shards}.sh, for as many machines
 or as one job array of Slurm: cd here, then sbatch slurm.sh.
 """
 _SEVERAL_DEVICES = """\
@@ -103,7 +103,7 @@ def readme(
     ]
     if is_ordered and (choices.caches in FILLED or choices.predecessors):
         pieces.append(_PROGRAM_ORDER)
-    elif is_ordered and handed.plan.has_durations:
+    elif is_ordered:
         pieces.append(_ORDER)
     if choices.predecessors:
         several = choices.predecessors > 1
@@ -114,8 +114,7 @@ def readme(
     if checks:
         pieces.append(_CHECK.format(checks=checks, before=PREDECESSORS))
     if choices.shards > 1:
-        of_what = "sampled time" if handed.plan.has_durations else "number of launches"
-        pieces.append(_SHARDS.format(shards=choices.shards, of_what=of_what))
+        pieces.append(_SHARDS.format(shards=choices.shards))
     if len(parts) > 1:
         pieces.append(_PARTS.format(parts=counted(len(parts), "process and device", "processes and devices")))
     if uses_nvbit:

@@ -264,7 +264,7 @@ def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
     """Share bundles out over machines by sampled time: the longest goes to who has least so far.
 
     Within a shard they stay in order. What runs for the caches' sake counts nothing: a plan does not say how
-    long it is. Where the profile has no durations, each machine gets as many bundles.
+    long it is.
 
     Raises
     ------
@@ -286,4 +286,4 @@ def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
 
 
 def _duration_ns(steps: Iterable[Step]) -> int:
-    return sum(step.launch.duration_ns or 0 for step in steps if step.launch is not None)
+    return sum(step.launch.duration_ns for step in steps if step.launch is not None)

@@ -126,10 +126,3 @@ def test_the_sparkline_has_the_middle_of_the_launches_bin_by_bin(study: Study) -
         runs = row_runs(study, group, columns, ascii_only=False)
         styles = {style for text, style in runs if text and set(text) <= set("▁▂▃▄▅▆▇█") and 0 <= style < 100}
         assert styles <= {0, *range(numbers)}
-
-
-def test_without_durations_there_are_no_columns_of_them(study: Study) -> None:
-    from dataclasses import replace
-
-    timeless = replace(study, counts=replace(study.counts, has_durations=False))
-    assert names(timeless, 200) == ["rank", "launches", "strata", "drawn", "kernel group"]

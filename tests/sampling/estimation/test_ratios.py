@@ -11,7 +11,7 @@ import pytest
 from scipy.special import stdtrit
 
 from sampling.errors import AnalysisError
-from sampling.estimation.ratios import calibrated, inverted, ratio_of_totals
+from sampling.estimation.ratios import calibrated, ratio_of_totals
 from sampling.estimation.sample import Sample
 
 Make = Callable[..., Sample]
@@ -88,11 +88,6 @@ def test_nothing_below_a_ratio_is_refused(sample: Make) -> None:
     two = with_two(sample((9, 1, [(1, 10), (1, 12)])), [0, 0])
     with pytest.raises(AnalysisError, match="total is 0"):
         ratio_of_totals(two, "cycles", "other", 0.95)
-
-
-def test_ipc_of_known_instructions_is_the_interval_inverted() -> None:
-    assert inverted(200, 100, 400, 1000) == (5, 2.5, 10)
-    assert inverted(200, 0, 400, 1000) == (5, 2.5, None)
 
 
 def test_a_metric_that_follows_durations_is_put_to_the_mean_duration(sample: Make) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sampling.errors import NotApplicableError
-from sampling.features.instruction_counts import instruction_counts
+from sampling.features.metric_names import instruction_counts
 from sampling.profile.launch_table import LaunchTable
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy

@@ -17,10 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.features.join import ScatteredMetrics, with_features
+from sampling.features.join import JoinReport, ScatteredMetrics, with_features
 from sampling.features.matching import occurrences
 from sampling.features.names import demangled
-from sampling.features.report import JoinReport
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.profile.workload import Workload
@@ -385,7 +384,7 @@ def test_logs_may_be_as_many_as_the_processes_that_are_selected(launch_table: Bu
         joined(profile, *files)
     assert "as have 2 files in all, and the profile launches of 3 (5:0, 6:0, 7:0)" in str(caught.value)
     assert caught.value.remedy is not None
-    assert caught.value.remedy.startswith("give a file for each of them, in this order, or choose the one")
+    assert "give a file for each of the profile's, in this order, or choose" in caught.value.remedy
 
 
 def test_pages_of_processes_on_one_device_go_in_the_order_given(launch_table: Build, tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from sampling.errors import EmptySelectionError, ProfileError
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
+from sampling.readers.launch_parquet import ParquetSource
 from sampling.readers.launch_parquet_writer import write_launch_parquet
-from sampling.readers.parquet_source import ParquetSource
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy

@@ -10,8 +10,7 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
-from sampling.readers.profile_folder import natural_order
-from sampling.readers.registry import read_profile
+from sampling.readers.registry import natural_order, read_profile
 from sampling.readers.tables.column_map import column_map
 from tests import small_recordings
 

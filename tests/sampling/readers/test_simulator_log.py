@@ -9,7 +9,7 @@ import pytest
 
 from sampling.api import read_profile
 from sampling.errors import ProfileError
-from sampling.features.formats.registry import read_features
+from sampling.features.reading import read_features
 
 BANNER = "        *** GPGPU-Sim Simulator Version 4.2.0  [build gpgpu-sim_git-commit-x] ***\n"
 CONFIG = "-gpgpu_concurrent_kernel_sm                    0 # Support kernels\n-gpgpu_max_cycle 0 # no limit\n"

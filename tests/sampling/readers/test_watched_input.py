@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from sampling.readers.csv_cells import pieces
-from sampling.readers.input_file import open_input
-from sampling.readers.watched_input import watched
+from sampling.readers.input_file import open_input, watched
 from sampling.simulators.lines_so_far import LinesSoFar
 
 TEXT = "".join(f"{random.Random(line).random()},{line}\n" for line in range(400_000)).encode()

@@ -145,7 +145,7 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         longest = len(quantities.duration(float(values.max(initial=0))))
         return GroupColumn(name, name, max(_DURATION, longest), sort=sort)
 
-    columns = [
+    return [
         GroupColumn("rank", "rank", max(4, len(f"#{number}")), sort=GroupSort.TOTAL),
         GroupColumn(
             "share", "share", 7 if float(of.share.max(initial=0)) > 0.9995 else 6, sort=GroupSort.TOTAL
@@ -160,9 +160,6 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         counts("strata", of.clusters, GroupSort.STRATA),
         counts("drawn", of.samples, GroupSort.DRAWN),
     ]
-    if study.counts.has_durations:
-        return columns
-    return [column for column in columns if column.name in {"rank", "launches", "strata", "drawn"}]
 
 
 def _cov(cov: float | None) -> str:

@@ -87,7 +87,7 @@ class RunPane(Vertical):
             return
         if self._timer is not None:
             self._timer.stop()
-        if self.timeline is not None or session.selected is None or not session.study.counts.has_durations:
+        if self.timeline is not None or session.selected is None:
             self._show()
         else:
             wanted = session.study, session.selected, session.options.seed
@@ -127,10 +127,8 @@ class RunPane(Vertical):
         self.query_one(PaneTitle).show(*run_title(session, at))
         if at is not None:
             self.chart.show(partial(_draw, at, session))
-        elif session.selected is None:
-            self.chart.say("no kernel group matches")
         else:
-            self.chart.say("this profile has no durations")
+            self.chart.say("no kernel group matches")
 
 
 def _above(study: Study) -> RangeForest | str:

@@ -52,16 +52,13 @@ def _why_none(mean: Row, there: Sequence[Row], which: str) -> Iterator[str]:
     which : names the mean, where the method has several.
     """
     method = mean["method"]
-    timeless = next((row["profile"] for row in there if row["error_mean"] is None), None)
-    if timeless is not None:
-        yield f"{method}: {timeless} has no durations, so no mean error or speedup{which} is known"
-    elif mean["error_mean"] is None:
+    if mean["error_mean"] is None:
         exact = next(row["profile"] for row in there if row["error_mean"] == 0)
         yield (
             f"{method}: its error is 0 on {exact}, so a geometric mean{which} would be 0 whatever the others "
             "are; not given"
         )
-    if mean["speedup"] is None and timeless is None:
+    if mean["speedup"] is None:
         endless = next(row["profile"] for row in there if row["speedup"] is None)
         yield f"{method}: it samples no time on {endless}, so a mean speedup{which} is not known"
 

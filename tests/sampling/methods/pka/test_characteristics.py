@@ -13,8 +13,8 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from sampling.errors import NotApplicableError
-from sampling.features.formats.registry import read_features
 from sampling.features.metric_names import CHARACTERISTICS, NCU_COMMAND, is_cost
+from sampling.features.reading import read_features
 from sampling.methods.pka.characteristics import (
     find_characteristics,
     principal_components,

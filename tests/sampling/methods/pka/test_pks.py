@@ -256,7 +256,7 @@ def test_clusters_of_the_sample_are_as_good_as_those_of_scikit_learn(sample_data
     assert launches.features is not None
     rows = principal_components(standardise(launches.features.metrics, found.columns).rows)
     details = picks_of(launches, error=1e-9).details
-    cost = measured_cost(launches, "pks").values
+    cost = measured_cost(launches).values
     with reproducible_learning():
         for groups in k_means_groupings(rows, 20, 10, np.random.default_rng(0)):
             k = len(groups)

@@ -39,12 +39,10 @@ def find(launch_table: Callable[..., LaunchTable]) -> Find:
         region: Region | None = None,
         grouping: Grouping | None = None,
         plan: PlanCost | None = None,
-        has_durations: bool = True,
         **columns: Any,
     ) -> dict[str, Finding]:
         columns.setdefault("grid_x", [1] * len(names))
         profile = launch_table(names, durations, **columns)
-        profile.has_durations = has_durations
         region = region or Region()
         counts = count_durations(profile, grouping or Grouping(), region)
         times, order = device_times(profile, counts.selected), run_order(profile, counts)
@@ -61,7 +59,6 @@ def test_a_well_behaved_profile_has_no_finding(find: Find) -> None:
 
 def test_the_codes_are_those_of_the_contract() -> None:
     contract = [
-        "no-durations",
         "graph-level-trace",
         "api-rows-missing",
         "communication-kernels",
@@ -84,10 +81,6 @@ _TURNS = [f"k{step % 7}" for step in range(100)]
 
 #: A small profile that each code is found in, and what the code's few words are there.
 IN_FEW_WORDS: dict[str, tuple[dict[str, Any], str]] = {
-    "no-durations": (
-        {"names": ["k"] * 10, "durations": [0] * 10, "has_durations": False},
-        "no durations, so no bound",
-    ),
     "graph-level-trace": (
         {"names": ["k"], "durations": [9], "facts": RecordingFacts(hidden_graph_replays=1234)},
         "kernels of 1,234 graph replays missing",

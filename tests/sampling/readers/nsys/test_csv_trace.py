@@ -20,6 +20,7 @@ from sampling.profile.profile import Device, KernelTable, Profile
 from sampling.readers import csv_cells
 from sampling.readers.input_file import HEAD_BYTES, InputFile, open_input
 from sampling.readers.nsys import csv_trace as nsys_csv
+from sampling.readers.registry import read_profile
 from tests import small_recordings
 from tests.sampling.readers.nsys.plain_csv import (
     execution_trace_by_the_csv_module,
@@ -77,7 +78,7 @@ def write(folder: Path, text: str | bytes, name: str = "trace.csv") -> Path:
 
 def refusal_of(path: Path) -> ProfileError:
     with pytest.raises(ProfileError) as caught:
-        read(path)
+        read_profile([str(path)])
     return caught.value
 
 
@@ -258,8 +259,8 @@ class TestKernelExecutionTrace:
         (launch,) = launches(read(write(tmp_path, text_of(header, [row]))))
         assert (launch["grid"], launch["name"]) == (None, ADD)
 
-    def test_a_grid_of_two_numbers_is_refused(self, tmp_path: Path) -> None:
-        row = EXEC_ROWS[1].replace("   1    1    1", "  1   1")
+    def test_a_grid_of_four_numbers_is_refused(self, tmp_path: Path) -> None:
+        row = EXEC_ROWS[1].replace("   1    1    1", "  1   1  1  1")
         error = refusal_of(write(tmp_path, text_of(HEADER_EXEC, [EXEC_ROWS[0], row])))
         assert (error.row, error.column) == (4, "GridXYZ")
 

@@ -19,8 +19,7 @@ from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
 from sampling.readers import csv_cells
 from sampling.readers.registry import read_profile
-from sampling.readers.tables.column_map import column_map
-from sampling.readers.tables.matched_columns import guessed_columns
+from sampling.readers.tables.column_map import column_map, guessed_columns
 from tests.sampling.readers.launches_told import Told, told
 
 UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sampling.features.rows import FeatureRows
+from sampling.features.reading import FeatureRows
 from sampling.methods.pka.characteristics import is_cost
 
 

@@ -1,1 +1,0 @@
-"""Files of per-launch features: one module or folder a format."""

@@ -1,1 +1,0 @@
-"""Nsight Compute: the details and the raw page of its CSV."""

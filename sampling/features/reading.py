@@ -1,0 +1,188 @@
+"""Files of per-launch features: one module a format, each file recognised by its content, not its suffix.
+
+A new format is one new module and one word in ``_MODULES``. A module has::
+
+    def recognise(file: InputFile) -> bool         # from file.head (64 KiB); cheap
+    def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows
+
+``read`` raises ProfileError, with the remedy, for what is of its format but no features. What belongs to
+which launch of a profile is decided by `sampling.features.join`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+import numpy as np
+
+from sampling.arrays import IntArray
+from sampling.dense_codes import dense_codes
+from sampling.errors import ProfileError
+from sampling.profile.profile import KernelTable
+from sampling.progress import Progress
+from sampling.readers.csv_cells import NumberLocale
+from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.registry import reader_of
+from sampling.reduction.launch_features import Features
+from sampling.text import counted, listed, shortened
+
+# The tables are asked last: many other files are CSV too.
+_MODULES = ("ncu", "blocks", "instructions", "simulator_log", "tables")
+_READABLE = (
+    "give a CSV of Nsight Compute (`ncu --csv --page raw`), a CSV or Parquet file with a column id or name, "
+    "an npy file with a row for every launch, or what NVBit's instr_count or the basic-block tool writes"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRows:
+    """The rows of one file; row i of every array is one launch that the file describes.
+
+    Attributes
+    ----------
+    path : as the user gave it.
+    format : the name of the format, e.g. "ncu-raw".
+    line : (n,) 1-based line or row of the file, for messages.
+    features : what the file says of each row, in base units.
+    id : (n,) launch ids in the profile, where the file has them; then nothing else identifies a row.
+    names : the distinct kernel names as the file spells them.
+    name : (n,) index into ``names``; None where the file has no names.
+    grid, block : (n, 3) x, y, z, 0 where a row has none; None where the file has none.
+    process, device : (n,) numbers of the run that the file describes; None where it does not say.
+    occurrence : (n,) how many launches of the same process, device, name, grid and block (of those that the
+        file has) came before; None where it is to be counted in row order.
+    thread_blocks : (n,) how many the grid has, where the file does not have the grid itself.
+    launch_number : (n,) the tool's own numbers of the launches, ascending from 0 on, with gaps where launches
+        have no row; None where the file has none.
+    whole_profile : whether the file has a row for every launch of the profile, by position, so that another
+        number of rows is another profile's.
+    notes : what to tell the user of how the file was read.
+    """
+
+    path: str
+    format: str
+    line: IntArray
+    features: Features
+    id: IntArray | None = None
+    names: tuple[str, ...] = ()
+    name: IntArray | None = None
+    grid: IntArray | None = None
+    block: IntArray | None = None
+    process: IntArray | None = None
+    device: IntArray | None = None
+    occurrence: IntArray | None = None
+    thread_blocks: IntArray | None = None
+    launch_number: IntArray | None = None
+    whole_profile: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def words(self, row: int) -> str:
+        """Return a row in words, for messages: its name and shape, or its id."""
+        if self.name is None:
+            assert self.id is not None
+            return f"id {int(self.id[row])}"
+        shape = [
+            f", {what} ({', '.join(map(str, dimensions[row].tolist()))})"
+            for what, dimensions in (("grid", self.grid), ("block", self.block))
+            if dimensions is not None
+        ]
+        return f"'{shortened(self.names[int(self.name[row])])}'" + "".join(shape)
+
+
+def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress | None = None) -> FeatureRows:
+    """Read a file of features; "-" is standard input, gzip is read as it is.
+
+    Parameters
+    ----------
+    locale : how the file writes its numbers; under "C", thousands apart by commas are read too.
+
+    Raises
+    ------
+    ProfileError : it is missing, damaged, of no known format, or has nothing that says which launch a row is.
+    """
+    with open_input(path) as file:
+        if not file.is_directory:
+            for name in _MODULES:
+                module = import_module(f"sampling.features.{name}")
+                if module.recognise(file):
+                    rows: FeatureRows = module.read(file, locale, progress)
+                    return rows
+        message, remedy = _no_features(file)
+        raise ProfileError(message, path=file.path, remedy=remedy)
+
+
+def _no_features(file: InputFile) -> tuple[str, str]:
+    """Return message and remedy for a file that no format recognises."""
+    # Many regular expressions, which no file of features needs.
+    from sampling.readers.not_a_profile import file_error, shell_path, sort_of
+
+    reader = reader_of(file)
+    if reader is not None:
+        try:
+            if reader.read(file, KernelTable(), None) is None:
+                raise file_error(file)
+        except ProfileError as error:
+            reason = error.message.removeprefix(f"{error.path}: ")
+            return f"{reason}; it has no features of launches either", _READABLE
+        return (
+            f"a profile ({reader.FORMAT}): it has durations of launches and no features of them",
+            "give it in place of the profile, or record its features with `ncu --csv --page raw`",
+        )
+    sort = sort_of(file)
+    message, remedy = sort.sentence.format(path=shell_path(file), detail=sort.detail(file) or ""), _READABLE
+    if file.is_directory:
+        message = "a folder, not a file of features"
+    elif not file.head.strip():
+        message, remedy = "an empty file", "record the features again"
+    elif message.startswith("an Nsight Compute report"):
+        message = "an Nsight Compute report that was not exported"
+        remedy = f"write its metrics as CSV with `ncu --import {shell_path(file)} --csv --page raw`"
+    elif b"==PROF==" in file.head:
+        message = "the console output of Nsight Compute without a CSV in it"
+        remedy = "record it with `ncu --csv --page raw`"
+    elif message == "a plan written by kernelpoint, not a profile":
+        message = "a plan written by kernelpoint, not features"
+    elif "profile" in message:
+        # What is said where a profile is wanted is about profiles.
+        message = "of no format of features that is known here"
+    return message, remedy
+
+
+def gap_notes(number: IntArray) -> tuple[str, ...]:
+    """Return what to tell the user of kernels that a log numbers, (n,) ascending, but has no line for."""
+    missing = int(number[-1]) + 1 - len(number)
+    if not missing:
+        return ()
+    have = "has" if missing == 1 else "have"
+    return (f"{missing:,} of {counted(int(number[-1]) + 1, 'kernel')} up to the last {have} no line",)
+
+
+def infinite_notes(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Return what to tell the user of metrics with infinite values."""
+    names = list(metrics)
+    return (f"infinite values count as none: {listed(names)}",) if names else ()
+
+
+def repeated_notes(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return what to tell the user of columns with one name."""
+    twice = [name for name in dict.fromkeys(columns) if name and columns.count(name) > 1]
+    return (f"several columns have one name, of which the first counts: {listed(twice)}",) if twice else ()
+
+
+def refuse_repeated(keys: Sequence[IntArray], path: str, line: IntArray, what: str) -> None:
+    """Raise ProfileError if two rows have the same keys, (n,) each and -1 or more, naming both rows."""
+    codes, first_rows = dense_codes([key + 1 for key in keys])
+    again = first_rows[codes] != np.arange(len(codes))
+    if again.any():
+        row = int(np.argmax(again))
+        raise ProfileError(
+            f"{what} stands in row {int(line[first_rows[codes[row]]])} already",
+            path=path,
+            row=int(line[row]),
+            remedy="give each launch one row",
+        )

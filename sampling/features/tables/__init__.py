@@ -1,1 +1,0 @@
-"""Tables of features, whatever file they come from: cells, keys and columns."""

@@ -1,0 +1,216 @@
+"""What ROCm's profilers write their own way, and the launches of a recording of rocprofv3's.
+
+Names of kernels end with suffixes, grids are counted in work-items. Launches are in the order of the calls
+where every launch has its call, else of their dispatch numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sampling.arrays import AnyIntArray, IntArray
+from sampling.errors import ProfileError
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
+from sampling.profile.named_ranges import NO_CALL, RangeEvents, runs_of
+from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
+from sampling.profile.range_runs import NO_RANGES, RangeSource
+from sampling.readers.input_file import InputFile
+
+#: The columns of a recording's launches.
+COLUMNS = (
+    *("start", "end", "call", "dispatch", "process", "agent", "queue", "kernel"),
+    *("items_x", "items_y", "items_z", "group_x", "group_y", "group_z"),
+)
+
+# A kernel's symbol is that of its descriptor; demanglers print what follows the name as a clone.
+_DESCRIPTOR = re.compile(r"\s*(?:\[clone \.kd\]|\(\.kd\)|\.kd)\s*\Z")
+_CLONE_OF_DESCRIPTOR = re.compile(r"(\[clone [^\[\]]*?)\.kd\]\s*\Z")
+
+
+def bare_name(name: str) -> str:
+    """Return a kernel's name without the suffix of its descriptor; other clones keep theirs.
+
+    >>> bare_name("void add<int>(int*) [clone .kd]"), bare_name("_Z3addPi.kd")
+    ('void add<int>(int*)', '_Z3addPi')
+    """
+    return _CLONE_OF_DESCRIPTOR.sub(r"\1]", _DESCRIPTOR.sub("", name)).strip()
+
+
+def work_groups(work_items: Sequence[AnyIntArray], group: Sequence[AnyIntArray]) -> list[IntArray]:
+    """Return x, y and z of the grid in work-groups, the last one on each axis maybe not full.
+
+    Parameters
+    ----------
+    work_items, group : x, y and z, (n,) each: of the grid and of a work-group; 0 where unknown.
+    """
+    return [
+        -(-items.astype(np.int64, copy=False) // np.maximum(size, 1))
+        for items, size in zip(work_items, group, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """What rocprofv3 recorded of one process, or in one set of tables.
+
+    Attributes
+    ----------
+    launches : (n,) each of `COLUMNS`; ``call`` is the number of the call behind a launch, -1 where unknown.
+    calls, call_start_ns : (c,) the calls that were recorded; of those with one number the first counts.
+    symbols : a kernel's name as it is shown and its symbol, by its number.
+    agents : the GPUs, as HIP numbers them, by the numbers of the agents; CPUs are agents too.
+    markers : process, name, start and end of the ranges that the program named (roctx).
+    """
+
+    launches: Mapping[str, IntArray]
+    calls: IntArray
+    call_start_ns: IntArray
+    symbols: Mapping[int, tuple[str, str]]
+    agents: Mapping[int, Device]
+    markers: Sequence[tuple[int, str, int, int]]
+
+
+def profile_of(
+    recordings: Iterable[Recording], file: InputFile, kernels: KernelTable, *, format_name: str, remedy: str
+) -> Profile:
+    """Return the launches of all recordings in a file.
+
+    Raises
+    ------
+    ProfileError : a launch has no kernel name, no GPU or a size below 0; there is none.
+    """
+    builder = LaunchTableBuilder(file.path, kernels)
+    launches = calls_missing = 0
+    in_order_of_calls = True
+    devices: dict[tuple[int, Device], None] = {}
+    markers: list[tuple[int, str, int, int]] = []
+    for recording in recordings:
+        markers += recording.markers
+        column = recording.launches
+        if not len(column["start"]):
+            continue
+        of_kernel, kernel_row = np.unique(column["kernel"], return_inverse=True)
+        symbols = [recording.symbols.get(kernel, ("", "")) for kernel in of_kernel.tolist()]
+        names = [bare_name(shown or symbol) for shown, symbol in symbols]
+        mangled = [bare_name(symbol) if symbol.startswith("_Z") else None for _, symbol in symbols]
+        of_agent, agent_row = np.unique(column["agent"], return_inverse=True)
+        gpus = [recording.agents.get(agent) for agent in of_agent.tolist()]
+        items, block = ([column[f"{what}_{axis}"] for axis in "xyz"] for what in ("items", "group"))
+        for wrong, message in (
+            (np.array([not name for name in names])[kernel_row], "a launch has no kernel name"),
+            (np.array([gpu is None for gpu in gpus])[agent_row], "a launch ran on no GPU that is listed"),
+            *((size < 0, "a launch has a size below 0") for size in (*items, *block)),
+        ):
+            if wrong.any():
+                row = int(np.argmax(wrong)) + 1
+                raise ProfileError(message, path=file.path, row=row, remedy=remedy)
+        of_process, process_row = np.unique(column["process"], return_inverse=True)
+        for pair in np.unique(process_row * len(gpus) + agent_row).tolist():
+            if (gpu := gpus[pair % len(gpus)]) is not None:
+                devices[int(of_process[pair // len(gpus)]), gpu] = None
+        order, api_start_ns, missing = _call_order(recording)
+        calls_missing += missing
+        # The dispatch number is a correlation number that the profiler gives.
+        in_order_of_calls &= order is not column["dispatch"]
+        numbers = np.array([-1 if gpu is None else gpu.device for gpu in gpus], dtype=np.int64)
+        builder.append(
+            LaunchColumns(
+                name=kernels.names.intern(names, mangled=mangled)[kernel_row],
+                duration_ns=column["end"] - column["start"],
+                order=order,
+                process=column["process"],
+                device=numbers[agent_row],
+                grid=work_groups(items, block),
+                block=block,
+                start_ns=column["start"],
+                stream=column["queue"],
+                api_start_ns=api_start_ns,
+            )
+        )
+        launches += len(kernel_row)
+    if launches == 0:
+        raise ProfileError(
+            "a recording of rocprofv3's without a kernel dispatch",
+            path=file.path,
+            remedy="record the program with `rocprofv3 --kernel-trace`",
+        )
+    return builder.finish(
+        format_name=format_name,
+        file=ProfileFile(file.path, file.location, launches),
+        facts=RecordingFacts(
+            devices=_distinct(devices),
+            launch_order="api-start" if in_order_of_calls else "correlation",
+            api_rows_missing=calls_missing,
+            product="rocprofv3",
+        ),
+        ranges=partial(_ranges, markers),
+    )
+
+
+def _call_order(recording: Recording) -> tuple[IntArray, IntArray | None, int]:
+    """Return (n,) what ascends with the calls within a process, when each call began, how many have none.
+
+    Launches of one call are in the order of dispatch; all are where a call is missing.
+    """
+    dispatch, call = recording.launches["dispatch"], recording.launches["call"]
+    if not len(recording.calls):
+        return dispatch, None, 0
+    by_start = np.lexsort((recording.call_start_ns, recording.calls))
+    numbers, first = np.unique(recording.calls[by_start], return_index=True)
+    place = np.minimum(np.searchsorted(numbers, call), len(numbers) - 1)
+    known = numbers[place] == call
+    api_start_ns = np.where(known, recording.call_start_ns[by_start][first][place], NO_CALL)
+    if not known.all():
+        return dispatch, api_start_ns if known.any() else None, int(np.count_nonzero(~known))
+    order = np.empty(len(dispatch), dtype=np.int64)
+    order[np.lexsort((dispatch, api_start_ns))] = np.arange(len(dispatch))
+    return order, api_start_ns, 0
+
+
+def device_of(number: int, name: object, properties: Any) -> Device:
+    """Return a GPU from what rocprofv3 writes of an agent, decoded JSON; of another form it is ignored."""
+    known = properties if isinstance(properties, dict) else {}
+    banks, units = known.get("mem_banks"), known.get("cu_count")
+    sizes = (
+        [bank.get("size_in_bytes") for bank in banks if isinstance(bank, dict)]
+        if isinstance(banks, list)
+        else []
+    )
+    memory_bytes = sum(size for size in sizes if isinstance(size, int))
+    return Device(
+        device=number,
+        name=name if isinstance(name, str) else "",
+        sm_count=units if isinstance(units, int) and units > 0 else None,
+        memory_bytes=memory_bytes if memory_bytes > 0 else None,
+    )
+
+
+def _distinct(found: Iterable[tuple[int, Device]]) -> tuple[Device, ...]:
+    """Return the GPUs of (process, GPU) pairs; with their process where processes number them differently."""
+    pairs = sorted(found, key=lambda pair: (pair[0], pair[1].device))
+    alike = tuple(dict.fromkeys(device for _, device in pairs))
+    if len({device.device for device in alike}) == len(alike):
+        return alike
+    return tuple(replace(device, process=process) for process, device in pairs)
+
+
+def _ranges(
+    markers: Sequence[tuple[int, str, int, int]],
+    sequences: tuple[LaunchSequence, ...],
+    api_start_ns: AnyIntArray | None,
+) -> RangeSource:
+    """Return the markers as the launches that were called while they were open."""
+    if not markers:
+        return NO_RANGES
+    codes: dict[str, int] = {}
+    process, text, start_ns, end_ns = np.array(
+        [(process, codes.setdefault(text, len(codes)), start, end) for process, text, start, end in markers],
+        dtype=np.int64,
+    ).T
+    return runs_of(RangeEvents(tuple(codes), text, process, start_ns, end_ns), sequences, api_start_ns)

@@ -1,0 +1,332 @@
+"""Nsight Compute's CSV: both pages, their units, the lines around them, and the launches' identity."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ncu_file import as_ncu_spells
+
+from sampling.errors import ProfileError
+from sampling.features.reading import FeatureRows, read_features
+from sampling.readers.csv_cells import NumberLocale
+from sampling.readers.input_file import HEAD_BYTES
+from tests import small_recordings
+
+IDENTITY = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name"]
+METRIC = ["Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type"]
+SHAPE = ["Context", "Stream", "Block Size", "Grid Size", "Device", "CC"]
+SPEEDUP = ["Rule Description", "Estimated Speedup Type", "Estimated Speedup"]
+DETAILS = [*IDENTITY, *SHAPE, *METRIC, *SPEEDUP]
+OLD_DETAILS = [*IDENTITY, "Kernel Time", "Context", "Stream", *METRIC, "Rule Description"]
+CHATTER = (
+    b'==PROF== Connected to process 7 (/bin/app)\nresult, 1, 2\n==PROF== Profiling "f": 0%....100% - 9\n'
+)
+
+
+def quoted(*rows: Sequence[object]) -> bytes:
+    """Return rows as Nsight Compute writes them: every cell in quotes."""
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def metric(launch: int, section: str, name: str, unit: str, value: str, *, kernel: str = "f") -> list[object]:
+    """Return a row of the details page: 15 cells and an empty one."""
+    cells: list[object] = [launch, 7, "app", "host", kernel, 1, 7, "(16, 2, 1)", "(64, 3, 1)", 0, "8.0"]
+    return [*cells, section, name, unit, value]
+
+
+def details(*rows: Sequence[object]) -> bytes:
+    """Return a details page: metric rows end in a comma, as printed."""
+    body = b"".join(quoted(row).replace(b"\n", b",\n") if len(row) == 15 else quoted(row) for row in rows)
+    return quoted(DETAILS) + body
+
+
+def rule(launch: int) -> list[object]:
+    """Return the row of a rule, with a comma and a quote in its text."""
+    cells: list[object] = [launch, 7, "app", "host", "f", 1, 7, "(16, 2, 1)", "(64, 3, 1)", 0, "8.0"]
+    return [*cells, "SpeedOfLight", "", "", "", "SOL", "OPT", 'Low, "very" low, 31,87 of it', "", ""]
+
+
+def raw(metrics: Sequence[str], units: Sequence[str], *rows: Sequence[object]) -> bytes:
+    """Return a raw page; a row is (id, process, name, grid, block, device, values...)."""
+    header = [*IDENTITY, *SHAPE]
+    body = [
+        [row[0], row[1], "app", "host", row[2], 1, 7, row[4], row[3], row[5], "8.0", *row[6:]] for row in rows
+    ]
+    return quoted([*header, *metrics], [*[""] * 11, *units], *body)
+
+
+def read(folder: Path, content: bytes, locale: NumberLocale = "C") -> FeatureRows:
+    """Read bytes as a file of features."""
+    path = folder / "features"
+    path.write_bytes(content)
+    return read_features(str(path), locale=locale)
+
+
+def values(rows: FeatureRows, name: str) -> list[float]:
+    """Return the values of a metric."""
+    return np.asarray(rows.features.metrics[name]).tolist()
+
+
+def test_rules_chatter_and_program_output_are_no_rows(tmp_path: Path) -> None:
+    body = details(metric(0, "A", "x", "usecond", "2"), rule(0), metric(1, "A", "x", "ms", "3"))
+    first, rest = body.split(b"\n", 1)
+    second, rest = rest.split(b"\n", 1)
+    noisy = CHATTER + first + b"\n" + second + b"\n==WARNING== slow\nstep 3, loss 31,87\n1,2,3\n" + rest
+    rows = read(tmp_path, noisy)
+    assert values(rows, "x") == [2_000, 3_000_000]
+    assert rows.line.tolist() == [5, 10]
+
+
+def test_rows_of_one_metric_may_have_different_units(tmp_path: Path) -> None:
+    rows = read(tmp_path, details(metric(0, "A", "m", "Kbyte", "2"), metric(1, "A", "m", "Mbyte", "1.5")))
+    assert values(rows, "m") == [2_000, 1_500_000]
+    assert rows.features.units == {"m": "byte"}
+
+
+def test_one_name_in_two_sections(tmp_path: Path) -> None:
+    same = [metric(0, "A", "same", "", "1"), metric(0, "B", "same", "", "1"), metric(1, "B", "same", "", "4")]
+    other = [
+        metric(0, "A", "other", "", "1"),
+        metric(0, "B", "other", "", "2"),
+        metric(1, "A", "other", "", "5"),
+    ]
+    rows = read(tmp_path, details(*same, *other))
+    assert set(rows.features.metrics) == {"same", "other", "B: other"}
+    assert values(rows, "same") == [1, 4]
+    assert values(rows, "other") == [1, 5]
+    np.testing.assert_array_equal(values(rows, "B: other"), [2, np.nan])
+
+
+def test_of_two_rows_for_one_metric_the_first_counts_and_a_note_says_so(tmp_path: Path) -> None:
+    rows = read(tmp_path, details(metric(0, "A", "m", "", "1"), metric(0, "A", "m", "", "2")))
+    assert values(rows, "m") == [1]
+    assert any("of which the first counts: m" in note for note in rows.notes)
+
+
+def test_ids_put_launches_in_order_within_their_process(tmp_path: Path) -> None:
+    page = raw(
+        ["m"],
+        [""],
+        (2, 9, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "12"),
+        (0, 9, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "10"),
+        (1, 3, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1"),
+    )
+    rows = read(tmp_path, page)
+    assert values(rows, "m") == [1, 10, 12]
+    assert rows.process is not None
+    assert rows.process.tolist() == [3, 9, 9]
+    assert rows.id is None
+    assert rows.line.tolist() == [5, 4, 3]
+
+
+def test_the_old_header_has_no_sizes(tmp_path: Path) -> None:
+    head = [0, 7, "app", "host", "f", "12:00", 1, 7]
+    page = quoted(
+        OLD_DETAILS, [*head, "A", "x", "usecond", "2", "", "", ""], [*head, "A", "", "", "", "R", "OPT", "t"]
+    )
+    rows = read(tmp_path, page)
+    assert values(rows, "x") == [2000]
+    assert rows.grid is None
+    assert rows.block is None
+    assert rows.device is None
+
+
+def test_the_raw_page_scales_by_its_second_row(tmp_path: Path) -> None:
+    page = raw(
+        ["t", "n", "text"],
+        ["usecond", "inst", ""],
+        (0, 7, "f", "(64, 3, 1)", "(16, 2, 1)", 0, "31.872000", "n/a", "CachePreferNone"),
+        (1, 7, "g", "(1, 1, 1)", "(32, 1, 1)", 0, "1,031.5", "5", "CachePreferNone"),
+    )
+    rows = read(tmp_path, CHATTER + page)
+    assert values(rows, "t") == pytest.approx([31_872, 1_031_500])
+    np.testing.assert_array_equal(values(rows, "n"), [np.nan, 5])
+    assert rows.features.units == {"t": "ns", "n": "inst"}
+    assert any("text" in note for note in rows.notes)
+
+
+def test_a_raw_page_longer_than_the_head_is_whole(tmp_path: Path) -> None:
+    names = [f"metric__{'of_a_long_name_' * 20}number_{index}.sum" for index in range(500)]
+    page = raw(names, ["inst"] * 500, (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, *range(500)))
+    assert page.index(b"\n") > 2 * HEAD_BYTES
+    rows = read(tmp_path, gzip.compress(page))
+    assert len(rows.features.metrics) == 500
+    assert values(rows, names[-1]) == [499]
+
+
+def test_a_header_far_behind_the_lines_of_progress_is_found(tmp_path: Path) -> None:
+    page = raw(["m"], ["inst"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, 5))
+    rows = read(tmp_path, CHATTER * 2000 + page)
+    assert values(rows, "m") == [5]
+    assert rows.line.tolist() == [6003]
+    assert values(read(tmp_path, CHATTER * 2000 + details(metric(0, "A", "x", "", "2"))), "x") == [2]
+
+
+def test_units_that_are_not_known_or_not_there_are_noted(tmp_path: Path) -> None:
+    launch = (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1", "2", "3")
+    rows = read(tmp_path, raw(["a", "b", "c"], ["inst", "furlong", "furlong"], launch))
+    assert values(rows, "b") == [2]
+    assert rows.notes == ("units that are not known are left as they are: furlong (b)",)
+    (note,) = read(tmp_path, raw(["a", "b", "c"], ["", "", ""], launch)).notes
+    assert note == "the row of units is empty: all values are taken to be in base units"
+    lines = raw(["a", "b", "c"], ["inst"] * 3, launch).splitlines(keepends=True)
+    rows = read(tmp_path, b"".join([lines[0], *lines[2:]]))
+    assert values(rows, "a") == [1]
+    assert rows.notes == (
+        "no row of units stands below the header: all values are taken to be in base units",
+    )
+    rows = read(tmp_path, details(metric(0, "A", "x", "furlong", "2"), metric(0, "A", "y", "us", "2")))
+    assert values(rows, "x") == [2]
+    assert rows.notes == ("units that are not known are left as they are: furlong (x)",)
+
+
+def test_infinite_values_are_noted(tmp_path: Path) -> None:
+    page = raw(
+        ["a", "b"],
+        ["inst", "inst"],
+        (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "inf", "1"),
+        (1, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "2", "3"),
+    )
+    rows = read(tmp_path, page)
+    np.testing.assert_array_equal(values(rows, "a"), [np.nan, 2])
+    assert rows.notes == ("infinite values count as none: a",)
+    rows = read(tmp_path, details(metric(0, "A", "x", "us", "inf"), metric(1, "A", "x", "us", "2")))
+    np.testing.assert_array_equal(values(rows, "x"), [np.nan, 2000])
+    assert rows.notes == ("infinite values count as none: x",)
+
+
+def test_a_metric_that_stands_twice_is_noted(tmp_path: Path) -> None:
+    rows = read(
+        tmp_path, raw(["a", "a"], ["inst", "inst"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1", "2"))
+    )
+    assert values(rows, "a") == [1]
+    assert rows.notes == ("several columns have one name, of which the first counts: a",)
+
+
+def test_german_numbers_need_the_option(tmp_path: Path) -> None:
+    page = details(
+        metric(0, "A", "Duration", "us", "31,87"), metric(0, "A", "Elapsed Cycles", "cycle", "30.221")
+    )
+    with pytest.raises(ProfileError, match=r"row 2, column Metric Value: '31,87'.*`number_locale=de_DE`"):
+        read(tmp_path, page)
+    rows = read(tmp_path, page, "de_DE")
+    assert values(rows, "Duration")[0] == pytest.approx(31_870)
+    assert values(rows, "Elapsed Cycles") == [30_221]
+    wide = raw(["c"], ["cycle"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "5195632,000000"))
+    with pytest.raises(ProfileError, match=r"row 3, column c: .*`number_locale=de_DE`"):
+        read(tmp_path, wide)
+    assert values(read(tmp_path, wide, "de_DE"), "c") == [5_195_632]
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        (raw(["m"], [""]), "without a single launch"),
+        (details(), "without a single launch"),
+        (
+            raw(["m"], [""], *[(4, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1")] * 2),
+            "row 4: this launch's ID stands in row 3 already",
+        ),
+        (
+            raw(
+                ["m"],
+                [""],
+                (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1"),
+                (1, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "x"),
+            ),
+            "row 4, column m: 'x' is not a number",
+        ),
+        (raw(["m"], [""], (0, 7, "f", "many", "(1, 1, 1)", 0, "1")), "row 3, column Grid Size: 'many'"),
+        (raw(["m"], [""], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", "x", "1")), "row 3, column Device: 'x'"),
+        (
+            details(metric(0, "A", "m", "", "1"), metric(0, "A", "m", "", "1", kernel="g")),
+            "row 3, column ID: ID 0 stands for two kernels",
+        ),
+        (
+            raw(["m"], [""], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1")) * 2,
+            "several Nsight Compute reports",
+        ),
+        (raw(["m"], [""], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1"))[:-8] + b"\n", "row 3"),
+    ],
+)
+def test_a_wrong_report_is_refused_with_its_row(tmp_path: Path, page: bytes, message: str) -> None:
+    with pytest.raises(ProfileError) as caught:
+        read(tmp_path, page)
+    assert message in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_a_report_cut_into_many_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = CHATTER + details(
+        *(row for index in range(50) for row in (metric(index, "A", "x", "", str(index)), rule(index)))
+    )
+    whole = read(tmp_path, page)
+    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 256)
+    cut = read(tmp_path, page)
+    assert values(cut, "x") == values(whole, "x") == list(range(50))
+    assert cut.line.tolist() == whole.line.tolist()
+
+
+def test_english_numbers_prove_a_german_locale_wrong(tmp_path: Path) -> None:
+    page = details(
+        metric(0, "A", "Elapsed Cycles", "cycle", "1,000"), metric(0, "A", "Duration", "us", "1,500.5")
+    )
+    wrong = r"row 3, column Metric Value: '1,500.5' is not a number under the locale de_DE"
+    with pytest.raises(ProfileError, match=wrong):
+        read(tmp_path, page, "de_DE")
+    assert values(read(tmp_path, page), "Elapsed Cycles") == [1000]
+    wide = raw(["c"], ["cycle"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1,234,567"))
+    with pytest.raises(ProfileError, match=r"row 3, column c: '1,234,567' is not a number"):
+        read(tmp_path, wide, "de_DE")
+
+
+def numbers_printed(path: Path) -> list[str]:
+    """Return the values of a details page that are numbers, as its text has them."""
+    with path.open(newline="") as stream:
+        printed = [cells[14] for cells in csv.reader(stream) if len(cells) == 16]
+    return [value for value in printed if value.replace(",", "").replace(".", "").isdigit()]
+
+
+def test_a_small_details_page_reads_as_its_text_says(tmp_path: Path) -> None:
+    path = small_recordings.ncu_details(tmp_path)
+    rows = read_features(str(path))
+    assert rows.format == "ncu-details"
+    assert len(rows) == small_recordings.LAUNCHES
+    launches = small_recordings.images().launches
+    # Durations are printed with two decimals of a microsecond or of a millisecond.
+    assert values(rows, "Duration") == [
+        pytest.approx(launch.times.duration_ns, abs=5000 if launch.times.duration_ns >= 100_000 else 5)
+        for launch in launches
+    ]
+    assert rows.features.units["Duration"] == "ns"
+    assert values(rows, "Registers Per Thread") == [launch.kernel.registers for launch in launches]
+    assert rows.grid is not None
+    assert rows.grid.tolist() == [list(launch.grid) for launch in launches]
+    assert rows.block is not None
+    assert rows.block.tolist() == [list(launch.kernel.block) for launch in launches]
+    assert rows.name is not None
+    assert [rows.names[code] for code in rows.name] == [as_ncu_spells(each.kernel.name) for each in launches]
+    # Every metric row of the file is a value of a launch, but for those that are text.
+    known = sum(int(np.isfinite(column).sum()) for column in rows.features.metrics.values())
+    assert known == len(numbers_printed(path)) == 5 * small_recordings.LAUNCHES
+
+
+def test_both_small_pages_agree(tmp_path: Path) -> None:
+    long = read_features(str(small_recordings.ncu_details(tmp_path)))
+    wide = read_features(str(small_recordings.ncu_raw(tmp_path)))
+    assert (long.format, wide.format) == ("ncu-details", "ncu-raw")
+    assert long.names == wide.names
+    assert long.name is not None
+    np.testing.assert_array_equal(long.name, wide.name)
+    assert values(long, "Elapsed Cycles") == values(wide, "gpc__cycles_elapsed.avg")
+    assert values(long, "Executed Instructions") == values(wide, "smsp__inst_executed.sum")
+    assert values(long, "Grid Size") == values(wide, "launch__grid_size")
+    assert not any("units" in note for rows in (long, wide) for note in rows.notes)

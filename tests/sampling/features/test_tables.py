@@ -1,0 +1,381 @@
+"""CSV and Parquet files of features: what identifies a row, what is a metric, what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from workload import Recording
+
+from sampling.errors import ProfileError
+from sampling.features.reading import FeatureRows, read_features
+from tests import small_recordings
+
+
+def csv_rows(folder: Path, text: str) -> FeatureRows:
+    """Read a text as a CSV of features."""
+    path = folder / "features.txt"
+    path.write_text(text)
+    return read_features(str(path))
+
+
+def parquet_rows(folder: Path, columns: dict[str, Any]) -> FeatureRows:
+    """Read columns as a Parquet file of features."""
+    path = folder / "features"
+    pq.write_table(pa.table(columns), path)
+    return read_features(str(path))
+
+
+def listed(array: Any) -> Any:
+    """Return an array as lists."""
+    assert array is not None
+    return np.asarray(array).tolist()
+
+
+def test_ids_and_metrics(tmp_path: Path) -> None:
+    rows = csv_rows(tmp_path, "id,instructions,cycles\n4,10,1.5\n2,n/a,\n")
+    assert rows.format == "csv"
+    assert listed(rows.id) == [4, 2]
+    np.testing.assert_array_equal(rows.features.metrics["instructions"], [10, np.nan])
+    np.testing.assert_array_equal(rows.features.metrics["cycles"], [1.5, np.nan])
+    assert listed(rows.line) == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells"),
+    [
+        ("grid,block", '"(16, 2, 1)",8x4x1'),
+        ("grid_x,grid_y,grid_z,block_x,block_y,block_z", "16,2,1,8,4,1"),
+        ("Grid,BLOCK", '"16,2","8, 4, 1"'),
+        ("grid,block", "[16;2;1],8*4"),
+    ],
+)
+def test_names_and_shapes_in_all_their_spellings(tmp_path: Path, columns: str, cells: str) -> None:
+    rows = csv_rows(tmp_path, f'Name,{columns},occurrence,m\n"f(int, int)",{cells},3,1\n')
+    assert rows.names == ("f(int, int)",)
+    assert listed(rows.grid) == [[16, 2, 1]]
+    assert listed(rows.block) == [[8, 4, 1]]
+    assert listed(rows.occurrence) == [3]
+    assert list(rows.features.metrics) == ["m"]
+
+
+def test_what_describes_a_launch_is_no_metric_and_text_is_left_out(tmp_path: Path) -> None:
+    rows = csv_rows(
+        tmp_path,
+        "id,process,device,duration_ns,start_ns,stream,comment,m\n0,7,1,55,1,2,slow,3\n1,7,1,5,1,2,,4\n",
+    )
+    assert list(rows.features.metrics) == ["m"]
+    assert listed(rows.process) == [7, 7]
+    assert listed(rows.device) == [1, 1]
+    assert rows.notes == ("columns that hold text are left out: comment",)
+
+
+def test_a_byte_order_mark_blank_lines_and_thousands(tmp_path: Path) -> None:
+    rows = csv_rows(tmp_path, '\ufeff\nid,m\r\n\r\n7,"1,234.5"\r\n')
+    assert listed(rows.id) == [7]
+    assert listed(rows.features.metrics["m"]) == [1234.5]
+    assert listed(rows.line) == [4]
+
+
+def test_rows_in_many_pieces_may_change_their_way_of_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 64)
+    cells = [f"{index}" if index < 50 else f'"{index * 1000:,}"' for index in range(100)]
+    rows = csv_rows(tmp_path, "id,m\n" + "".join(f"{index},{cell}\n" for index, cell in enumerate(cells)))
+    assert listed(rows.features.metrics["m"]) == [*range(50), *range(50_000, 100_000, 1000)]
+    assert listed(rows.line) == list(range(2, 102))
+    with pytest.raises(ProfileError, match=r"row 92, column m: 'x' is not a number"):
+        csv_rows(
+            tmp_path, "id,m\n" + "".join(f"{index},{'x' if index == 90 else 1}\n" for index in range(100))
+        )
+
+
+def separated(header: str, rows: list[str], separator: str) -> str:
+    """Return a table written with commas with another separator in their place."""
+    return "".join(f"{line}\n".replace("|", separator) for line in [header, *rows])
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_semicolons_and_tabs_separate_as_commas_do(tmp_path: Path, separator: str) -> None:
+    text = separated(
+        "Name|grid|m|k", ['"f<a, b; c>(x\ty)"|"(2, 1, 1)"|1.5|7', "g|3|2|8", "", "h|4||9"], separator
+    )
+    rows = csv_rows(tmp_path, "\ufeff" + text)
+    assert rows.names == ("f<a, b; c>(x\ty)", "g", "h")
+    assert listed(rows.grid) == [[2, 1, 1], [3, 1, 1], [4, 1, 1]]
+    np.testing.assert_array_equal(rows.features.metrics["m"], [1.5, 2, np.nan])
+    assert listed(rows.features.metrics["k"]) == [7, 8, 9]
+    assert listed(rows.line) == [2, 3, 5]
+    bare = csv_rows(tmp_path, separated("id|m", ["4|1", "2|3"], separator))
+    assert (listed(bare.id), listed(bare.features.metrics["m"])) == ([4, 2], [1, 3])
+
+
+def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
+    text = "id;m;k\n0;31,87;1.048.576\n1.106;1.234,5;7\n"
+    path = tmp_path / "f"
+    path.write_text(text)
+    rows = read_features(str(path), locale="de_DE")
+    assert listed(rows.id) == [0, 1106]
+    assert listed(rows.features.metrics["m"]) == [31.87, 1234.5]
+    assert listed(rows.features.metrics["k"]) == [1_048_576, 7]
+    with pytest.raises(ProfileError, match=r"row 2, column m: '31,87' .*`number_locale=de_DE`"):
+        csv_rows(tmp_path, text)
+    with pytest.raises(ProfileError, match=r"row 2, column k: '1.048.576' is not a number"):
+        csv_rows(tmp_path, text.replace("31,87", "31").replace("1.234,5", "1"))
+
+
+def test_rows_in_many_pieces_keep_their_lines_under_any_separator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 64)
+    body = "".join(f'"k, {index}";{index}\n' for index in range(100))
+    rows = csv_rows(tmp_path, "name;m\n" + body)
+    assert rows.names == tuple(f"k, {index}" for index in range(100))
+    assert listed(rows.line) == list(range(2, 102))
+    with pytest.raises(ProfileError, match=r"row 92, column m: 'x' is not a number"):
+        csv_rows(tmp_path, "name;m\n" + body.replace(";90\n", ";x\n"))
+    with pytest.raises(ProfileError, match=r"row 92, column name: a quote is not closed"):
+        csv_rows(tmp_path, "name;m\n" + body.replace('"k, 90"', '"k, 90'))
+    with pytest.raises(ProfileError, match=r"row 92"):
+        csv_rows(tmp_path, "name;m\n" + body.replace(";90\n", ";90;1\n"))
+
+
+def test_names_of_ours_may_be_written_in_any_case(tmp_path: Path) -> None:
+    rows = csv_rows(tmp_path, "ID,Instructions,CYCLES,elapsed cycles,Mine\n0,1,2,3,4\n")
+    assert listed(rows.id) == [0]
+    assert list(rows.features.metrics) == ["instructions", "cycles", "Elapsed Cycles", "Mine"]
+    table = parquet_rows(
+        tmp_path, {"Name": ["f"], "Grid_X": [2], "grid_y": [1], "grid_z": [1], "INSTRUCTIONS": [5]}
+    )
+    assert table.names == ("f",)
+    assert listed(table.grid) == [[2, 1, 1]]
+    assert {name: listed(values) for name, values in table.features.metrics.items()} == {"instructions": [5]}
+
+
+def test_a_column_of_our_spelling_keeps_its_name_to_itself(tmp_path: Path) -> None:
+    rows = csv_rows(tmp_path, "ID,id,Cycles,cycles\n7,0,1,2\n")
+    assert listed(rows.id) == [0]
+    assert {name: listed(values) for name, values in rows.features.metrics.items()} == {
+        "ID": [7],
+        "Cycles": [1],
+        "cycles": [2],
+    }
+    assert rows.notes == ()
+
+
+def test_of_columns_of_one_name_the_first_counts_and_a_note_says_so(tmp_path: Path) -> None:
+    rows = csv_rows(tmp_path, "id,m,m,k\n0,1,2,3\n")
+    assert listed(rows.features.metrics["m"]) == [1]
+    assert rows.notes == ("several columns have one name, of which the first counts: m",)
+    with pytest.raises(ProfileError, match="a table with several columns id; leave all but one of them out"):
+        csv_rows(tmp_path, "id,id,m\n0,1,2\n")
+    path = tmp_path / "twice"
+    pq.write_table(pa.table([[0], [1], [2]], names=["id", "m", "m"]), path)
+    with pytest.raises(ProfileError, match="a Parquet file with several columns m"):
+        read_features(str(path))
+
+
+def test_infinite_values_count_as_none_and_a_note_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = csv_rows(tmp_path, "id,m,k,n\n0,inf,1,5\n1,2,-Infinity,6\n2,3,1e999,7\n")
+    np.testing.assert_array_equal(rows.features.metrics["m"], [np.nan, 2, 3])
+    np.testing.assert_array_equal(rows.features.metrics["k"], [1, np.nan, np.nan])
+    assert rows.notes == ("infinite values count as none: m, k",)
+    # Later pieces of plain numbers are read without a look at their texts.
+    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 16)
+    late = csv_rows(tmp_path, "id,m\n" + "".join(f"{index},1\n" for index in range(30)) + "30,inf\n")
+    assert np.isnan(late.features.metrics["m"][30])
+    assert late.notes == ("infinite values count as none: m",)
+    table = parquet_rows(tmp_path, {"id": [0, 1], "m": [1.0, float("-inf")], "k": [1.0, None]})
+    assert table.notes == ("infinite values count as none: m",)
+
+
+def test_gzip_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = gzip.compress(b"id,m\n0,1\n")
+    (tmp_path / "f").write_bytes(packed)
+    assert listed(read_features(str(tmp_path / "f")).features.metrics["m"]) == [1]
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(packed)))
+    rows = read_features("-")
+    assert rows.path == "-"
+    assert listed(rows.features.metrics["m"]) == [1]
+
+
+def test_parquet_rows(tmp_path: Path) -> None:
+    rows = parquet_rows(
+        tmp_path,
+        {
+            "name": pa.array(["f", "g"]).dictionary_encode(),
+            "grid": ["(4, 1, 1)", "2x2x2"],
+            "process": pa.array([7, 7], pa.int16()),
+            "m": pa.array([1.5, None]),
+            "count": pa.array([3, 2**40], pa.uint64()),
+            "flag": [True, False],
+            "bad": [float("inf"), 1.0],
+            "note": ["x", "y"],
+            "duration_ns": [1, 2],
+        },
+    )
+    assert rows.format == "parquet"
+    assert (rows.names, listed(rows.name)) == (("f", "g"), [0, 1])
+    assert listed(rows.grid) == [[4, 1, 1], [2, 2, 2]]
+    assert list(rows.features.metrics) == ["m", "count", "flag", "bad"]
+    np.testing.assert_array_equal(rows.features.metrics["m"], [1.5, np.nan])
+    assert listed(rows.features.metrics["count"]) == [3, 2**40]
+    assert listed(rows.features.metrics["flag"]) == [1, 0]
+    np.testing.assert_array_equal(rows.features.metrics["bad"], [np.nan, 1])
+
+
+def test_the_row_labels_of_pandas_are_no_metric(tmp_path: Path) -> None:
+    import pandas as pd
+
+    path = tmp_path / "f"
+    pd.DataFrame({"id": [3, 1], "m": [1.0, 2.0]}, index=[10, 20]).to_parquet(path)
+    rows = read_features(str(path))
+    assert list(rows.features.metrics) == ["m"]
+    assert listed(rows.id) == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("instructions\n5\n7\n", r"without a column id or name \(instructions\): rows are never"),
+        ("kernel;m\nf;1\ng;2,5\n", r"without a column id or name \(kernel, m\): rows are never"),
+        ("kernel\tm\nf\t1\n", r"without a column id or name \(kernel, m\): rows are never"),
+        ("kernel,m\nf,1\n", r"without a column id or name \(kernel, m\): rows are never joined by position"),
+        ("id,m\n1,2\n2,3\n1,4\n", "row 4: this launch's id stands in row 2 already"),
+        ("name,occurrence,m\nf,0,2\nf,1,3\nf,0,4\n", r"row 4: this launch \(.*\) stands in row 2 already"),
+        ("id,m\n1,2\n,3\n", "row 3, column id: no value"),
+        ("id,m\n1,2\n1.5,3\n", "row 3, column id: 1.5"),
+        ("id,m\n-1,2\n", "row 2, column id: -1"),
+        ("name,m\nf,2\n,3\n", "row 3, column name: a row without a kernel name"),
+        ("id,m\n1,2\n2,x\n", "row 3, column m: 'x' is not a number"),
+        ("id,m\n1,2\n2,3,4\n", "row 3"),
+        ("id,m\n", "without a single row"),
+        ("id,comment\n1,x\n", "without a column of numbers"),
+        ("name,grid,m\nf,many,2\n", "row 2, column grid: 'many' is not one to three"),
+        ("name,grid_x,m\nf,4,2\n", "column of the grid but none grid_y"),
+        ('id,m\n1,"31,87"\n', r"row 2, column m: '31,87' .*`number_locale=de_DE`"),
+    ],
+)
+def test_a_wrong_table_is_refused_with_its_row(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ProfileError, match=message) as caught:
+        csv_rows(tmp_path, text)
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"kernel": ["f"], "m": [1]}, "without a column id or name"),
+        ({"id": ["0"], "m": [1]}, "column id: holds string"),
+        ({"id": [1, None], "m": [1, 2]}, "row 2, column id: no value"),
+        ({"id": [1, 1], "m": [1, 2]}, "row 2: this launch's id stands in row 1 already"),
+        ({"name": [1], "m": [1]}, "column name: holds int64, not text"),
+        ({"name": ["f"], "grid": ["?"], "m": [1]}, "row 1, column grid"),
+        ({"id": [1]}, "without a column of numbers"),
+    ],
+)
+def test_a_wrong_parquet_table_is_refused(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProfileError, match=message) as caught:
+        parquet_rows(tmp_path, columns)
+    assert caught.value.remedy
+
+
+def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    pq.write_table(pa.table({"id": [1], "m": [1]}), path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ProfileError, match="cut short or damaged"):
+        read_features(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "an empty file"),
+        (b"\n \n", "an empty file"),
+        (
+            b"NVR\0" + bytes(100),
+            r"not exported; write its metrics as CSV with `ncu --import .* --csv --page raw`",
+        ),
+        (b"==PROF== Connected\n==PROF== Profiling\n", "without a CSV in it; record it with `ncu --csv"),
+        (b"hello\nworld\n", "of no format of features"),
+        (b"PK\x03\x04" + bytes(100), "a zip archive"),
+        (b"Start (ns),End (ns),Duration (ns),Name,RangeId\n1,2,1,x,3\n", "no kernel launches"),
+        (
+            b"Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Name\n1,2,3,1,1,1,1,1,1,f\n",
+            "a profile",
+        ),
+    ],
+)
+def test_what_has_no_features_is_refused_with_the_reason(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(content)
+    with pytest.raises(ProfileError, match=message) as caught:
+        read_features(str(path))
+    assert caught.value.remedy
+
+
+def test_a_plan_is_called_a_plan(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text('{\n "schema": 1,\n "kind": "plan",\n "strata": []\n}\n')
+    with pytest.raises(ProfileError, match=r"a plan written by kernelpoint, not features; give a CSV"):
+        read_features(str(path))
+
+
+def test_a_trace_of_the_processor_alone_is_not_called_a_profile(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    event = '{"ph": "X", "cat": "cpu_op", "name": "add", "ts": 1, "dur": 2, "pid": 1, "tid": 1}'
+    path.write_text(f'{{"schemaVersion": 1, "traceEvents": [{event}]}}')
+    with pytest.raises(ProfileError, match=r"without a GPU kernel.*it has no features of launches either"):
+        read_features(str(path))
+
+
+def test_folders_and_missing_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match="a folder"):
+        read_features(str(tmp_path))
+    with pytest.raises(ProfileError, match="no such file"):
+        read_features(str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("kineto", "a Kineto .* trace of 28 events without a GPU kernel among them"),
+        ("nsys", "16 CUDA API calls but no kernel launches"),
+        ("nothing", "no CUDA tables at all: CUDA was not traced"),
+    ],
+)
+def test_a_small_trace_without_launches_is_not_called_a_profile(
+    tmp_path: Path, written: str, message: str
+) -> None:
+    if written == "kineto":
+        copies = small_recordings.copies_alone(small_recordings.batches())
+        path = small_recordings.kineto(tmp_path, "today", copies)
+    else:
+        copies = small_recordings.copies_alone(small_recordings.images())
+        path = small_recordings.nsys_sqlite(tmp_path, "2023.4", copies if written == "nsys" else Recording())
+    with pytest.raises(ProfileError, match=message) as caught:
+        read_features(str(path))
+    assert "a profile" not in str(caught.value)
+    assert "durations" not in str(caught.value)
+    assert "it has no features of launches either; give a CSV of Nsight Compute" in str(caught.value)
+
+
+def test_small_profiles_are_no_features(tmp_path: Path) -> None:
+    written = [small_recordings.nsys_sqlite(tmp_path, "2020.4"), small_recordings.kineto(tmp_path, "old")]
+    for path in (*written, small_recordings.nsys_csv(tmp_path, "2022.4")):
+        with pytest.raises(ProfileError, match="a profile"):
+            read_features(str(path))
