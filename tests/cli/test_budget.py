@@ -37,9 +37,13 @@ def results(kernelpoint: Kernelpoint, *words: object) -> Any:
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("--group-by", "published"), ("--method", "root", "--epsilon", "0.01")]
+    ("profile", "words"),
+    [
+        ("resnet", ()),
+        ("gpt2", ("--group-by", "published")),
+        ("gpt2", ("--method", "root", "--epsilon", "0.01")),
+    ],
 )
-@pytest.mark.parametrize("profile", ["resnet", "gpt2"])
 def test_what_binds_is_what_the_flag_gives(
     kernelpoint: Kernelpoint,
     schemas: ModuleType,
