@@ -84,7 +84,8 @@ def profiles_in(folder: Path) -> Iterator[tuple[str, list[str]]]:
         if path.is_dir() and not any(path.glob("*.parquet")) and not any(path.glob("*.arrow")):
             yield from profiles_in(path)
         elif not path.name.startswith("."):
-            yield path.name, [str(path)]
+            # Several folders may have a run.log.
+            yield f"{path.parent.name}/{path.name}", [str(path)]
 
 
 def planned(counts: DurationCounts, method: str, epsilon: float) -> Design:
