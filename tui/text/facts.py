@@ -114,6 +114,20 @@ def finding_words(finding: Finding) -> str:
     return f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
 
 
+def finding_lines(study: Study, canvas: Canvas) -> list[str]:
+    """Return the findings with their marks, a remedy only where there is something to mend."""
+    import textwrap
+
+    lines: list[str] = []
+    for each in study.findings:
+        remedy = f" Remedy: {each.remedy}." if each.severity == "warning" else ""
+        text = printable(
+            f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}", ascii_only=canvas.ascii_only
+        )
+        lines += textwrap.wrap(text, canvas.width, subsequent_indent="  ", break_on_hyphens=False)
+    return lines
+
+
 def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None = None) -> str:
     """Return the findings as indented paragraphs.
 
@@ -164,6 +178,24 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def busy_shares(study: Study) -> list[float]:
+    """Return of each device the share of its span in which a kernel runs; none where starts are not known."""
+    spans = [(time.busy_ns, time.last_end_ns - time.first_start_ns) for time in study.device_times]
+    return [busy_ns / span_ns for busy_ns, span_ns in spans if span_ns > 0]
+
+
+def busy_words(study: Study) -> str | None:
+    """Return how much of the time between first and last launch a kernel runs; None where it is not known."""
+    shares = busy_shares(study)
+    if not shares:
+        return None
+    least, most = quantities.share(min(shares)), quantities.share(max(shares))
+    if least == most:
+        who = "the GPU is" if len(shares) == 1 else f"each of {len(shares)} GPUs is"
+        return f"{who} busy {most} of the time from the first launch to the last"
+    return f"{len(shares)} GPUs are busy {least} to {most} of the time from their first launch to their last"
 
 
 def device_name(study: Study) -> str | None:

@@ -30,7 +30,7 @@ def groups_text(study: Study, rows: list[Row], canvas: Canvas) -> str:
     """Return the table, and what the devices are called in it and elsewhere."""
     keys_wide = max((len(row["key"]) for row in rows), default=0)
     columns = _columns(study, rows, ascii_only=canvas.ascii_only)
-    if not canvas.is_terminal or keys_wide <= canvas.width - _taken(columns):
+    if keys_wide <= canvas.width - _taken(columns):
         return whole_groups_text(study, rows, ascii_only=canvas.ascii_only)
     for heading in _DROPPED_FIRST:
         if canvas.width - _taken(columns) < _LEAST_NAME:

@@ -70,7 +70,7 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
 
     def said(canvas: Canvas) -> list[str]:
         # What is to be typed stays on its line.
-        return [*(wrapped(line, canvas.width) if canvas.is_terminal else line for line in failed), *array]
+        return [*(wrapped(line, canvas.width) for line in failed), *array]
 
     results: dict[str, Any] = {
         "failed": [asdict(each) for each in ran.failed],

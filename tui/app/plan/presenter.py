@@ -227,7 +227,7 @@ def pane_text(
     if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
         return listing.text(canvas.width, ascii_only=canvas.ascii_only) + "\n"
     costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
-    return plan_text(details.study, details.plan, details.judgement, canvas, costs) + "\n"
+    return plan_text(details.study, details.plan, canvas, costs, details.judgement) + "\n"
 
 
 def pane_command(
