@@ -28,7 +28,7 @@ EXIT_CODES = (
 
 FIRST_STEPS = """\
 kernelpoint demo                         the app on sample data
-kernelpoint FILE                         look at a profile: nsys, PyTorch, ROCm, CSV
+kernelpoint FILE                         look at a profile: nsys, PyTorch, ROCm
 kernelpoint sample FILE -o plan.json     the launches to simulate, and how sure
 kernelpoint export plan.json --to TOOL   hand them to a simulator
 kernelpoint run plan.json --simulator .. simulate them until the total is known

@@ -30,7 +30,10 @@ def run(options: JudgeOptions) -> None:
     for text in warnings:
         note(text, quiet=options.quiet)
     answer = Answer(
-        "judge", results, lambda _: judgement_text(results, details=options.details), warnings=warnings
+        "judge",
+        results,
+        lambda canvas: judgement_text(results, canvas.width, details=options.details),
+        warnings=warnings,
     )
     emit(stated(answer, part_of_plan(plan)), options)
     if options.fail_above is not None and results["error"] > options.fail_above:

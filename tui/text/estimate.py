@@ -29,14 +29,21 @@ if TYPE_CHECKING:
 NEXT = "Next: "
 
 
-def estimate_answer(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Answer:
-    """Return the answer; its rows are the metrics, or the kernel groups where these are asked for."""
+def estimate_answer(
+    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
+) -> Answer:
+    """Return the answer; its rows are the metrics, or the kernel groups where these are asked for.
+
+    Parameters
+    ----------
+    following : the command to type next; "" for none, None for that of an estimate.
+    """
     results = estimate_results(found, larger, options)
     return Answer(
         "estimate",
         results,
-        lambda canvas: estimate_text(found, larger, options, canvas),
-        blocks=lambda canvas: _blocks(found, larger, options, canvas),
+        lambda canvas: estimate_text(found, larger, options, canvas, following),
+        blocks=lambda canvas: _blocks(found, larger, options, canvas, following),
         rows=_flat(results["groups"] if options.groups else results["metrics"]),
         warnings=(*refuted(found), *found.notes),
     )
@@ -143,14 +150,18 @@ def _flat(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def estimate_text(
-    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
+    found: PlanEstimate,
+    larger: ToppedUp | None,
+    options: EstimateOptions,
+    canvas: Canvas,
+    following: str | None = None,
 ) -> str:
     """Return the figures in words, and the table of kernel groups where it is asked for."""
     lines = (
         block
         if isinstance(block, str)
         else group_listing(found).text(canvas.width, ascii_only=canvas.ascii_only)
-        for block in _blocks(found, larger, options, canvas)
+        for block in _blocks(found, larger, options, canvas, following)
     )
     return "\n".join(line if line.startswith(NEXT) else wrapped(line, canvas.width) for line in lines)
 
@@ -166,7 +177,11 @@ def wrapped(line: str, width: int) -> str:
 
 
 def _blocks(
-    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
+    found: PlanEstimate,
+    larger: ToppedUp | None,
+    options: EstimateOptions,
+    canvas: Canvas,
+    following: str | None,
 ) -> Iterator[Block]:
     """Yield the answer first, then what it rests on, last the next command."""
     listed = options.top_up if larger is not None else None
@@ -186,7 +201,8 @@ def _blocks(
         groups = group_listing(found)
         yield groups.columns(canvas.width) if len(groups.labels) else NO_GROUPS
         yield from places_named(found)
-    yield f"{NEXT}{_next_command(found, listed, options)}"
+    if following != "":
+        yield f"{NEXT}{following or _next_command(found, listed, options)}"
 
 
 def _next_command(found: PlanEstimate, listed: str | None, options: EstimateOptions) -> str:

@@ -21,7 +21,7 @@ _GAP = 2
 _LEAST_NAME, _LEAST_OF_ALL = 30, 12
 _DROPPED_FIRST = ("strata", "total", "", "cum", "CoV")
 _IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
-_IN_FULL = "names in full: kernelpoint groups ... | cat, or --format csv"
+_IN_FULL = "names in full: --format csv"
 
 Row = dict[str, Any]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,7 +81,7 @@ def _comparison(found: PlanJudgement) -> str:
     return f"{many} launches have another name, grid or block here, {matched}; {_SHOWN_BY}"
 
 
-def judgement_text(results: dict[str, Any], *, details: bool) -> str:
+def judgement_text(results: dict[str, Any], width: int, *, details: bool) -> str:
     """Return in words how far off the plan is, how far others like it, and what to type next."""
     share = {name: quantities.share(results[name]) for name in _SHARES if results[name] is not None}
     samples = counted(results["samples"], "launch", "launches")
@@ -89,10 +90,12 @@ def judgement_text(results: dict[str, Any], *, details: bool) -> str:
         f"This plan is {share['error']} off: its {samples} stand for {estimate}, and the profile has {total}."
     ]
     if results["within_epsilon"] is not None:
-        anew = f"Drawn {quantities.count(results['repeats'])} times anew, such plans are"
+        mean, most, times = share["error_mean"], share["error_max"], quantities.count(results["repeats"])
         lines.append(
-            f"{anew} {share['error_mean']} off in the mean, {share['error_max']} at worst; "
-            f"{share['within_epsilon']} of them within epsilon."
+            f"Drawn {times} times anew, such plans are {mean} off in the mean, "
+            f"{most} at worst; {share['within_epsilon']} of them are within epsilon."
+            if results["repeats"] > 1
+            else f"Drawn anew, such a plan is {mean} off."
         )
     if not results["same_files"] and results["bound"] is not None:
         lines.append(
@@ -105,4 +108,4 @@ def judgement_text(results: dict[str, Any], *, details: bool) -> str:
             f"{results['method']}: {strata}, {speedup}"
             + (f"; 95th percentile of the draws {share['error_p95']}" if "error_p95" in share else "")
         )
-    return "\n".join(lines)
+    return "\n".join(textwrap.fill(line, width) for line in lines)

@@ -43,11 +43,9 @@ def simulate_sentence(design: AnyDesign, launches: int, total_ns: int, plan: Pla
     )
     if drawn == launches:
         return f"Simulate all of {counted(launches, 'launch', 'launches')}: none stands for another."
-    return (
-        f"Simulate {quantities.count(drawn)} of {counted(launches, 'launch', 'launches')}: "
-        f"{quantities.ratio(speedup)} less GPU time ({quantities.duration(sampled_ns)} of "
-        f"{quantities.duration(total_ns)})."
-    )
+    chosen = f"Simulate {quantities.count(drawn)} of {counted(launches, 'launch', 'launches')}"
+    time = f"({quantities.duration(sampled_ns)} of {quantities.duration(total_ns)})"
+    return f"{chosen}: {quantities.ratio(speedup)} less GPU time {time}." if speedup else f"{chosen} {time}."
 
 
 def known_sentence(design: AnyDesign) -> str:

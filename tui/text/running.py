@@ -85,7 +85,8 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
             lambda canvas: "\n".join(said(canvas)),
             rows=[{**results, "failed": len(ran.failed)}],
         )
-    answer = estimate_answer(ran.found, None, options)
+    goes_on = ran.job_array is None and not ran.begun and asked.target is None
+    answer = estimate_answer(ran.found, None, options, f"{command} --target 0.03" if goes_on else "")
     assert isinstance(answer.results, dict)
     human, blocks = answer.human, answer.blocks
     return replace(
