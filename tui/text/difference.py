@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,6 +20,7 @@ from tui.charts.grid import fitted
 from tui.options.difference import DifferenceOptions
 from tui.output.markdown import MOST_ROWS, Block
 from tui.output.writer import Answer, Canvas
+from tui.terminal.printable import wrapped
 from tui.terminal.tables import Column, names, shortened, table
 from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.places import Place, place_lines, place_names
@@ -174,7 +174,7 @@ def difference_text(found: Difference, options: DifferenceOptions, canvas: Canva
         table([*columns, names("kernel", labels)], ascii_only=canvas.ascii_only),
         *_left(found, len(labels)),
         *place_lines(places),
-        *textwrap.wrap(_meaning(found), canvas.width),
+        *wrapped(_meaning(found), canvas.width),
         f"Next: {_next_command(options)}",
     ]
     return "\n".join(lines)
@@ -213,7 +213,7 @@ def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> l
     room = max(canvas.width - max(map(len, lines)), _LEAST_LABEL)
     paths = paths_apart(options, room, ascii_only=canvas.ascii_only)
     lines = [line + path for line, path in zip(lines, paths, strict=True)]
-    return [*textwrap.wrap(changed_sentence(found), canvas.width), *lines]
+    return [*wrapped(changed_sentence(found), canvas.width), *lines]
 
 
 def changed_sentence(found: Difference) -> str:

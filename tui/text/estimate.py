@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from tui.options.command_line import command_line
 from tui.options.estimate import EstimateOptions
 from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
+from tui.terminal.printable import wrapped
 from tui.text.estimate_tables import NO_GROUPS, compared_groups, group_listing, places_named
 from tui.text.promise import sure_words
 
@@ -163,17 +163,15 @@ def estimate_text(
         else group_listing(found).text(canvas.width, ascii_only=canvas.ascii_only)
         for block in _blocks(found, larger, options, canvas, following)
     )
-    return "\n".join(line if line.startswith(NEXT) else wrapped(line, canvas.width) for line in lines)
+    return "\n".join(line if line.startswith(NEXT) else fitted(line, canvas.width) for line in lines)
 
 
-def wrapped(line: str, width: int) -> str:
+def fitted(line: str, width: int) -> str:
     """Return a line of words as lines of at most `width`, a table as it is."""
     if len(line) <= width or "\n" in line:
         return line
     indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.fill(
-        line.lstrip(), width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False
-    )
+    return "\n".join(wrapped(line, width, f"{indent}  "))
 
 
 def _blocks(

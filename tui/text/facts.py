@@ -18,7 +18,7 @@ from sampling.strata.judged import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas
-from tui.terminal.printable import printable
+from tui.terminal.printable import printable, wrapped
 from tui.terminal.tables import Column, names
 from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.places import Place, place_lines, place_names
@@ -116,15 +116,13 @@ def finding_words(finding: Finding) -> str:
 
 def finding_lines(study: Study, canvas: Canvas) -> list[str]:
     """Return the findings with their marks, a remedy only where there is something to mend."""
-    import textwrap
-
     lines: list[str] = []
     for each in study.findings:
         remedy = f" Remedy: {each.remedy}." if each.severity == "warning" else ""
         text = printable(
             f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}", ascii_only=canvas.ascii_only
         )
-        lines += textwrap.wrap(text, canvas.width, subsequent_indent="  ", break_on_hyphens=False)
+        lines += wrapped(text, canvas.width, "  ")
     return lines
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.commands import JudgeOptions
+from tui.terminal.printable import wrapped
 from tui.text import facts
 
 # The order of the answer's fields; an unknown value is null.
@@ -108,4 +108,4 @@ def judgement_text(results: dict[str, Any], width: int, *, details: bool) -> str
             f"{results['method']}: {strata}, {speedup}"
             + (f"; 95th percentile of the draws {share['error_p95']}" if "error_p95" in share else "")
         )
-    return "\n".join(textwrap.fill(line, width) for line in lines)
+    return "\n".join(part for line in lines for part in wrapped(line, width))

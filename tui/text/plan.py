@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from tui.charts import quantities
 from tui.engine.budgets import PlanCosts
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
+from tui.terminal.printable import wrapped
 from tui.text import facts
 from tui.text.binding import binding_text, cost_rows, hours_lines
 from tui.text.promise import (
@@ -108,8 +108,8 @@ def plan_sentences(study: Study, plan: Plan, canvas: Canvas, costs: PlanCosts = 
         *hours_lines(plan.design, costs),
         *_binding_lines(plan, costs),
     ]
-    wrapped = [part for line in lines for part in _wrapped(line, canvas.width)]
-    return "\n".join([*wrapped, *facts.finding_lines(study, canvas)])
+    lines = [part for line in lines for part in wrapped(line, canvas.width, "  ")]
+    return "\n".join([*lines, *facts.finding_lines(study, canvas)])
 
 
 def plan_text(
@@ -133,7 +133,7 @@ def plan_text(
         *interval_lines(design),
         f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
     ]
-    figures = [part for line in "\n".join(lines).splitlines() for part in _wrapped(line, canvas.width)]
+    figures = [part for line in "\n".join(lines).splitlines() for part in wrapped(line, canvas.width, "  ")]
     return "\n".join([plan_sentences(study, plan, canvas, costs), "", *figures])
 
 
@@ -160,10 +160,6 @@ def _cost_lines(plan: Plan) -> list[str]:
     speedup = quantities.ratio(1 / plan.cost_share)
     words = f"a simulator rather takes {_share_of_cost(plan)}: speedup {speedup}"
     return [f"{words} (--cost instructions plans by them)"]
-
-
-def _wrapped(line: str, width: int) -> list[str]:
-    return textwrap.wrap(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _binding_lines(plan: Plan, costs: PlanCosts) -> list[str]:

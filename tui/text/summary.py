@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
@@ -18,6 +17,7 @@ from tui.options.commands import CompareOptions, SampleOptions, TreeOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
+from tui.terminal.printable import wrapped
 from tui.terminal.tables import table
 from tui.text import facts
 from tui.text.binding import binding_text, cost_rows, hours_lines
@@ -99,14 +99,13 @@ def summary_text(
         *_plan_lines(study, costs),
         *(facts.bounds_line(study.design, None).splitlines() if details else []),
     ]
-    wrapped = [part for line in said for part in textwrap.wrap(line, canvas.width, break_on_hyphens=False)]
     parts = [
-        *(part for line in _head(study, profiles) for part in textwrap.wrap(line, canvas.width)),
+        *(part for line in _head(study, profiles) for part in wrapped(line, canvas.width)),
         "",
         table(short_group_columns(study, _largest(study), canvas), ascii_only=canvas.ascii_only),
         *_left(study),
         "",
-        *wrapped,
+        *(part for line in said for part in wrapped(line, canvas.width)),
         *facts.finding_lines(study, canvas),
         *(f"{label}{line}" for label, line in zip(_NEXT_LABELS, following, strict=False)),
     ]
