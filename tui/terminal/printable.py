@@ -49,6 +49,10 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """Return a sentence as lines of at most `width`, further ones indented; a number keeps its per cent."""
     kept = text.replace(" %", "\u00a0%")
     lines = textwrap.wrap(
-        kept, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        kept,
+        max(width, len(indent) + 1),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     return [line.replace("\u00a0%", " %") for line in lines]

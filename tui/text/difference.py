@@ -53,7 +53,7 @@ def difference_answer(found: Difference, options: DifferenceOptions) -> Answer:
             "kernels_in_all": len(found.kernels),
             "kernels": rows,
         },
-        lambda canvas: difference_text(found, options, canvas),
+        lambda canvas: f"{difference_text(found, options, canvas)}\nNext: {_next_command(options)}",
         rows=[_flat(row) for row in rows],
         blocks=lambda canvas: _blocks(found, options, canvas),
         warnings=tuple(_warnings(found)),
@@ -175,7 +175,6 @@ def difference_text(found: Difference, options: DifferenceOptions, canvas: Canva
         *_left(found, len(labels)),
         *place_lines(places),
         *wrapped(_meaning(found), canvas.width),
-        f"Next: {_next_command(options)}",
     ]
     return "\n".join(lines)
 

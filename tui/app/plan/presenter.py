@@ -252,9 +252,8 @@ def pane_command(
     }.get(pane)
     # Before the plan is judged, the command does not judge it either.
     judge = options.judge if listed or details.is_judged else 0
-    asked = replace(
-        options, list=listed, judge=judge, binding=pane is PlanPane.BINDING and binding is not None
-    )
+    binds = pane is PlanPane.BINDING and binding is not None
+    asked = replace(options, list=listed, judge=judge, binding=binds, details=listed is None)
     return command_line("sample", asked, always=("method",))
 
 
