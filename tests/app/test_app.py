@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.plan.findings.finding import Finding
+from sampling.plan.findings import Finding
 from sampling.plan.study import Study
 from tests.app.driving import (
     SIZES,

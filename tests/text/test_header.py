@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sampling.plan.findings.finding import Finding
-from sampling.plan.findings.registry import CODES
+from sampling.plan.findings import CODES, Finding
 from sampling.plan.study import Study
 from tui.app.planning import load_study
 from tui.options.commands import SampleOptions

@@ -9,10 +9,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sampling.plan.design import Design
-from sampling.plan.findings.finding import Finding
+from sampling.plan.findings import Finding
 from sampling.plan.judge import Judgement
 from sampling.plan.picked_design import AnyDesign
 from sampling.plan.study import Study
+from sampling.profile.kinds import shares_by_kind
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.judged import DRAWS
 from sampling.text import counted
@@ -23,6 +24,9 @@ from tui.terminal.tables import Column, names
 from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.places import Place, place_lines, place_names
 from tui.text.promise import promise_words
+
+# A smaller share of the time is not worth a word among the kinds.
+_LEAST_KIND = 0.01
 
 #: What stands for a finding's severity.
 MARKS = {"warning": "!", "note": "i"}
@@ -178,10 +182,21 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
     return rows
 
 
+def kind_shares(study: Study) -> dict[str, float]:
+    """Return each kind's share of the time, the largest first."""
+    counts = study.counts
+    return shares_by_kind([group.name for group in counts.groups], counts.group_duration_ns.tolist())
+
+
+def kind_words(study: Study) -> str:
+    """Return the largest kinds of work with their shares, in words."""
+    shares = [(kind, share) for kind, share in kind_shares(study).items() if share >= _LEAST_KIND]
+    return ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in shares)
+
+
 def busy_shares(study: Study) -> list[float]:
     """Return of each device the share of its span in which a kernel runs; none where starts are not known."""
-    spans = [(time.busy_ns, time.last_end_ns - time.first_start_ns) for time in study.device_times]
-    return [busy_ns / span_ns for busy_ns, span_ns in spans if span_ns > 0]
+    return [time.busy_share for time in study.device_times if time.span_ns]
 
 
 def busy_words(study: Study) -> str | None:

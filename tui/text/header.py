@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from sampling.plan.findings.finding import Finding
+from sampling.plan.findings import Finding
 from sampling.plan.study import Study
 from sampling.reduction.concentration import MOST, fewest_holding
 from sampling.text import counted
@@ -25,6 +25,7 @@ BRIEFEST = {
     "api-rows-missing": "no API calls",
     "communication-kernels": "collectives",
     "overlap": "overlap",
+    "idle": "idle",
     "zero-durations": "0 ns",
     "coarse-clock": "clock",
     "no-grid": "no grid",
