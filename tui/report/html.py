@@ -1,4 +1,4 @@
-"""The style sheet of a report: light or dark as the reader's screen is, and plain on paper."""
+"""A report as one page of HTML, which loads nothing and runs nothing."""
 
 from __future__ import annotations
 

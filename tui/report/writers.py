@@ -1,4 +1,4 @@
-"""A report as Markdown: tables, and charts as text, or as pictures where they lie beside it."""
+"""Where a report goes: its form by the name of its file, and each chart as a file of its own."""
 
 from __future__ import annotations
 
