@@ -13,8 +13,8 @@ from sampling.arrays import FloatArray
 from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.axis import multiples, round_step, time_labels
-from tui.report.html import SERIES, in_html, picture_style
 from tui.report.sections import Bars, Cells, Curve, Drawing, Figure, Points
+from tui.report.style import SERIES, in_html, picture_style
 from tui.version import __version__
 
 #: The picture and the part of it that the axes enclose.
