@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tui.charts.glyphs import LETTERS
-from tui.charts.grid import fitted
+from tui.charts.grid import LETTERS, fitted
 from tui.charts.quantities import UNKNOWN
 from tui.scale.open_tables import SheetAnswer
 from tui.scale.sheet import CELLS, Role, ScaleSheet, SheetRow, WrongCell, number_in, size_in

@@ -13,9 +13,9 @@ from scalemodel.prediction.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE
 from scalemodel.prediction.outcome import Bounds, Outcome, Prediction
 from scalemodel.prediction.rules import RULES
 from scalemodel.text import listed
+from tui.charts.grid import ansi, plain
 from tui.charts.quantities import UNKNOWN, ratio, share
-from tui.charts.scale import prediction_chart
-from tui.charts.sinks import ansi, plain
+from tui.charts.size_plot import prediction_chart
 from tui.options.scale import ScalePredictOptions
 from tui.output.markdown import Block
 from tui.output.writer import Canvas

@@ -10,9 +10,9 @@ from typing import Any
 from sampling.text import counted
 from scalemodel.measurements import Scaling
 from scalemodel.prediction.validation import Validation
+from tui.charts.grid import ansi, plain
 from tui.charts.quantities import UNKNOWN, share
-from tui.charts.scale import error_chart
-from tui.charts.sinks import ansi, plain
+from tui.charts.size_plot import error_chart
 from tui.options.scale import ScaleValidateOptions
 from tui.output.markdown import Block
 from tui.output.writer import Canvas

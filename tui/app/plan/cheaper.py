@@ -28,7 +28,7 @@ from tui.app.plan.option_fields import OPTION_FIELDS
 from tui.app.plan.writing import WritingScreen
 from tui.options.command_line import typed_value
 from tui.options.commands import SampleOptions
-from tui.text.binding import option_label, value_text
+from tui.text.promise import option_label, value_text
 
 _WORKERS = "budget"
 

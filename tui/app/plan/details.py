@@ -28,7 +28,7 @@ from tui.app.state import Session
 from tui.engine.budgets import PlanCosts
 from tui.engine.studies import target_of
 from tui.options.flags import error_text
-from tui.text.plan_tables import Listing, launch_listing, stratum_listing
+from tui.text.plan import Listing, launch_listing, stratum_listing
 from tui.text.trade_off import TradeOff
 
 # Launches drawn in less than a second.

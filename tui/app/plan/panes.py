@@ -26,7 +26,7 @@ from tui.app.plan.details import PlanDetails
 from tui.app.plan.presenter import DETAILS, Figure, PlanPane, binding_shown
 from tui.app.state import Session
 from tui.charts.grid import fitted
-from tui.text.plan_tables import NO_ROWS, Listing
+from tui.text.plan import NO_ROWS, Listing
 from tui.text.tones import words
 
 _LABEL = 10

@@ -24,7 +24,7 @@ from tui.app.scale.fields import Prompt, PromptAnswered
 from tui.app.scale.table import CellEdited, CellReached, ScaleTable
 from tui.app.scale.words import ScaleWords
 from tui.app.state import Session
-from tui.charts.scale import prediction_chart
+from tui.charts.size_plot import prediction_chart
 from tui.options.command_line import command_line
 from tui.options.places import home_expanded
 from tui.options.scale import ScalePredictOptions

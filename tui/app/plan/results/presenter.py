@@ -12,9 +12,8 @@ from tui.charts import quantities
 from tui.options.command_line import command_line, free_name
 from tui.options.estimate import EstimateOptions
 from tui.output.writer import Canvas
-from tui.text.estimate import estimate_text
-from tui.text.estimate_tables import NO_GROUPS, group_listing, next_listing
-from tui.text.plan_tables import Listing
+from tui.text.estimate import NO_GROUPS, estimate_text, group_listing, next_listing
+from tui.text.plan import Listing
 
 LARGER_NAME = "more.json"
 """The larger plan's file in the command that is printed for the user to run."""
