@@ -23,11 +23,11 @@ from sampling.arrays import IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.readers.input_file import open_input
-from sampling.simulators.exporting.run_order import informative_order
-from sampling.simulators.launch_numbers import NOT_WANTED
-from sampling.simulators.manifest_file import manifests_in, read_manifest
+from sampling.simulators.export import informative_order
+from sampling.simulators.export_files import manifests_in, read_manifest
 from sampling.simulators.measured_run import CYCLES, MeasuredRun
-from sampling.simulators.result_readers import result_reader
+from sampling.simulators.registry import result_reader
+from sampling.simulators.results import NOT_WANTED
 from sampling.text import counted, shortened
 
 #: What a command must name, of each simulator that is run: what it simulates.
