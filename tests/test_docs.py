@@ -174,6 +174,7 @@ def test_the_output_in_the_readme_is_what_its_command_prints(
     shown = re.search(r"<!-- end -->\n\n```\n(.*?)```", README.read_text(), re.DOTALL)
     assert shown is not None
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
     profile = str(PROJECT / "sample_data" / "resnet50-like.sqlite")
     assert run(["sample", profile, "-o", "plan.json", "--quiet"]) == 0
     assert capfd.readouterr().out == shown[1]

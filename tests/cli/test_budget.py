@@ -71,10 +71,10 @@ def test_what_binds_in_words(kernelpoint: Kernelpoint, resnet: Path) -> None:
     words = ("sample", resnet, *DEAR, "--binding")
     row, *_ = rows = results(kernelpoint, *words, "--judge", "0")["binding"]
     lines = kernelpoint(*words).out.splitlines()
-    (first,) = (number for number, line in enumerate(lines) if line.startswith("Faster with "))
+    (first,) = (number for number, line in enumerate(lines) if line.startswith("Faster: "))
     said = " ".join(" ".join(lines[first : first + 5]).split()).partition("x now")[0] + "x now"
     assert said.startswith(
-        f"Faster with {FLAGS[row['option']]} {row['to']} ({quantities.ratio(row['speedup'])}), --"
+        f"Faster: {FLAGS[row['option']]} {row['to']} ({quantities.ratio(row['speedup'])}), --"
     )
     assert "--min-samples 1 (" in said
     assert said.endswith(f"; {row['speedup_before']:.1f}x now")
@@ -88,12 +88,12 @@ def test_where_no_option_alone_helps_that_is_said(kernelpoint: Kernelpoint, resn
     asked = "--group-by name --epsilon 0.4 --group-epsilon none --min-samples 1 --noise-floor 0"
     words: tuple[object, ...] = ("sample", resnet, *asked.split(), "--binding")
     assert results(kernelpoint, *words)["binding"] == []
-    said = "\nFaster with no option alone: none, one step looser, gives 5 % more speedup\n"
+    said = "\nFaster: no option alone: none, one step looser, gives 5 % more speedup\n"
     assert said in kernelpoint(*words).out
     settings = ("first=0", "last=99", "iterations=56")
     picks = [word for each in settings for word in ("--set", f"single-iteration.{each}")]
     words = ("sample", gpt2, "--method", "single-iteration", *picks, "--binding")
-    assert "\nFaster with no option, for nothing is asked of single-iteration\n" in kernelpoint(*words).out
+    assert "\nFaster: no option, for nothing is asked of single-iteration\n" in kernelpoint(*words).out
     assert results(kernelpoint, *words)["binding"] == []
 
 
@@ -204,7 +204,7 @@ def test_a_summary_says_what_binds_as_sample_does(
     assert rows == results(kernelpoint, "sample", path, "--binding", "--judge", "0")["binding"]
     assert (run.results["machine_hours"], run.results["longest_launch_hours"]) == (None, None)
     text = kernelpoint("summary", path).out
-    said = " ".join(text.partition("Faster with ")[2].partition("\ni ")[0].split())
+    said = " ".join(text.partition("Faster: ")[2].partition("\ni ")[0].split())
     assert said.split(", ") == [
         f"{FLAGS[row['option']]} {row['to']} ({quantities.ratio(row['speedup'])})" for row in rows[:3]
     ]

@@ -291,6 +291,7 @@ def _in_short(facts: Facts) -> Iterator[Block]:
     ]
     if busy := shown.busy_words(study):
         said.append(f"{_begun(busy)}.")
+    said.append(f"By kind of work: {shown.kind_words(study)}.")
     first = shown.group_row(study, 0)
     those = counted(first["launches"], "launch", "launches")
     said.append(f"{quantities.share(first['share'])} of it goes into {those} of {group_name(study, 0)}.")

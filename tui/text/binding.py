@@ -77,16 +77,16 @@ def binding_text(
     """Return which option to type for which speedup, the largest first."""
     if not found:
         return why_none(design)
-    return f"Faster with {', '.join(_way(each, total_duration_ns, slowdown) for each in found)}"
+    return f"Faster: {', '.join(_way(each, total_duration_ns, slowdown) for each in found)}"
 
 
 def why_none(design: AnyDesign) -> str:
     """Return why no option binds."""
     if not design.random:
-        return f"Faster with no option, for nothing is asked of {design.method}"
+        return f"Faster: no option, for nothing is asked of {design.method}"
     if not method_named(design.method).draws_at_random:
         return f"What would be faster is not known, for {design.method} goes by features of single launches"
-    return "Faster with no option alone: none, one step looser, gives 5 % more speedup"
+    return "Faster: no option alone: none, one step looser, gives 5 % more speedup"
 
 
 def _way(step: Relaxation, total_duration_ns: int, slowdown: float | None) -> str:

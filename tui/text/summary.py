@@ -64,6 +64,8 @@ def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dic
         "launches": study.counts.launches,
         "kernel_groups": len(study.counts.groups),
         "total_duration_ns": study.counts.total_duration_ns,
+        "busy": facts.busy_shares(study),
+        "kinds": facts.kind_shares(study),
         "findings": facts.finding_rows(study),
         "groups": _largest(study),
         "plan": facts.design_row(study),
@@ -135,6 +137,8 @@ def _head(study: Study, profiles: tuple[str, ...]) -> list[str]:
         f"{', '.join(profiles)} ({study.profile.format}{on})",
         f"{launches} in {groups}, {total} of kernel time{_held(study)}",
     ]
+    if kinds := facts.kind_words(study):
+        lines.append(f"By kind of work: {kinds}")
     busy = facts.busy_words(study)
     return lines if busy is None else [*lines, f"{busy[0].upper()}{busy[1:]}"]
 
