@@ -1,4 +1,4 @@
-"""Which launches a target runs, in which order, and on which of several machines.
+"""What is exported: what is asked beside plan and target, which launches run, in which order, and where.
 
 Every prefix of the order is as informative as it can be: first one launch of each stratum, those first whose
 stratum brings most of the variance, then a second of each, and so on. (docs/methods.md, 6 Drawing and
@@ -8,21 +8,134 @@ judging)
 from __future__ import annotations
 
 import heapq
+import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
+from typing import IO, TypeVar
 
 import numpy as np
 
 from sampling.arrays import FloatArray
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.progress import Progress
 from sampling.seeds import Stream, generator
-from sampling.simulators.exporting.choices import FILLED, PREDECESSORS, ExportChoices
 from sampling.text import Wording, counted
 
+#: Relative path and content of a file; of a large one what writes it.
+Content = str | Callable[[IO[bytes]], None]
+Exported = tuple[tuple[str, Content], ...]
+Item = TypeVar("Item")
+
+#: So many launches are simulated before one that checks what cold caches cost.
+PREDECESSORS = 16
+#: One pair tells no spread.
+FEWEST_PAIRS = 2
+#: L2 is filled before each drawn launch: with what those before left, by copies or by a kernel of loads, or
+#: with what the launch itself will load.
+FILLED = ("warm", "loads", "own")
 #: The ordinal of a kernel of loads is this much more than that of the drawn launch after it.
 LOADS_FROM = 10**9
+_AFTER = re.compile(r"after:([1-9]\d{0,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportChoices:
+    """How a plan is handed over.
+
+    Attributes
+    ----------
+    shards : how many machines share the launches.
+    traces : the folder of the traces that the simulator runs, to be checked against the plan; None: not
+        there.
+    caches : what a drawn launch finds in the caches: one of `FILLED`, ``cold``, or ``after:N``, where the N
+        launches before it are simulated first and count for nothing; None: as warm as the target can be made.
+    cold_check : so many of the drawn launches, which start cold, are simulated a second time, after
+        `PREDECESSORS` others.
+    config : the simulator's configuration, which says how large L2 is.
+    trace_before : so many launches before each drawn one are recorded too.
+    drop_copies : leave out the memory copies of the traces' list.
+    apart : share the launches out so that each runs by itself, whatever `shards` says.
+    progress : of reading the traces.
+
+    Raises
+    ------
+    OptionError : fewer than one shard, no such way to fill the caches, no traces where they are needed, a
+        check of caches that are not cold, or of one launch.
+    """
+
+    shards: int = 1
+    traces: str | None = None
+    caches: str | None = None
+    cold_check: int = 0
+    config: str | None = None
+    trace_before: int = 16
+    drop_copies: bool = False
+    apart: bool = False
+    progress: Progress | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        is_cold = self.caches in {None, "cold"}
+        is_filled = self.caches in FILLED
+        fills = f"`caches={self.caches}`"
+        for is_wrong, why in (
+            (self.shards < 1, Wording("`shards` is 1 or more, not {}", self.shards)),
+            (
+                self.drop_copies and self.traces is None,
+                Wording("`drop_copies` leaves out copies that `traces` list, and there are none"),
+            ),
+            (
+                not (is_cold or is_filled or self.predecessors),
+                Wording(f"`caches` is {', '.join(FILLED)}, cold or after:N, not {{}}", self.caches),
+            ),
+            (
+                is_filled and self.traces is None,
+                Wording(f"{fills} reads what launches touch in `traces`, and there are none"),
+            ),
+            (
+                self.cold_check and not is_cold,
+                Wording("`cold_check` is of launches that start cold, not of `caches={}`", self.caches),
+            ),
+            (
+                0 < self.cold_check < FEWEST_PAIRS,
+                Wording("`cold_check` takes {} launches or more: one tells no spread", FEWEST_PAIRS),
+            ),
+            (
+                self.config and (self.traces is None or not (is_filled or self.caches is None)),
+                Wording("`config` says how much of L2 is filled, and nothing is filled"),
+            ),
+        ):
+            if is_wrong:
+                raise OptionError(why)
+
+    @property
+    def predecessors(self) -> int:
+        """How many launches are simulated before each drawn one."""
+        found = _AFTER.fullmatch(self.caches or "")
+        return int(found[1]) if found else 0
+
+    def without_filling(self, target: str) -> ExportChoices:
+        """Return the choices for a target whose caches nothing fills but launches that are simulated.
+
+        Raises
+        ------
+        OptionError : another way is chosen.
+        """
+        if self.caches in FILLED:
+            raise OptionError(
+                Wording(f"nothing can fill the caches of {target} but launches: `caches={self.caches}`"),
+                remedy=Wording("give `caches=after:4` or `caches=cold`"),
+            )
+        return replace(self, caches=self.caches or "cold")
+
+    def refuse_others(self, taken: Collection[str], target: str) -> None:
+        """Raise OptionError for a choice that is made and is none of those that a target takes."""
+        plain = ExportChoices()
+        for name in (each.name for each in fields(self) if each.compare and each.name not in taken):
+            if getattr(self, name) != getattr(plain, name):
+                raise OptionError(Wording(f"`{name}` means nothing to {{}}", target))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +180,10 @@ class Part:
         """What all machines run."""
         return tuple(step for shard in self.shards for step in shard)
 
-    def suffix(self, shard: int) -> str:
-        """Return what tells the files of a shard from those of the others."""
-        return "" if len(self.shards) == 1 else f"-{shard + 1}"
+    def files(self) -> Iterator[tuple[str, Shard]]:
+        """Yield each shard after what tells its files from those of the others."""
+        for number, shard in enumerate(self.shards, start=1):
+            yield "" if len(self.shards) == 1 else f"-{number}", shard
 
 
 def run_parts(
@@ -88,23 +202,19 @@ def run_parts(
     steps: defaultdict[tuple[int, int], list[Step]] = defaultdict(list)
     for stratum, launch in informative_order(plan):
         steps[launch.process, launch.device].append(Step(launch.id, launch.ordinal, launch, stratum))
-    bundles = {place: _bundles(steps[place], choices, together) for place in sorted(steps)}
-    checked = {
-        place: _after_predecessors(each, PREDECESSORS)
-        for place, each in checks(plan, choices.cold_check).items()
-    }
-    return tuple(
-        Part(
-            process,
-            device,
-            "" if len(plan.places or steps) == 1 else f"process-{process}-device-{device}/",
-            (
-                *shared_out(each, len(each) if choices.apart else choices.shards),
-                *_by_themselves(checked.get((process, device), []), choices),
-            ),
-        )
-        for (process, device), each in bundles.items()
-    )
+    checked = checks(plan, choices.cold_check)
+    has_folders = len(plan.places or steps) > 1
+    parts = []
+    for process, device in sorted(steps):
+        bundles = _bundles(steps[process, device], choices, together)
+        again = _after_predecessors(checked.get((process, device), []), PREDECESSORS)
+        if again and not choices.apart:
+            # By themselves, in program order: others would leave their own data in L2.
+            again = [tuple(step for each in again for step in each)]
+        shards = shared_out(bundles, len(bundles) if choices.apart else choices.shards)
+        folder = f"process-{process}-device-{device}/" if has_folders else ""
+        parts.append(Part(process, device, folder, (*shards, *again)))
+    return tuple(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +293,7 @@ def _bundles(
         return [(Step(each.id, LOADS_FROM + each.ordinal, None, None), each) for each in steps]
     bundles: defaultdict[Hashable, list[Step]] = defaultdict(list)
     for step in steps:
-        assert step.launch is not None
-        bundles[step.id if together is None else together(step.launch)].append(step)
+        bundles[step.id if together is None or step.launch is None else together(step.launch)].append(step)
     return [tuple(bundle) for bundle in bundles.values()]
 
 
@@ -210,30 +319,25 @@ def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
     return [tuple(run) for run in runs]
 
 
-def _by_themselves(checked: Sequence[Shard], choices: ExportChoices) -> Sequence[Shard]:
-    """Return what is checked as a shard, in program order: others would leave its own data in L2."""
-    return checked if choices.apart or not checked else [tuple(step for each in checked for step in each)]
-
-
 def checks(plan: PlanFile, count: int) -> dict[tuple[int, int], list[Step]]:
     """Draw the launches that are simulated a second time: of each process and device, in their order.
 
     Drawn in proportion to what they stand for, systematically over a random order. Fewer launches than
     `count` are all of them. (docs/methods.md, 14 Launches simulated alone)
     """
-    launches = checkable(plan)
     if not count:
         return {}
+    launches = checkable(plan)
     random = generator(int(plan.options.get("seed", 0)), Stream.COLD_CHECK)
     order = random.permutation(len(launches))
     passed = np.floor(np.cumsum(check_chances(launches, count)[order]) + random.random() + 1e-9)
-    stratum_of = {launch.id: stratum for stratum, launch in informative_order(plan)}
+    chosen = {launches[place].id for place in order[np.diff(passed, prepend=0.0) > 0].tolist()}
     drawn: defaultdict[tuple[int, int], list[Step]] = defaultdict(list)
-    for place in np.sort(order[np.diff(passed, prepend=0.0) > 0]).tolist():
-        launch = launches[place]
-        step = Step(launch.id, launch.ordinal, launch, stratum_of[launch.id], is_check=True)
-        drawn[launch.process, launch.device].append(step)
-    return {place: sorted(each, key=lambda step: step.ordinal) for place, each in drawn.items()}
+    for stratum, launch in sorted(informative_order(plan), key=lambda each: each[1].ordinal):
+        if launch.id in chosen:
+            step = Step(launch.id, launch.ordinal, launch, stratum, is_check=True)
+            drawn[launch.process, launch.device].append(step)
+    return drawn
 
 
 def checkable(plan: PlanFile) -> list[PlannedLaunch]:
@@ -275,7 +379,7 @@ def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
             Wording("`shards={}`: there are {} to share out", shards, counted(len(bundles), "run")),
             remedy="give fewer",
         )
-    length = [_duration_ns(bundle) for bundle in bundles]
+    length = [sum(step.launch.duration_ns for step in each if step.launch is not None) for each in bundles]
     loads = [(0, 0, shard) for shard in range(shards)]
     mine: list[list[int]] = [[] for _ in range(shards)]
     for bundle in sorted(range(len(bundles)), key=lambda each: (-length[each], each)):
@@ -285,5 +389,72 @@ def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
     return tuple(tuple(step for bundle in sorted(each) for step in bundles[bundle]) for each in mine)
 
 
-def _duration_ns(steps: Iterable[Step]) -> int:
-    return sum(step.launch.duration_ns for step in steps if step.launch is not None)
+def merged(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Return ascending ranges (first, last) of exactly these numbers, no two of which touch.
+
+    >>> merged([7, 2, 8, 9, 2])
+    [(2, 2), (7, 9)]
+    """
+    ranges: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if ranges and ranges[-1][1] + 1 == number:
+            ranges[-1] = (ranges[-1][0], number)
+        else:
+            ranges.append((number, number))
+    return ranges
+
+
+def range_text(one: tuple[int, int]) -> str:
+    """Return a range as ``2`` or ``7-9``."""
+    first, last = one
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def bridged(ranges: Sequence[tuple[int, int]], most_characters: int) -> list[tuple[int, int]]:
+    """Return ranges that hold the given ones and whose text, with blanks between them, is short enough.
+
+    The smallest gaps are bridged first, so that as little as possible is in them beyond what was given.
+    """
+    left = list(ranges)
+    while len(left) > 1 and (excess := len(" ".join(map(range_text, left))) - most_characters) > 0:
+        gaps = [after[0] - before[1] for before, after in pairwise(left)]
+        # So many are needed at least, for a bridge saves two numbers and two signs at most.
+        few = min(len(gaps), -(-excess // (2 * len(str(left[-1][1])) + 2)))
+        limit = sorted(gaps)[few - 1]
+        kept = [left[0]]
+        for gap, each in zip(gaps, left[1:], strict=True):
+            if few and gap <= limit:
+                few -= 1
+                kept[-1] = (kept[-1][0], each[1])
+            else:
+                kept.append(each)
+        left = kept
+    return left
+
+
+def in_pieces(items: Sequence[Item], most: int) -> Iterator[Sequence[Item]]:
+    """Yield the items in order, at most so many at a time."""
+    for start in range(0, len(items), most):
+        yield items[start : start + most]
+
+
+def of_names(shard: Shard) -> Mapping[str, list[Step]]:
+    """Return the launches of a shard by the name of their kernel, in its order."""
+    found: defaultdict[str, list[Step]] = defaultdict(list)
+    for step in shard:
+        if step.launch is not None:
+            found[step.launch.name].append(step)
+    return found
+
+
+def name_pattern(name: str) -> str:
+    """Return an expression for exactly this name, in letters, digits, underscores and dots.
+
+    A dot stands for any other character: colons end a field in ncu, brackets and stars mean something to
+    expressions, blanks to shells. A character that is no ASCII may be several bytes.
+
+    >>> name_pattern("void at::f<(int)4>(float *)")
+    '^void.at..f..int.4..float...$'
+    """
+    signs = (("." if re.match(r"\W", each, re.ASCII) else each) if each.isascii() else ".+" for each in name)
+    return f"^{''.join(signs)}$"

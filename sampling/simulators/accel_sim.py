@@ -1,5 +1,8 @@
 """A plan for Accel-Sim: the list that its simulator runs, and the range that its tracer records.
 
+The simulator runs the list in its order. It looks for a trace in the folder of the list, and takes a line for
+one only if it begins with ``kernel``; so traces that lie elsewhere are linked to beside the list.
+
 The tracer takes ``DYNAMIC_KERNEL_RANGE``, blank-separated numbers and ranges; tracers before May 2025 know
 only ``DYNAMIC_KERNEL_LIMIT_START`` and ``_END``. The framework's own run_hw_trace.py sets these variables
 itself, so the scripts here start the program with the tracer in ``CUDA_INJECTION64_PATH``.
@@ -7,6 +10,8 @@ itself, so the scripts here start the program with the tracer in ``CUDA_INJECTIO
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,18 +19,23 @@ from pathlib import Path
 
 from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list, trace_name
-from sampling.simulators.accel_sim.l2 import Filled, filled, write_loads, write_low_words
-from sampling.simulators.accel_sim.trace_folder import LIST, TraceFolder, traces_for
-from sampling.simulators.accel_sim.trace_head import trace_head
-from sampling.simulators.alignment import align
-from sampling.simulators.exporting.choices import FILLED, Content, ExportChoices, Exported
-from sampling.simulators.exporting.id_ranges import Range, bridged, merged, range_text
-from sampling.simulators.exporting.manifest import manifest
-from sampling.simulators.exporting.readme import Handed, readme
-from sampling.simulators.exporting.run_order import LOADS_FROM, Part, run_parts
-from sampling.simulators.exporting.scripts import quoted, script, slurm, then_estimate
-from sampling.simulators.trace_list import read_trace_list
+from sampling.simulators.accel_sim_traces import LIST, TraceFolder, trace_head, traces_for
+from sampling.simulators.alignment import align, read_trace_list
+from sampling.simulators.caches import Filled, filled, write_loads, write_low_words
+from sampling.simulators.export import (
+    FILLED,
+    LOADS_FROM,
+    Content,
+    ExportChoices,
+    Exported,
+    Part,
+    Shard,
+    bridged,
+    merged,
+    range_text,
+    run_parts,
+)
+from sampling.simulators.export_files import Handed, manifest, quoted, readme, script, slurm, then_estimate
 from sampling.text import counted
 
 TAKES = frozenset(
@@ -134,6 +144,21 @@ else
   "$POST_PROCESSING" "$traces/traces"
 fi
 """
+#: Where ``traces`` and ``list`` are set: each trace of the list is linked to beside it, or unpacked there.
+LINK_TRACES = """\
+while IFS= read -r name || [ -n "$name" ]; do
+  case $name in kernel*) ;; *) continue ;; esac
+  if [ -e "${list%/*}/$name" ]; then
+    continue
+  elif [ -e "$traces/$name" ]; then
+    ln -s -- "$traces/$name" "${list%/*}/$name"
+  elif [ -e "$traces/$name.gz" ]; then
+    gzip -dc -- "$traces/$name.gz" > "${list%/*}/$name"
+  else
+    fail "$name is not in $traces; set TRACES to the folder of the traces"
+  fi
+done < "$list"
+"""
 
 
 def export(plan: PlanFile, choices: ExportChoices) -> Exported:
@@ -169,28 +194,25 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             manifest(part, names, choices.caches or ""),
             *slurm(part),
         ]
+    copies = _COPIES.format(
+        "dropped" if choices.drop_copies else "kept, each before the first launch after it"
+    )
+    if choices.caches in FILLED:
+        copies = _LOADS if choices.caches == "loads" else _FILLS
+        if untraced:
+            launches = counted(untraced, "launch", "launches")
+            copies += f" Of {launches} just before drawn ones there is no trace.\n"
+    elif choices.traces is None:
+        copies = "An export that is given the traces fills L2 before each launch.\n"
+    more = f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
     text = _README.format(
         list=LIST if all(len(part.shards) == 1 for part in parts) else "kernelslist-N.g",
-        copies=_copies_text(choices, untraced),
+        copies=copies,
         before=counted(choices.trace_before, "launch", "launches"),
-        bridged=f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
-        if added
-        else "",
+        bridged=more if added else "",
     )
     handed = Handed(plan, parts, choices)
     return (*files, readme("Accel-Sim", NOTE, text, handed, uses_nvbit=True, is_estimated=True))
-
-
-def _copies_text(choices: ExportChoices, untraced: int) -> str:
-    """Return what the list does to L2, and of how many launches before the drawn ones nothing is known."""
-    fewer = f" Of {counted(untraced, 'launch', 'launches')} just before drawn ones there is no trace.\n"
-    if choices.caches == "loads":
-        return _LOADS + fewer * (untraced > 0)
-    if choices.caches in FILLED:
-        return _FILLS + fewer * (untraced > 0)
-    if choices.traces is None:
-        return "An export that is given the traces fills L2 before each launch.\n"
-    return _COPIES.format("dropped" if choices.drop_copies else "kept, each before the first launch after it")
 
 
 def traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:
@@ -241,52 +263,87 @@ def _run_files(
     files: list[tuple[str, Content]] = []
     before: Callable[[int], Sequence[str]] | None = None
     if traces is not None and fills is not None:
-        before = (lambda _: ()) if choices.caches == "loads" else fills.copies
+        are_loads = choices.caches == "loads"
+        before = (lambda _: ()) if are_loads else fills.copies
         for ordinal, ranges in fills.ranges.items():
             source = traces.file(traces.number(ordinal))
-            if choices.caches == "loads":
-                name, number = trace_name(LOADS_FROM + ordinal, traces), LOADS_FROM + ordinal + 1
-                files.append((part.folder + name, partial(write_loads, trace_head(source), number, ranges)))
+            name = trace_name(LOADS_FROM + ordinal if are_loads else ordinal, traces)
+            if are_loads:
+                head, number = trace_head(source), LOADS_FROM + ordinal + 1
+                files.append((part.folder + name, partial(write_loads, head, number, ranges)))
             elif ordinal in fills.rewritten:
-                name = trace_name(ordinal, traces)
                 packed = name.endswith(".xz")
                 files.append((part.folder + name, partial(write_low_words, source, packed=packed)))
-    for number, shard in enumerate(part.shards):
-        suffix = part.suffix(number)
+    for suffix, shard in part.files():
         name = f"kernelslist{suffix}.g"
         body = _RUN.format(traces=traces_place(traces), list=name, suffix=suffix, link=LINK_TRACES)
-        comment = [f"Simulates the {len(shard)} launches of {name}, in its order."]
+        comment = f"Simulates the {len(shard)} launches of {name}, in its order."
+        text = kernels_list(shard, traces, drop_copies=choices.drop_copies, fills=before)
         files += [
-            (
-                f"{part.folder}{name}",
-                kernels_list(shard, traces, drop_copies=choices.drop_copies, fills=before),
-            ),
+            (f"{part.folder}{name}", text),
             (f"{part.folder}run{suffix}.sh", script(comment, body + then_estimate(part))),
         ]
     return files
 
 
-def _trace_script(ranges: list[Range], plan: PlanFile) -> str:
+def trace_name(ordinal: int, traces: TraceFolder | None) -> str:
+    """Return the file of a launch: that of the traces, or the one that a tracer without contexts writes."""
+    if traces is None or ordinal >= LOADS_FROM:
+        return f"kernel-{ordinal + 1}.traceg"
+    return traces.files[traces.number(ordinal)]
+
+
+def kernels_list(
+    shard: Shard,
+    traces: TraceFolder | None,
+    *,
+    drop_copies: bool = False,
+    fills: Callable[[int], Sequence[str]] | None = None,
+) -> str:
+    """Return the list of a shard, in the shard's order.
+
+    A memory copy stands before the first launch of the shard that was launched after it; copies after the
+    last one are left out. Without the traces no copies are known.
+
+    Parameters
+    ----------
+    fills : the lines that stand before a drawn launch, by its ordinal, instead of the program's copies.
+    """
+    before: defaultdict[int, list[str]] = defaultdict(list)
+    if fills is not None:
+        before |= {step.ordinal: list(fills(step.ordinal)) for step in shard if step.launch is not None}
+    elif traces is not None and not drop_copies:
+        ordinals = {traces.number(step.ordinal): step.ordinal for step in shard}
+        numbers = sorted(ordinals)
+        for number in sorted(traces.copies):
+            place = bisect_left(numbers, number)
+            if place < len(numbers):
+                before[ordinals[numbers[place]]] += traces.copies[number]
+    lines: list[str] = []
+    for step in shard:
+        lines += [*before[step.ordinal], trace_name(step.ordinal, traces)]
+    return "\n".join(lines) + "\n"
+
+
+def _trace_script(ranges: list[tuple[int, int]], plan: PlanFile) -> str:
     share_ms = plan.total_duration_ns * _held(ranges) / max(plan.launches, 1) / 1e6
     text = quoted(" ".join(map(range_text, ranges)))
     first, last = ranges[0][0], ranges[-1][1]
     body = _TRACE.format(start=_START.format(folder="traces"), go=_GO, ranges=text, first=first, last=last)
-    comment = [f"Traces {_held(ranges)} launches: sh trace.sh PROGRAM [ARGUMENT...]"]
     size = (
         f"{_held(ranges)} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:,.1f} to "
         f"{share_ms * _MOST_GB:,.1f} GB as text, a tenth and less packed"
     )
     said = f"printf '%s\\n' \"$0: {size}\" >&2\n"
+    comment = f"Traces {_held(ranges)} launches: sh trace.sh PROGRAM [ARGUMENT...]"
     return script(comment, said + body + _POST, takes_program=True)
 
 
 def _dry_run(beyond: int) -> str:
     body = _LIST.format(start=_START.format(folder="kernels"), go=_GO, beyond=beyond)
-    comment = [
-        "Traces nothing, and lists all launches in stats.csv: sh list-kernels.sh PROGRAM [ARGUMENT...]"
-    ]
+    comment = "Traces nothing, and lists all launches in stats.csv: sh list-kernels.sh PROGRAM [ARGUMENT...]"
     return script(comment, body, takes_program=True)
 
 
-def _held(ranges: list[Range]) -> int:
+def _held(ranges: list[tuple[int, int]]) -> int:
     return sum(last - first + 1 for first, last in ranges)
