@@ -21,8 +21,7 @@ from tui.app.plan.budget.prompt import BudgetPrompt
 from tui.app.plan.cheaper import CheaperScreen
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import failure_words
-from tui.app.plan.option_fields import OPTION_FIELDS
-from tui.app.plan.option_form import FieldReached, OptionForm, OptionsChanged
+from tui.app.plan.options import OPTION_FIELDS, FieldReached, OptionForm, OptionsChanged
 from tui.app.plan.panes import PlanDetailPanes, PlanFigures, PlanFindings, PlanList
 from tui.app.plan.presenter import DETAILS, PlanPane, pane_command, pane_text, plan_figures
 from tui.app.plan.prompt import PlanPrompt
