@@ -27,9 +27,7 @@ from tui.app import planning
 from tui.app.frame.chart import Chart
 from tui.app.plan import details as plan_details
 from tui.app.plan.details import PlanDetails
-from tui.app.plan.option_fields import OptionField
-from tui.app.plan.option_form import OptionForm
-from tui.app.plan.option_row import OptionInput
+from tui.app.plan.options import OptionField, OptionForm, OptionInput
 from tui.app.plan.panes import PlanDetailPanes
 from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen

@@ -21,7 +21,7 @@ from tui.app import overrides_file
 from tui.app.frame import copying, wording
 from tui.app.frame.place import PlaceInput
 from tui.app.plan import files as plan_files
-from tui.app.plan.option_form import OptionForm
+from tui.app.plan.options import OptionForm
 from tui.app.state import same_overrides
 from tui.options import command_line, places
 from tui.options.commands import OpenOptions

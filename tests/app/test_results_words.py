@@ -17,14 +17,15 @@ from sampling.estimation.topped_up_plan import ToppedUp
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.results import SimulatedLaunches
 from tui.app.plan.files import why_not_there
-from tui.app.plan.results.asked import Answers, options_asked
-from tui.app.plan.results.form import plan_hint
-from tui.app.plan.results.presenter import (
+from tui.app.plan.results import (
+    Answers,
     Known,
     ResultsPane,
+    options_asked,
     pane_command,
     pane_text,
     pane_title,
+    plan_hint,
     table_of,
     totals_words,
 )

@@ -24,7 +24,7 @@ from tui.app.plan.budget.fitting import (
     tell_fitting,
 )
 from tui.app.plan.budget.prompt import BudgetGiven, BudgetLeft, BudgetPrompt, BudgetTaken
-from tui.app.plan.option_fields import OPTION_FIELDS
+from tui.app.plan.options import OPTION_FIELDS
 from tui.app.plan.writing import WritingScreen
 from tui.options.command_line import typed_value
 from tui.options.commands import SampleOptions

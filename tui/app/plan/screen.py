@@ -21,13 +21,11 @@ from tui.app.plan.budget.prompt import BudgetPrompt
 from tui.app.plan.cheaper import CheaperScreen
 from tui.app.plan.details import PlanDetails
 from tui.app.plan.files import failure_words
-from tui.app.plan.option_fields import OPTION_FIELDS
-from tui.app.plan.option_form import FieldReached, OptionForm, OptionsChanged
+from tui.app.plan.options import OPTION_FIELDS, FieldReached, OptionForm, OptionsChanged
 from tui.app.plan.panes import PlanDetailPanes, PlanFigures, PlanFindings, PlanList
 from tui.app.plan.presenter import DETAILS, PlanPane, pane_command, pane_text, plan_figures
 from tui.app.plan.prompt import PlanPrompt
-from tui.app.plan.results.opening import opened_again
-from tui.app.plan.results.screen import ResultsScreen
+from tui.app.plan.results import ResultsScreen
 from tui.app.plan.titles import binding_states, detail_states, figures_states, fitting_title, whose_options
 from tui.app.plan.work import DetailsReady, PlanWork
 from tui.app.state import Session
@@ -300,7 +298,7 @@ class PlanScreen(CheaperScreen):
     def action_results(self) -> None:
         """Open a simulator's results, those that were open before at first."""
         if self.has_plan() and self._details is not None:
-            self._results = opened_again(self._details, self._results, self.saved)
+            self._results = ResultsScreen(self._details, self._results, self.saved)
             self.saved = None
             self.app.push_screen(self._results)
 
