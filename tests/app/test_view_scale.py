@@ -14,7 +14,7 @@ import pytest
 from textual.widgets import Input
 
 from scalemodel.measurements import MpkiUnit, Scaling
-from scalemodel.prediction.rules import RULES
+from scalemodel.rules import RULES
 from tests.app.driving import (
     SIZES,
     App,

@@ -13,10 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scalemodel.measurements import Measurements, Scaling, measurements_of
-from scalemodel.prediction.outcome import Outcome
-from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import RULES
-from scalemodel.prediction.validation import validate
+from scalemodel.predict import Outcome
+from scalemodel.predict import predict
+from scalemodel.rules import RULES
+from scalemodel.validate import validate
 from tui.charts.grid import AXIS, LABEL, Grid
 from tui.charts.scale import MEASURED, SIMULATED, error_chart, prediction_chart
 from tui.charts.sinks import ansi, plain

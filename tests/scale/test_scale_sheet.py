@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from scalemodel.errors import InputError, OptionError
 from scalemodel.inputs.question_file import ScaleQuestion
 from scalemodel.measurements import MpkiUnit, Scaling, measurements_of
-from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import RULES
+from scalemodel.predict import predict
+from scalemodel.rules import RULES
 from tui import cli
 from tui.engine.bundled import sample_scale_question
 from tui.options.command_line import command_line

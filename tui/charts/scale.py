@@ -6,8 +6,8 @@ import math
 from collections.abc import Collection, Sequence
 
 from scalemodel.measurements import Measurements
-from scalemodel.prediction.outcome import Outcome
-from scalemodel.prediction.validation import Validation
+from scalemodel.predict import Outcome
+from scalemodel.validate import Validation
 from tui.charts.glyphs import LETTERS, cluster_style
 from tui.charts.grid import AXIS, MARKER, PROPOSED, Grid
 from tui.charts.legend import Entry

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from scalemodel.inputs.benchmark_table import read_benchmarks
-from scalemodel.prediction.rules import RULES
-from scalemodel.prediction.validation import validate
+from scalemodel.rules import RULES
+from scalemodel.validate import validate
 from tui.options.scale import ScaleValidateOptions
 from tui.output.writer import Answer, emit
 from tui.scale.questions import rules_of, unused_options

@@ -17,7 +17,7 @@ from sampling.profile.names import short_name
 from sampling.readers.registry import read_profile
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.text import counted
-from scalemodel.prediction.waves import OFF_A_DOUBLING, ByWaves, predict_by_waves
+from scalemodel.waves import OFF_A_DOUBLING, ByWaves, predict_by_waves
 from tui.charts.quantities import share
 from tui.options.scale import ScalePredictOptions
 from tui.output.markdown import Block

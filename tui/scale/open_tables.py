@@ -14,9 +14,9 @@ from itertools import pairwise
 from scalemodel.errors import OptionError
 from scalemodel.inputs.benchmark_table import Tell
 from scalemodel.inputs.question_file import ScaleQuestion, read_questions
+from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import MpkiUnit, Scaling
-from scalemodel.prediction.interval import DEFAULT_CONFIDENCE
-from scalemodel.prediction.rules import DEFAULT_RULE, RULES
+from scalemodel.rules import DEFAULT_RULE, RULES
 from tui.engine.bundled import sample_scale_question
 from tui.options.scale import ScalePredictOptions
 from tui.scale.questions import Pairs, predictions_of

@@ -15,9 +15,8 @@ from scalemodel.inputs.benchmark_table import Tell
 from scalemodel.inputs.curve_file import CurvePoints
 from scalemodel.inputs.question_file import ScaleQuestion, measured_above, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
-from scalemodel.prediction.outcome import Outcome
-from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import DEFAULT_RULE, RULES
+from scalemodel.predict import Outcome, predict
+from scalemodel.rules import DEFAULT_RULE, RULES
 from tui.options.scale import ProportionalStart, ScaleOptions, ScalePredictOptions
 from tui.scale.typed_values import pairs_of, sizes_of, words_of
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from scalemodel.cliff import CurveStep
+from scalemodel.errors import listed
+from scalemodel.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, Bounds, targets_held
 from scalemodel.measurements import Measurements
-from scalemodel.prediction.cliff import CurveStep
-from scalemodel.prediction.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
-from scalemodel.prediction.outcome import Bounds, Outcome, Prediction
-from scalemodel.prediction.rules import RULES
-from scalemodel.text import listed
+from scalemodel.predict import Outcome, Prediction
+from scalemodel.rules import RULES
 from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.scale import prediction_chart
 from tui.charts.sinks import ansi, plain

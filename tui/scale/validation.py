@@ -9,7 +9,7 @@ from typing import Any
 
 from sampling.text import counted
 from scalemodel.measurements import Scaling
-from scalemodel.prediction.validation import Validation
+from scalemodel.validate import Validation
 from tui.charts.quantities import UNKNOWN, share
 from tui.charts.scale import error_chart
 from tui.charts.sinks import ansi, plain
