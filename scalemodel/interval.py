@@ -49,13 +49,15 @@ class Bounds(StrEnum):
 
     ``interval``: set by the errors of the public benchmarks. ``interval by back-cast``: set by how well each
     model is predicted by those before it. ``interval not calibrated``: twice the first, as a cliff lies
-    between the models. ``bracket``: what a cliff gains at least and at most, of no level. ``none``: neither.
+    between the models. ``interval measured``: of predictions launch by launch, of no level. ``bracket``: what
+    a cliff gains at least and at most, of no level. ``none``: neither.
     """
 
     SIMULATED = "as simulated"
     INTERVAL = "interval"
     BACK_CAST = "interval by back-cast"
     NOT_CALIBRATED = "interval not calibrated"
+    MEASURED = "interval measured"
     BRACKET = "bracket"
     NONE = "none"
 

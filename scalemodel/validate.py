@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scalemodel.errors import AnalysisError, Finding, OptionError
+from scalemodel.from_logs import Run, measurements_of_runs, predicted_by_waves
 from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
@@ -147,6 +148,44 @@ def validate(
             remedy="give measured targets, or name fewer simulated sizes",
         )
     return Validation(scores_of(checks), tuple(checks), tuple(outcomes), findings)
+
+
+def validate_runs(
+    programs: Mapping[str, Sequence[Run]],
+    *,
+    simulated: Sequence[int] | None = None,
+    rules: Sequence[str] = tuple(RULES),
+    confidence: float = DEFAULT_CONFIDENCE,
+    proportional_from: ProportionalFrom = "smallest",
+) -> Validation:
+    """Predict the larger runs of each program from its two smallest, launch by launch and by the rules.
+
+    Parameters
+    ----------
+    programs : name -> its runs, ascending by size; see `from_logs.programs_of`.
+
+    Raises
+    ------
+    InputError : the instructions of a run, or the grid of a launch, are not known.
+    OptionError, AnalysisError : as for `validate`.
+    """
+    by_rules = validate(
+        [measurements_of_runs(name, runs) for name, runs in programs.items()],
+        simulated=simulated,
+        rules=rules,
+        confidence=confidence,
+        proportional_from=proportional_from,
+    )
+    checks = []
+    for outcome in by_rules.outcomes:
+        models = [run for run in programs[outcome.name] if run.size in outcome.models]
+        checks += [
+            Check(outcome.name, run.ipc, predicted_by_waves(models, run.size))
+            for run in programs[outcome.name]
+            if run.size > outcome.models[-1] and run.ipc is not None
+        ]
+    checks += by_rules.checks
+    return Validation(scores_of(checks), tuple(checks), by_rules.outcomes, by_rules.findings)
 
 
 def scores_of(checks: Sequence[Check]) -> dict[str, dict[int, Score]]:

@@ -24,28 +24,25 @@ from tui.engine.bundled import sample_scale_question
 from tui.options.command_line import command_line
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
-from tui.scale.open_tables import (
-    HowToPredict,
-    answer_of,
-    made_up_tables,
-    read_sheets,
-)
-from tui.scale.questions import predictions_of
+from tui.scale.answers import predict_text, predictions_of
 from tui.scale.sheet import (
     CELLS,
     ROLE,
+    HowToPredict,
     Role,
     ScaleSheet,
     SheetRow,
+    answer_of,
     blank_sheet,
+    farewell,
+    made_up_tables,
     next_role,
     number_text,
     place_text,
+    read_sheets,
     sheet_of,
     wrong_cells,
 )
-from tui.scale.status import farewell
-from tui.scale.text import predict_text
 
 # dct of the paper: the numbers of its artifact.
 DCT = ScaleSheet(
