@@ -26,9 +26,9 @@ from tui.options.scale import (
     ScalePredictOptions,
     ScaleValidateOptions,
     TraceForm,
+    with_flags_repeated,
 )
 from tui.registry import COMMANDS
-from tui.options.scale import with_flags_repeated
 
 Run = Any
 Kernelpoint = Callable[..., Run]
